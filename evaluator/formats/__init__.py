@@ -1,0 +1,40 @@
+"""Reads tasks and rollouts from the files of the field, as a stream, with true line numbers for what is
+broken.
+
+    for task in load_tasks("tasks.jsonl"): ...
+    for rollout in load_rollouts("samples.jsonl.zst", on_problem=print): ...
+
+Files are JSON lines or a JSON list, plain or packed by gzip or Zstandard, told by their bytes. The format
+is told from the first row, or named. A new format is a new module of this package with a `FORMAT`.
+"""
+
+from evaluator.formats.loading import (
+    FormatMatch,
+    OnProblem,
+    dataset_hash,
+    load_rollouts,
+    load_tasks,
+    require_rows,
+    sniff,
+)
+from evaluator.formats.mapped import parse_field_map
+from evaluator.formats.problems import FormatError, FormatWarning, Problem
+from evaluator.formats.registry import Claim, Format, Role, known_formats
+
+__all__ = [
+    "Claim",
+    "Format",
+    "FormatError",
+    "FormatMatch",
+    "FormatWarning",
+    "OnProblem",
+    "Problem",
+    "Role",
+    "dataset_hash",
+    "known_formats",
+    "load_rollouts",
+    "load_tasks",
+    "parse_field_map",
+    "require_rows",
+    "sniff",
+]

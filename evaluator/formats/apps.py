@@ -1,0 +1,76 @@
+"""APPS: `question`, `input_output` (JSON, often as text), `solutions` (JSON list, often as text),
+`starter_code`.
+
+An `input_output` with `fn_name` makes the task mode call: an input is then the list of arguments. Many of
+those tasks hold each output inside a list of one; where all outputs of a task do, that list is taken off,
+and the task's metadata says so (`outputs_unwrapped`).
+"""
+
+from __future__ import annotations
+
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Mode, RecordError, Task, cases_from
+
+_IDS = ("task_id", "problem_id", "id")
+_TAKEN = {"question", "input_output", "solutions", "starter_code", *_IDS}
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    marks = [name for name in ("question", "solutions", "problem_id", "starter_code") if name in fields]
+    if "input_output" not in fields or "question" not in marks or "question_content" in fields:
+        return None
+    return Claim(3, ", ".join(["input_output", *marks]))
+
+
+def read_task(fields: Fields) -> Task:
+    """One task. Without `input_output` it has no test cases."""
+    in_outs = field.unpacked(fields, "input_output") or {}
+    if not isinstance(in_outs, dict):
+        raise RecordError('input_output is no object: give {"inputs": [...], "outputs": [...]}')
+    entry_point = field.text(in_outs, "fn_name") or None
+    mode = Mode.CALL if entry_point else Mode.STDIN
+    outputs = in_outs.get("outputs")
+    unwrapped = mode is Mode.CALL and _all_lists_of_one(outputs)
+    if unwrapped and isinstance(outputs, list):
+        in_outs = {**in_outs, "outputs": [output[0] for output in outputs]}
+    starter = field.text(fields, "starter_code")
+    question = field.text(fields, "question")
+    metadata = {name: value for name, value in fields.items() if name not in _TAKEN}
+    return Task(
+        task_id=task_id(fields),
+        mode=mode,
+        prompt=f"{question}\n\n{starter}" if starter else question,
+        entry_point=entry_point,
+        cases=cases_from(in_outs, mode),
+        reference=_first_solution(fields),
+        source=field.text(fields, "source") or "APPS",
+        metadata={**metadata, "outputs_unwrapped": True} if unwrapped else metadata,
+    )
+
+
+def task_id(fields: Fields) -> str:
+    """The row's own id, else one made from the question."""
+    for name in _IDS:
+        if fields.get(name) is not None:
+            return field.identifier(fields, name)
+    return field.id_from_prompt(field.text(fields, "question"))
+
+
+def _all_lists_of_one(outputs: JsonValue) -> bool:
+    return bool(outputs) and isinstance(outputs, list) and all(isinstance(o, list) and len(o) == 1 for o in outputs)
+
+
+def _first_solution(fields: Fields) -> str | None:
+    solutions = field.unpacked(fields, "solutions")
+    if isinstance(solutions, list) and solutions and isinstance(solutions[0], str):
+        return solutions[0]
+    return None
+
+
+FORMAT = Format(
+    name="apps",
+    title="APPS: question, input_output, solutions",
+    claim_task=claim_task,
+    read_task=read_task,
+)

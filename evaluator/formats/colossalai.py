@@ -1,0 +1,113 @@
+"""ColossalAI (coati): tasks with `in_outs` or `test_cases`, and the log that its evaluation writes.
+
+Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "outputs": [...],
+"fn_name"?}}`, or the same object (or its JSON text) as `in_outs` beside a `prompt`. Evaluation rows:
+`prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and carries its task.
+Without an id, the prompt makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
+
+_IDS = ("task_id", "id", "problem_id")
+_TAKEN = {"prompt", "messages", "question", "in_outs", "test_cases", *_IDS}
+_SAMPLE_FIELDS = {
+    "prediction", "parsed", "test_results", "test_metadata", "format_valid", "ans_valid", "response_length",
+    "reward", "train_step",
+}  # fmt: skip
+_FULL_REWARD = 10
+"""What ColossalAI pays for a completion that passes, before its length penalty."""
+
+
+def _cases_field(fields: Fields) -> str | None:
+    return next((name for name in ("in_outs", "test_cases") if fields.get(name)), None)
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    name = _cases_field(fields)
+    if name is None or "completion" in fields:
+        return None
+    if name == "in_outs":
+        return Claim(1, "in_outs")
+    cases = fields[name]
+    named = isinstance(cases, str) or (isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys())
+    return Claim(2, "test_cases with inputs and outputs") if named else None
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    if "prediction" not in fields or "prompt" not in fields:
+        return None
+    marks = [name for name in ("test_cases", "test_results", "parsed", "reward") if name in fields]
+    return Claim(3, ", ".join(["prompt", "prediction", *marks])) if marks else None
+
+
+def read_task(fields: Fields) -> Task:
+    """One task. `inputs` and `outputs` as the native format has them; a `fn_name` makes it mode call."""
+    name = _cases_field(fields) or "in_outs"
+    cases = field.unpacked(fields, name)
+    if cases is not None and not isinstance(cases, dict):
+        raise RecordError(f'{name} is no object: give {{"inputs": [...], "outputs": [...]}}')
+    prompt = _prompt(fields)
+    mode = Mode.STDIN if (cases or {}).get("fn_name") is None else Mode.CALL
+    row: dict[str, JsonValue] = {"task_id": _task_id(fields, prompt), "mode": mode, "prompt": prompt}
+    task = Task.from_row(row | {"in_outs": cases, "source": "ColossalAI"})
+    task.metadata = {name: value for name, value in fields.items() if name not in _TAKEN | _SAMPLE_FIELDS}
+    return task
+
+
+def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    """The sample of one evaluation row. `test_results` of ones (true) and others say whether it passed."""
+    prediction = fields.get("prediction")
+    if not isinstance(prediction, str):
+        raise RecordError("prediction is missing: give the text that the model wrote")
+    yield Rollout(
+        task_id=_task_id(fields, _prompt(fields)),
+        completion=prediction,
+        sample_id=field.optional_identifier(fields, "sample_id") or "",
+        model=field.optional_identifier(fields, "model"),
+        step=field.optional_whole(fields, "train_step"),
+        expected_pass=_passed(fields),
+        given_reward=field.optional_number(fields, "reward"),
+    )
+
+
+def _prompt(fields: Fields) -> str:
+    for name in ("prompt", "messages", "question"):
+        if fields.get(name):
+            return field.conversation_text(fields[name], name, whole=True)
+    return ""
+
+
+def _task_id(fields: Fields, prompt: str) -> str:
+    given = next((field.optional_identifier(fields, name) for name in _IDS if fields.get(name) is not None), None)
+    if given:
+        return given
+    if not prompt:
+        raise RecordError("the row has neither an id nor a prompt: give each task a task_id")
+    return field.id_from_prompt(prompt)
+
+
+def _passed(fields: Fields) -> bool | None:
+    results = fields.get("test_results")
+    if isinstance(results, list) and results:
+        return all(result == 1 for result in results)
+    reward = fields.get("reward")
+    if reward in (0, _FULL_REWARD):
+        return bool(reward)
+    return None
+
+
+FORMAT = Format(
+    name="colossalai",
+    title="ColossalAI: in_outs or test_cases; evaluation logs",
+    claim_task=claim_task,
+    read_task=read_task,
+    claim_rollout=claim_rollout,
+    read_rollouts=read_rollouts,
+    repeats_tasks=True,
+)

@@ -1,0 +1,167 @@
+"""LiveCodeBench: tasks as its release has them or as its grader takes them, and the files its runner writes.
+
+Tasks: `question_id, question_content, starter_code, public_test_cases, private_test_cases, metadata`,
+where the test cases are JSON (text) lists of `{input, output, testtype}`; or `input_output` as JSON of
+`{inputs, outputs, fn_name}`. The release packs its private test cases as base64 of zlib of a pickle of
+one text. Nothing is ever unpickled: that one text is read out of the pickle's instructions, and any other
+pickle is refused.
+
+Rollouts: a JSON list of `question_id, output_list[], code_list[]`, with `graded_list[]` in graded files.
+The raw output is what is graded; `code_list` (what their extraction found) only where there is no output.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import pickletools
+import zlib
+from collections.abc import Iterator
+
+from evaluator.formats import fields as field
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase, cases_from
+
+_TAKEN = {
+    "question_id", "question_content", "starter_code", "metadata",
+    "public_test_cases", "private_test_cases", "input_output",
+}  # fmt: skip
+_MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+_PACKED_MEND = (
+    "convert the file once, in a process whose input you trust, so that private_test_cases is a JSON list of "
+    "{input, output, testtype}"
+)
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    if "question_id" not in fields and "question_content" not in fields:
+        return None
+    if "output_list" in fields or "code_list" in fields:
+        return None
+    marks = [n for n in ("question_content", "public_test_cases", "private_test_cases", "input_output") if n in fields]
+    return Claim(3, ", ".join(marks)) if len(marks) > 1 or "input_output" in marks else None
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    lists = [name for name in ("output_list", "code_list", "graded_list") if name in fields]
+    return Claim(3, ", ".join(["question_id", *lists])) if "question_id" in fields and lists else None
+
+
+def read_task(fields: Fields) -> Task:
+    """One task: mode call where a function is named (`func_name`, `fn_name`), else stdin."""
+    metadata = field.unpacked(fields, "metadata")
+    details = metadata if isinstance(metadata, dict) else {}
+    packed = field.unpacked(fields, "input_output")
+    if packed is not None and not isinstance(packed, dict):
+        raise RecordError('input_output is no object: give {"inputs": [...], "outputs": [...]}')
+    function = (packed or {}).get("fn_name") or details.get("func_name")
+    if function is not None and not isinstance(function, str):
+        raise RecordError("the function's name (fn_name, func_name) is no text")
+    mode = Mode.CALL if function else Mode.STDIN
+    cases = cases_from(packed, mode) if packed else tuple(_listed_cases(fields))
+    starter, question = field.text(fields, "starter_code"), field.text(fields, "question_content")
+    return Task(
+        task_id=field.identifier(fields, "question_id"),
+        mode=mode,
+        prompt=f"{question}\n\n{starter}" if starter else question,
+        entry_point=function or None,
+        cases=cases,
+        source="LiveCodeBench",
+        metadata={**{name: value for name, value in fields.items() if name not in _TAKEN}, **details},
+    )
+
+
+def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    """Every sample of one question, in the order of its lists."""
+    outputs, codes = _list(fields, "output_list"), _list(fields, "code_list")
+    graded = _list(fields, "graded_list")
+    task_id = field.identifier(fields, "question_id")
+    for index, completion in enumerate(outputs or codes):
+        if not isinstance(completion, str):
+            name = "output_list" if outputs else "code_list"
+            raise RecordError(f"{name}[{index}] is {type(completion).__name__}, not text")
+        grade = graded[index] if index < len(graded) else None
+        yield Rollout(
+            task_id=task_id,
+            completion=completion,
+            sample_index=index,
+            kind=None if outputs else Kind.FULL,
+            model=field.optional_identifier(fields, "model"),
+            expected_pass=grade if isinstance(grade, bool) else None,
+        )
+
+
+def _list(fields: Fields, name: str) -> list[JsonValue]:
+    value = fields.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise RecordError(f"{name} is {type(value).__name__}, no list")
+    return value
+
+
+def _listed_cases(fields: Fields) -> Iterator[TestCase]:
+    number = 0
+    for name in ("public_test_cases", "private_test_cases"):
+        for case in _test_cases(fields, name):
+            given = case.get("input") if isinstance(case, dict) else None
+            wanted = case.get("output") if isinstance(case, dict) else None
+            if not isinstance(given, str) or not isinstance(wanted, str):
+                raise RecordError(f"{name} holds a case without input and output as text")
+            yield TestCase(number, given, wanted)
+            number += 1
+
+
+def _test_cases(fields: Fields, name: str) -> list[JsonValue]:
+    value = fields.get(name)
+    if isinstance(value, str) and value.strip() and value.lstrip()[0] not in "[{":
+        value = _packed(value, name)
+    cases = field.unpacked({name: value}, name)
+    if cases is None:
+        return []
+    if not isinstance(cases, list):
+        raise RecordError(f"{name} is no list of {{input, output, testtype}}")
+    return cases
+
+
+def _packed(value: str, name: str) -> JsonValue:
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(value, validate=True), _MAX_UNPACKED_BYTES)
+    except (binascii.Error, ValueError, zlib.error):
+        raise RecordError(f"{name} is neither JSON nor base64 of zlib: {_PACKED_MEND}") from None
+    if unpacker.unconsumed_tail:
+        limit = _MAX_UNPACKED_BYTES // (1024 * 1024)
+        raise RecordError(f"{name} unpacks to more than {limit} MiB: {_PACKED_MEND}")
+    text = _only_text(data) if data.startswith(b"\x80") else data
+    if text is None:
+        raise RecordError(f"{name} is a pickle of more than one text, which is never loaded: {_PACKED_MEND}")
+    try:
+        return decode_json(text)
+    except JsonError as error:
+        raise RecordError(f"{name} unpacks to text that is {error}: {_PACKED_MEND}") from None
+
+
+def _only_text(pickled: bytes) -> str | None:
+    """The text in a pickle that holds one text and nothing else; None for any other. Runs no instruction."""
+    text: str | None = None
+    try:
+        for operation, argument, _ in pickletools.genops(pickled):
+            if operation.name in ("BINUNICODE", "BINUNICODE8", "SHORT_BINUNICODE", "UNICODE") and text is None:
+                text = argument
+            elif operation.name not in ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "PUT", "STOP"):
+                return None
+    except (ValueError, UnicodeError, EOFError):
+        return None
+    return text
+
+
+FORMAT = Format(
+    name="livecodebench",
+    title="LiveCodeBench: question_content with test cases; output_list, code_list",
+    claim_task=claim_task,
+    read_task=read_task,
+    claim_rollout=claim_rollout,
+    read_rollouts=read_rollouts,
+)

@@ -1,0 +1,232 @@
+"""Reads tasks and rollouts from a file: finds its format, makes the records, and reports what it leaves
+out."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from evaluator.formats.containers import Container, open_container
+from evaluator.formats.mapped import renamed
+from evaluator.formats.problems import FormatError, FormatWarning, Problem
+from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
+from evaluator.formats.rows import Row, read_rows
+from evaluator.formats.seen import SeenIds
+from evaluator.model import RecordError, Rollout, Task
+
+OnProblem = Callable[[Problem], object]
+Record = TypeVar("Record", Task, Rollout)
+_SHOWN_FIELDS = 12
+
+
+class FormatMatch(NamedTuple):
+    """What a file was found to be. `why` names the fields that showed it, `container` how it is packed."""
+
+    format: str
+    role: Role
+    why: str
+    container: str
+    others: tuple[FormatMatch, ...] = ()
+    """Other readings that fit, likeliest first."""
+
+
+def sniff(path: str | Path) -> FormatMatch:
+    """What a file holds, from its first object. Raises `FormatError` when no format fits."""
+    container = open_container(path)
+    try:
+        first = next((row for row in read_rows(container) if isinstance(row, Row)), None)
+    finally:
+        container.close()
+    if first is None:
+        raise _no_rows(container.path)
+    claims = [claim for role in Role for claim in _claims(role, first.fields)]
+    if not claims:
+        raise _unknown(container.path, first)
+    claims.sort(key=lambda found: -found[0].strength)
+    readings = [FormatMatch(f.name, role, claim.why, str(container)) for claim, f, role in claims]
+    return readings[0]._replace(others=tuple(readings[1:]))
+
+
+def load_tasks(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - the library's published word
+    *,
+    field_map: Mapping[str, str] | None = None,
+    on_problem: OnProblem | None = None,
+) -> Iterator[Task]:
+    """The tasks of a file, one at a time, in its order; memory does not grow with the file.
+
+    `format`: a name of `known_formats()`; None to tell it from the first row. `field_map`: our field
+    names to the file's; without `format` the rows are then read as the native format has them.
+    `on_problem` is called for each row left out (not JSON, a wrong field, a task id that was there
+    before); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`.
+    Raises `FormatError`, at once or at the first row, for a file that can't be read as a whole.
+    """
+    reading = _open(path, Role.TASKS, format, field_map, on_problem)
+    return _unique_tasks(reading.records(_task_of), reading.container.path, reading.tell)
+
+
+def load_rollouts(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - the library's published word
+    *,
+    field_map: Mapping[str, str] | None = None,
+    on_problem: OnProblem | None = None,
+) -> Iterator[Rollout]:
+    """The rollouts of a file, one at a time, in its order. Arguments and errors as in `load_tasks`.
+
+    Each has a `sample_id` that is unique in the file: its own, else `<task_id>#<n>` with n counting the
+    task's samples from 0; of two rows with one id the first is kept. `sample_index` is its own, else
+    counts the samples of the same task and model from 0.
+    """
+    reading = _open(path, Role.ROLLOUTS, format, field_map, on_problem)
+    rollouts = _numbered(reading.records(_rollouts_of))
+    return _unique_rollouts(rollouts, reading.container.path, reading.tell)
+
+
+def require_rows(records: Iterator[Record], path: str | Path) -> Iterator[Record]:
+    """The same records. Raises `FormatError` at once when there is none: a file with no usable row."""
+    first = next(records, None)
+    if first is None:
+        raise _no_rows(str(path))
+    return itertools.chain([first], records)
+
+
+def dataset_hash(path: str | Path) -> str:
+    """`sha256:` and the hexadecimal digest of the file's bytes as they lie on the disk."""
+    try:
+        with Path(path).open("rb") as stream:
+            return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise FormatError(f"{path}: can't be read: {error.strerror}") from None
+
+
+def _warn(problem: Problem) -> None:
+    warnings.warn(str(problem), FormatWarning, stacklevel=4)
+
+
+def _claims(role: Role, fields: Fields) -> list[tuple[Claim, Format, Role]]:
+    found = [(f.claim(role, fields), f, role) for f in known_formats().values()]
+    claims = [(claim, f, r) for claim, f, r in found if claim is not None]
+    return sorted(claims, key=lambda each: -each[0].strength)
+
+
+class _Reading(NamedTuple):
+    """One pass over a file."""
+
+    container: Container
+    role: Role
+    chosen: Format | None
+    """None: to be told from the first row."""
+    field_map: Mapping[str, str] | None
+    tell: OnProblem
+
+    def records(self, read: Callable[[Format, Fields], Iterable[Record]]) -> Iterator[tuple[Record, Format]]:
+        """The records of every row, each with its line."""
+        format_ = self.chosen
+        path = self.container.path
+        with self.container:
+            for row in read_rows(self.container):
+                if isinstance(row, Problem):
+                    self.tell(row)
+                    continue
+                fields = renamed(row.fields, self.field_map) if self.field_map else row.fields
+                if format_ is None:
+                    format_ = _told_from(row, self.role, path)
+                try:
+                    for record in read(format_, fields):
+                        record.line = row.line
+                        yield record, format_
+                except RecordError as error:
+                    self.tell(Problem(path, row.line, str(error)))
+
+
+def _open(
+    path: str | Path,
+    role: Role,
+    name: str | None,
+    field_map: Mapping[str, str] | None,
+    on_problem: OnProblem | None,
+) -> _Reading:
+    if name is None and field_map:
+        name = "mapped"
+    chosen = None if name is None else format_named(name, role)
+    return _Reading(open_container(path), role, chosen, field_map, on_problem or _warn)
+
+
+def _told_from(row: Row, role: Role, path: str) -> Format:
+    """The format that claims this row most strongly. Raises `FormatError` when none does."""
+    claims = _claims(role, row.fields)
+    other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
+    others = _claims(other, row.fields)
+    if others and (not claims or (claims[0][0].strength == 1 and others[0][0].strength == 3)):
+        raise FormatError(
+            f"{path}:{row.line}: holds {other} ({others[0][1].name}), not {role}: "
+            f"give a file of {role} here, or name its format with --format"
+        )
+    if not claims:
+        raise _unknown(path, row)
+    return claims[0][1]
+
+
+def _unknown(path: str, row: Row) -> FormatError:
+    names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
+    return FormatError(
+        f"{path}:{row.line}: no known format has these fields ({names}): name them with "
+        "--map task_id=...,completion=... or give --format"
+    )
+
+
+def _no_rows(path: str) -> FormatError:
+    return FormatError(f"{path}: has no usable row: give one JSON object a line (`rollscope formats FILE --check`)")
+
+
+def _task_of(format_: Format, fields: Fields) -> Iterable[Task]:
+    assert format_.read_task is not None
+    return (format_.read_task(fields),)
+
+
+def _rollouts_of(format_: Format, fields: Fields) -> Iterable[Rollout]:
+    assert format_.read_rollouts is not None
+    return format_.read_rollouts(fields)
+
+
+def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnProblem) -> Iterator[Task]:
+    seen = SeenIds()
+    for task, format_ in records:
+        first = seen.first_line(task.task_id, task.line)
+        if first is None:
+            yield task
+        elif not format_.repeats_tasks:
+            message = f"task_id {task.task_id!r} is already on line {first}: this row is left out"
+            tell(Problem(path, task.line, f"{message}; give each task its own id"))
+
+
+def _numbered(records: Iterator[tuple[Rollout, Format]]) -> Iterator[Rollout]:
+    of_task: Counter[str] = Counter()
+    of_model: Counter[tuple[str, str | None]] = Counter()
+    for rollout, _ in records:
+        key = (rollout.task_id, rollout.model)
+        if not rollout.sample_id:
+            rollout.sample_id = f"{rollout.task_id}#{of_task[rollout.task_id]}"
+        if rollout.sample_index is None:
+            rollout.sample_index = of_model[key]
+        of_task[rollout.task_id] += 1
+        of_model[key] += 1
+        yield rollout
+
+
+def _unique_rollouts(rollouts: Iterator[Rollout], path: str, tell: OnProblem) -> Iterator[Rollout]:
+    seen = SeenIds()
+    for rollout in rollouts:
+        first = seen.first_line(rollout.sample_id, rollout.line)
+        if first is None:
+            yield rollout
+        else:
+            message = f"sample_id {rollout.sample_id!r} is already on line {first}: this row is left out"
+            tell(Problem(path, rollout.line, f"{message}; give each sample its own id"))

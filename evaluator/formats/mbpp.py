@@ -1,0 +1,109 @@
+"""MBPP, whole and sanitized: `task_id`, `text` or `prompt`, `code`, `test_list`, set-up code or imports.
+
+The asserts of `test_list` (and of `challenge_test_list`) become the body of a `check(candidate)`; they go on
+calling the function by its name. The entry point is the function of `code` that the asserts call.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import Mode, RecordError, Task
+
+_TAKEN = {
+    "task_id", "text", "prompt", "code",
+    "test_list", "challenge_test_list", "test_setup_code", "test_imports",
+}  # fmt: skip
+_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    prompt = next((name for name in ("text", "prompt") if name in fields), None)
+    if prompt is None or not {"task_id", "test_list"} <= fields.keys():
+        return None
+    return Claim(3, f"task_id, {prompt}, test_list")
+
+
+def read_task(fields: Fields) -> Task:
+    """One task of mode assert."""
+    code = field.text(fields, "code")
+    statements = list(_statements(fields))
+    setup = _setup(fields)
+    body = "\n".join(f"    {source}" for source, _ in statements)
+    test = f"{setup}\ndef check(candidate):\n{body}\n" if statements else None
+    return Task(
+        task_id=field.identifier(fields, "task_id"),
+        mode=Mode.ASSERT,
+        prompt=field.text(fields, "text") or field.text(fields, "prompt"),
+        entry_point=_entry_point(code, setup, [node for _, node in statements]),
+        test=test,
+        reference=code or None,
+        source="MBPP",
+        metadata={name: value for name, value in fields.items() if name not in _TAKEN},
+    )
+
+
+def _setup(fields: Fields) -> str:
+    imports = fields.get("test_imports") or []
+    if not isinstance(imports, list) or not all(isinstance(line, str) for line in imports):
+        raise RecordError("test_imports is no list of texts")
+    parts = [*imports, field.text(fields, "test_setup_code")]
+    return "\n".join(part for part in parts if part.strip())
+
+
+def _statements(fields: Fields) -> Iterable[tuple[str, ast.stmt]]:
+    """Each statement of the test lists with its source, whose inner lines are left as they are."""
+    for name in ("test_list", "challenge_test_list"):
+        items = fields.get(name) or []
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise RecordError(f"{name} is no list of texts")
+        for number, item in enumerate(items):
+            try:
+                nodes = ast.parse(item.strip()).body
+            except _NOT_PYTHON as error:
+                raise RecordError(f"{name}[{number}] is not Python: {error}") from None
+            for node in nodes:
+                yield ast.get_source_segment(item.strip(), node) or "", node
+
+
+def _entry_point(code: str, setup: str, statements: Iterable[ast.stmt]) -> str:
+    called = [
+        node.func.id
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    defined = _defined(code)
+    known = _defined(setup) | set(dir(builtins))
+    chosen = [name for name in called if name in defined] or [name for name in called if name not in known]
+    if not chosen:
+        raise RecordError("test_list calls no function of the task: the entry point can't be told")
+    return chosen[0]
+
+
+def _defined(code: str) -> set[str]:
+    try:
+        body = ast.parse(code).body
+    except _NOT_PYTHON:
+        return set()
+    names: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Assign):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+    return names
+
+
+FORMAT = Format(
+    name="mbpp",
+    title="MBPP: text or prompt, code, test_list",
+    claim_task=claim_task,
+    read_task=read_task,
+)

@@ -1,0 +1,91 @@
+"""Rollscope's own rows: tasks with `in_outs` or `test`, rollouts with `completion`.
+
+A task row needs `task_id`; it also has `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `preamble`,
+`reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row
+needs `task_id` and `completion` (text, or messages whose last one counts); it also has `sample_id`,
+`sample_index`, `kind`, `model`, `group`, `step`, `expected_pass` and `reward` or `given_reward`. Other
+fields are kept as metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
+
+_ROLLOUT_FIELDS = {
+    "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
+    "given_reward", "reward",
+}  # fmt: skip
+_TASK_MARKS = ("mode", "in_outs", "test", "entry_point")
+_ROLLOUT_MARKS = ("sample_id", "sample_index", "kind", "model", "group", "expected_pass", "step", "verdict")
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    if "task_id" not in fields or "completion" in fields:
+        return None
+    if "mode" in fields:
+        return Claim(3, "task_id, mode")
+    if "in_outs" in fields:
+        return Claim(2, "task_id, in_outs")
+    marks = [mark for mark in _TASK_MARKS if mark in fields]
+    if marks:
+        return Claim(1, ", ".join(["task_id", *marks]))
+    return Claim(1, "task_id, prompt; no test cases") if "prompt" in fields else None
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    marks = [mark for mark in _ROLLOUT_MARKS if mark in fields]
+    if "task_id" in fields and "completion" in fields:
+        return Claim(3 if marks else 1, ", ".join(["task_id", "completion", *marks]))
+    if {"task_id", "sample_id", "verdict", "code"} <= fields.keys():
+        return Claim(3, "task_id, sample_id, verdict, code: exported grades, whose code is read")
+    return None
+
+
+def read_rollout(fields: Fields) -> Rollout:
+    """One rollout from a native row; exported grades have `code` in place of `completion`."""
+    exported = "completion" not in fields and isinstance(fields.get("code"), str)
+    name = "code" if exported else "completion"
+    if fields.get(name) is None:
+        raise RecordError(f"{name} is missing: give the text that the model wrote")
+    reward = "given_reward" if fields.get("given_reward") is not None else "reward"
+    return Rollout(
+        task_id=field.identifier(fields, "task_id"),
+        completion=field.conversation_text(fields[name], name, whole=False),
+        sample_id=field.optional_identifier(fields, "sample_id") or "",
+        sample_index=field.optional_whole(fields, "sample_index"),
+        kind=Kind.FULL if exported else kind_of(fields.get("kind")),
+        model=field.optional_identifier(fields, "model"),
+        group=field.optional_identifier(fields, "group"),
+        step=field.optional_whole(fields, "step"),
+        expected_pass=field.optional_truth(fields, "expected_pass"),
+        given_reward=field.optional_number(fields, reward),
+        metadata={key: value for key, value in fields.items() if key not in _ROLLOUT_FIELDS},
+    )
+
+
+def kind_of(value: JsonValue) -> Kind | None:
+    """A completion's kind; None when the row does not say. Raises `RecordError`."""
+    if value in (None, ""):
+        return None
+    try:
+        return Kind(value)
+    except ValueError:
+        raise RecordError(f"kind is {value!r}: give one of {', '.join(Kind)}, or leave it out") from None
+
+
+def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    yield read_rollout(fields)
+
+
+FORMAT = Format(
+    name="native",
+    title="Rollscope: tasks with in_outs or test, rollouts with completion",
+    claim_task=claim_task,
+    read_task=Task.from_row,
+    claim_rollout=claim_rollout,
+    read_rollouts=_read_rollouts,
+)

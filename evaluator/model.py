@@ -1,0 +1,452 @@
+"""The records that every part of Rollscope shares: tasks, rollouts, limits, verdicts and grades.
+
+They are `msgspec.Struct`s: typed, cheap to make, and readable and writable as JSON by `msgspec`.
+Nothing here reads a file, runs a program or compares an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal, Self, cast
+
+import msgspec
+
+JsonValue = Any
+"""A decoded JSON value. Rows of other people's files can't be typed more closely before they are checked."""
+
+
+class RecordError(ValueError):
+    """A row that can't be a record. The message says which field is wrong and how to mend it."""
+
+
+class Mode(StrEnum):
+    """How a task's test cases are run."""
+
+    CALL = "call"
+    STDIN = "stdin"
+    ASSERT = "assert"
+    UNITTEST = "unittest"
+
+
+class Kind(StrEnum):
+    """What a completion's text is: a program, the rest of the prompt, or a chat answer with fenced code."""
+
+    FULL = "full"
+    CONTINUATION = "continuation"
+    CHAT = "chat"
+
+
+class Verdict(StrEnum):
+    """What became of a test case or a rollout, in the order in which they are displayed."""
+
+    PASSED = "passed"
+    WRONG_ANSWER = "wrong_answer"
+    RUNTIME_ERROR = "runtime_error"
+    COMPILE_ERROR = "compile_error"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    NO_CODE = "no_code"
+    REJECTED = "rejected"
+    SANDBOX_ERROR = "sandbox_error"
+    UNKNOWN = "unknown"
+    NOT_RUN = "not_run"
+
+    @property
+    def letter(self) -> str:
+        """The one character that a grid cell shows."""
+        return _LETTERS[self]
+
+    @property
+    def graded(self) -> bool:
+        """Whether a reward can follow from it: false where the fault is ours or nothing could be decided."""
+        return self not in (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
+
+
+_LETTERS: dict[Verdict, str] = {
+    Verdict.PASSED: "P",
+    Verdict.WRONG_ANSWER: "W",
+    Verdict.RUNTIME_ERROR: "E",
+    Verdict.COMPILE_ERROR: "C",
+    Verdict.TIME_LIMIT: "T",
+    Verdict.MEMORY_LIMIT: "M",
+    Verdict.OUTPUT_LIMIT: "O",
+    Verdict.NO_CODE: "N",
+    Verdict.REJECTED: "R",
+    Verdict.SANDBOX_ERROR: "S",
+    Verdict.UNKNOWN: "?",
+    Verdict.NOT_RUN: ".",
+}
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a completion may use. Seconds, mebibytes and counts; each limit has its own verdict.
+
+    `wall_s`, `cpu_s`, `memory_mb` (resident), `virtual_mb` (address space) and `output_mb` hold for each
+    test case, `total_s` for the whole completion, `threads` and `processes` at any one moment.
+    """
+
+    wall_s: float = 10.0
+    cpu_s: float = 10.0
+    total_s: float = 60.0
+    memory_mb: float = 1024.0
+    virtual_mb: float = 4096.0
+    output_mb: float = 4.0
+    threads: int = 64
+    processes: int = 0
+
+    def replaced(self, overrides: Mapping[str, float] | None) -> Limits:
+        """These limits, some fields replaced. Raises `RecordError` for an unknown field or a bad value."""
+        if not overrides:
+            return self
+        return limits_from(msgspec.structs.asdict(self) | dict(overrides))
+
+
+def limits_from(row: Mapping[str, JsonValue]) -> Limits:
+    """Limits from a row's `limits` object; absent fields take their defaults. Raises `RecordError`."""
+    try:
+        limits = msgspec.convert(dict(row), Limits)
+    except msgspec.ValidationError as error:
+        known = ", ".join(Limits.__struct_fields__)
+        raise RecordError(f"limits: {error} (fields: {known})") from None
+    for name, value in msgspec.structs.asdict(limits).items():
+        if not 0 <= value < math.inf or (value == 0 and name != "processes"):
+            raise RecordError(f"limits.{name} is {value}: give a number above 0")
+    return limits
+
+
+class TestCase(msgspec.Struct, frozen=True):
+    """One input with its expected output, both as text.
+
+    call: `input` has one JSON value a line, one line an argument; `expected` is one JSON value.
+    stdin: the whole input and the whole expected output.
+    assert: `input` is the statement's source, `expected` the source of the value it asks for.
+    """
+
+    __test__ = False  # pytest would take the name for a test class
+
+    index: int
+    input: str
+    expected: str
+
+
+class Task(msgspec.Struct, kw_only=True):
+    """A prompt with the test cases that decide whether a completion answers it."""
+
+    task_id: str
+    mode: Mode
+    prompt: str = ""
+    entry_point: str | None = None
+    """The function that is called; None for stdin."""
+    cases: tuple[TestCase, ...] = ()
+    """call and stdin. Empty for assert and unittest, whose cases are read from `test`."""
+    test: str | None = None
+    """assert: code that defines `check(candidate)`. unittest: code with TestCase classes."""
+    preamble: str = ""
+    """Code that the dataset puts before every completion (imports)."""
+    reference: str | None = None
+    """A solution that came with the dataset, where there is one."""
+    checker: str | None = None
+    grader: str | None = None
+    exit_code: Literal["ignore", "strict"] = "ignore"
+    weights: tuple[float, ...] | None = None
+    limits: dict[str, float] | None = None
+    """Only the limits that the row names; the run's hold for the others."""
+    source: str = ""
+    licence: str = ""
+    metadata: dict[str, JsonValue] = msgspec.field(default_factory=dict)
+    """Fields of the row that have no place above, kept as they came."""
+    line: int = 0
+    """Where the row stands in its file, from 1; 0 when it did not come from a file."""
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
+        """A task from a row in the native format. Raises `RecordError` with the field that is wrong."""
+        return cast("Self", _task_from_row(row))
+
+
+class Rollout(msgspec.Struct, kw_only=True):
+    """One sampled completion of a task."""
+
+    task_id: str
+    completion: str
+    sample_id: str = ""
+    sample_index: int | None = None
+    kind: Kind | None = None
+    """None: to be told from the text."""
+    model: str | None = None
+    group: str | None = None
+    step: int | None = None
+    expected_pass: bool | None = None
+    """The grade that the source gave, if any; it never influences ours."""
+    given_reward: float | None = None
+    """The reward that the source gave, if any."""
+    metadata: dict[str, JsonValue] = msgspec.field(default_factory=dict)
+    line: int = 0
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Where expected and actual first differ.
+
+    `line` and `column` count from 1 and are set for text; `path` (such as `[2]['name']`) for values.
+    """
+
+    message: str
+    line: int | None = None
+    column: int | None = None
+    path: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """One frame of a traceback, in the completion's own code. `line` counts from 1 in the extracted code."""
+
+    line: int
+    function: str
+    text: str = ""
+
+
+class Traceback(msgspec.Struct, frozen=True):
+    """An exception as the completion raised it: outermost frame first, as Python prints it."""
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    omitted: int = 0
+    """Frames left out of the middle (deep recursion)."""
+
+    @property
+    def line(self) -> int | None:
+        """The innermost line of the completion's own code."""
+        return self.frames[-1].line if self.frames else None
+
+
+class CaseResult(msgspec.Struct, kw_only=True):
+    """What one test case did. Times in seconds, memory in MiB (the process's peak so far)."""
+
+    index: int
+    verdict: Verdict
+    expected: str | None = None
+    actual: str | None = None
+    difference: Difference | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    memory_mb: float | None = None
+    stdout: str = ""
+    """Head and tail where it was long; `stdout_bytes` is its true size."""
+    stdout_bytes: int = 0
+    stderr: str = ""
+    stderr_bytes: int = 0
+    exit_code: int | None = None
+    """The program's exit status (stdin), negative for a signal; None where there was none."""
+    error_type: str | None = None
+    error_message: str | None = None
+    traceback: Traceback | None = None
+
+    @property
+    def error_line(self) -> int | None:
+        """The line of the extracted code to look at first."""
+        return self.traceback.line if self.traceback else None
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """Something seen beside the verdict, with what showed it."""
+
+    word: str
+    evidence: str
+
+
+class Grade(msgspec.Struct, kw_only=True):
+    """What a rollout was found to be worth, and why."""
+
+    task_id: str
+    sample_id: str
+    verdict: Verdict
+    reward: float | None
+    """None for `sandbox_error` and `unknown`: a grade that could not be made is not a 0."""
+    verified: bool = True
+    """False where the check could only be made inside the completion's own process."""
+    pass_rate: float | None = None
+    """Share of the test cases that passed, those not run included as not passed; None when unknown."""
+    cases: tuple[CaseResult, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    error_type: str | None = None
+    error_message: str | None = None
+    """Of the first failing test case; for `unknown` and `no_code`, the reason."""
+    error_line: int | None = None
+    checker: str | None = None
+    grader: str = "tests"
+    limits: Limits = msgspec.field(default_factory=Limits)
+    layers: tuple[str, ...] = ()
+    """The sandbox layers that held while it was graded."""
+    code: str | None = None
+    """What was extracted and run; None when nothing was."""
+    kind: Kind | None = None
+    """What the completion was taken for."""
+    line_offset: int = 0
+    """Line of the completion's text = line of `code` + this; not above 0 means: in the prompt."""
+    duplicate_of: str | None = None
+    """The sample with the same task and code whose grade this is."""
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+    @property
+    def tests_total(self) -> int:
+        return len(self.cases)
+
+    @property
+    def tests_passed(self) -> int:
+        return sum(case.verdict is Verdict.PASSED for case in self.cases)
+
+    @property
+    def first_failing_test(self) -> int | None:
+        """Index of the first test case that did not pass."""
+        return next((case.index for case in self.cases if case.verdict is not Verdict.PASSED), None)
+
+
+class Opaque(msgspec.Struct, frozen=True):
+    """A value that did not cross the sandbox's border because it is no data. Equal to nothing."""
+
+    type: str
+    text: str
+    """Why it is no data, or its repr, shortened."""
+
+
+_GREATEST_WEIGHT = 1e15
+
+_TASK_FIELDS = {
+    "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "preamble", "reference", "checker",
+    "grader", "exit_code", "weights", "limits", "source", "licence",
+}  # fmt: skip
+
+
+def _task_from_row(row: Mapping[str, JsonValue]) -> Task:
+    task_id = row.get("task_id")
+    if not isinstance(task_id, str | int) or isinstance(task_id, bool) or task_id == "":
+        raise RecordError("task_id is missing: give each task a unique text")
+    in_outs = decoded_in_outs(row.get("in_outs"))
+    mode = _mode(row, in_outs)
+    entry_point = _optional_text(row, "entry_point") or _optional_text(in_outs, "fn_name")
+    if mode in (Mode.CALL, Mode.ASSERT) and entry_point is None:
+        raise RecordError(f"entry_point is missing: a task of mode {mode} names the function to call")
+    limits = row.get("limits")
+    if limits is not None:
+        if not isinstance(limits, dict):
+            raise RecordError('limits is no object: give for instance {"wall_s": 2}')
+        limits_from(limits)
+    weights = row.get("weights")
+    cases = cases_from(in_outs, mode) if mode in (Mode.CALL, Mode.STDIN) else ()
+    return Task(
+        task_id=str(task_id),
+        mode=mode,
+        prompt=_optional_text(row, "prompt") or "",
+        entry_point=None if mode is Mode.STDIN else entry_point,
+        cases=cases,
+        test=_optional_text(row, "test"),
+        preamble=_optional_text(row, "preamble") or "",
+        reference=_optional_text(row, "reference"),
+        checker=_optional_text(row, "checker"),
+        grader=_optional_text(row, "grader"),
+        exit_code=_exit_code(row),
+        weights=_weights(weights),
+        limits=limits,
+        source=_optional_text(row, "source") or "",
+        licence=_optional_text(row, "licence") or "",
+        metadata={key: value for key, value in row.items() if key not in _TASK_FIELDS},
+    )
+
+
+def decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:
+    """`in_outs` as an object, from an object or from its JSON text. Raises `RecordError`."""
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)  # not msgspec: Python's writer leaves NaN and lone surrogates in JSON
+        except (ValueError, RecursionError) as error:
+            raise RecordError(f"in_outs is text that is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RecordError('in_outs is no object: give {"inputs": [...], "outputs": [...], "fn_name": ...}')
+    return value
+
+
+def cases_from(in_outs: Mapping[str, JsonValue], mode: Mode) -> tuple[TestCase, ...]:
+    """Test cases from `inputs` and `outputs`. Values that are no text are written as JSON (call) or lines."""
+    inputs, outputs = in_outs.get("inputs", []), in_outs.get("outputs", [])
+    if not isinstance(inputs, list) or not isinstance(outputs, list):
+        raise RecordError("in_outs.inputs and in_outs.outputs must be lists")
+    if len(inputs) != len(outputs):
+        counts = f"{len(inputs)} inputs but {len(outputs)} outputs"
+        raise RecordError(f"in_outs has {counts}: give one output an input")
+    as_input, as_output = (_call_input, _call_output) if mode is Mode.CALL else (_stdin_text, _stdin_text)
+    pairs = zip(inputs, outputs, strict=True)
+    return tuple(TestCase(i, as_input(given), as_output(wanted)) for i, (given, wanted) in enumerate(pairs))
+
+
+def _call_input(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    arguments = value if isinstance(value, list) else [value]
+    return "\n".join(_json(argument) for argument in arguments)
+
+
+def _call_output(value: JsonValue) -> str:
+    return value if isinstance(value, str) else _json(value)
+
+
+def _stdin_text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join(line if isinstance(line, str) else _json(line) for line in lines)
+
+
+def _json(value: JsonValue) -> str:
+    """JSON on one line, as Python reads it: NaN stays NaN, and a lone surrogate is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() or text.isprintable() else json.dumps(value)
+
+
+def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mode:
+    given = row.get("mode")
+    if given is not None:
+        try:
+            return Mode(given)
+        except ValueError:
+            raise RecordError(f"mode is {given!r}: give one of {', '.join(Mode)}") from None
+    if row.get("test"):
+        return Mode.ASSERT
+    return Mode.CALL if row.get("entry_point") or in_outs.get("fn_name") else Mode.STDIN
+
+
+def _exit_code(row: Mapping[str, JsonValue]) -> Literal["ignore", "strict"]:
+    given = row.get("exit_code", "ignore")
+    if given not in ("ignore", "strict"):
+        raise RecordError(f"exit_code is {given!r}: give ignore or strict")
+    return cast("Literal['ignore', 'strict']", given)
+
+
+def _weights(value: JsonValue) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(_is_weight(weight) for weight in value):
+        raise RecordError("weights is no list of numbers that are 0 or more")
+    return tuple(float(w) for w in value)
+
+
+def _is_weight(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _GREATEST_WEIGHT
+
+
+def _optional_text(row: Mapping[str, JsonValue], name: str) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise RecordError(f"{name} is {type(value).__name__}, not text")

@@ -1,0 +1,377 @@
+"""Every format of the field: rows as its writers make them become the right tasks and rollouts."""
+
+import base64
+import json
+import pickle
+import zlib
+from pathlib import Path
+
+import pytest
+
+from evaluator.formats import FormatError, load_rollouts, load_tasks, parse_field_map, sniff
+from evaluator.model import Kind, Mode, TestCase
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Writes rows as JSON lines and reads them back: the format, the records, the problems."""
+
+    def read(load, *rows, **arguments):
+        path = tmp_path / "rows.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        problems = []
+        records = list(load(path, on_problem=problems.append, **arguments))
+        format_ = None if arguments else sniff(path).format
+        return format_, records, [problem.message for problem in problems]
+
+    return read
+
+
+# native
+
+
+def test_native_rollouts_keep_every_field(read):
+    row = {
+        "task_id": "t", "sample_id": "s", "sample_index": 4, "kind": "chat", "model": "m",
+        "group": "g", "step": 7, "completion": "x", "expected_pass": False, "reward": 0.5, "temperature": 0.2,
+    }  # fmt: skip
+    format_, (rollout,), _ = read(load_rollouts, row)
+    assert format_ == "native"
+    assert (rollout.sample_id, rollout.sample_index, rollout.kind) == ("s", 4, Kind.CHAT)
+    assert (rollout.model, rollout.group, rollout.step) == ("m", "g", 7)
+    assert (rollout.expected_pass, rollout.given_reward, rollout.metadata) == (
+        False,
+        0.5,
+        {"temperature": 0.2},
+    )
+
+
+def test_a_completion_may_be_messages(read):
+    content = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": content}]
+    _, (rollout,), _ = read(load_rollouts, {"task_id": "t", "completion": messages, "model": "m"})
+    assert rollout.completion == "ab"
+
+
+def test_exported_grades_are_rollouts_again(read):
+    row = {"task_id": "t", "sample_id": "s", "verdict": "passed", "reward": 1.0, "code": "print(1)"}
+    format_, (rollout,), _ = read(load_rollouts, row)
+    assert (format_, rollout.completion, rollout.kind) == ("native", "print(1)", Kind.FULL)
+
+
+# colossalai
+
+
+def test_colossalai_tasks_with_test_cases_and_messages(read):
+    rows = [
+        {
+            "messages": {"role": "user", "content": "Double."},
+            "test_cases": {"inputs": ["2\n"], "outputs": ["4\n"]},
+        },
+        {
+            "prompt": "Add.",
+            "in_outs": {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"},
+            "test": "ignored",
+        },
+        {"id": 5, "in_outs": '{"inputs": [], "outputs": []}'},
+    ]
+    format_, (double, add, empty), problems = read(load_tasks, *rows)
+    assert (format_, problems) == ("colossalai", [])
+    assert (double.mode, double.prompt) == (Mode.STDIN, "Double.")
+    assert double.cases == (TestCase(0, "2\n", "4\n"),)
+    assert (add.mode, add.entry_point, add.test) == (Mode.CALL, "add", None)
+    assert (empty.task_id, empty.cases) == ("5", ())
+
+
+def test_colossalai_evaluation_logs_are_rollouts_and_carry_their_tasks(read):
+    def row(prediction, results):
+        cases = {"inputs": ["1", "2"], "outputs": ["1", "2"]}
+        return {
+            "prompt": "Echo.", "prediction": prediction, "test_cases": cases, "test_results": results,
+            "parsed": "", "reward": 10 * all(r == 1 for r in results),
+        }  # fmt: skip
+
+    rows = row("a", [1, 1]), row("b", [1, -1])
+    format_, rollouts, _ = read(load_rollouts, *rows)
+    _, tasks, problems = read(load_tasks, *rows)
+    assert format_ == "colossalai"
+    assert [r.expected_pass for r in rollouts] == [True, False]
+    assert [r.given_reward for r in rollouts] == [10.0, 0.0]
+    assert [t.task_id for t in tasks] == list({r.task_id for r in rollouts})
+    assert len(tasks[0].cases) == 2
+    assert problems == []
+
+
+# livecodebench
+
+
+def lcb(**fields):
+    return {"question_id": "abc_a", "question_content": "Q", "starter_code": "", **fields}
+
+
+CASES = [
+    {"input": "1\n", "output": "2\n", "testtype": "stdin"},
+    {"input": "3\n", "output": "4\n", "testtype": "stdin"},
+]
+
+
+def test_livecodebench_tasks_as_released(read):
+    text = json.dumps(CASES[1:])
+    packed = base64.b64encode(zlib.compress(pickle.dumps(text))).decode()
+    plain = lcb(public_test_cases=json.dumps(CASES[:1]), private_test_cases=text)
+    released = lcb(question_id="b", public_test_cases=json.dumps(CASES[:1]), private_test_cases=packed)
+    format_, tasks, problems = read(load_tasks, plain, released)
+    assert (format_, problems) == ("livecodebench", [])
+    assert [task.mode for task in tasks] == [Mode.STDIN, Mode.STDIN]
+    wanted = (TestCase(0, "1\n", "2\n"), TestCase(1, "3\n", "4\n"))
+    assert [task.cases for task in tasks] == [wanted, wanted]
+
+
+def test_livecodebench_functional_tasks_are_calls(read):
+    case = {"input": "[1, 2]\n3", "output": "6", "testtype": "functional"}
+    row = lcb(starter_code="class Solution:\n", public_test_cases=[case], metadata='{"func_name": "total"}')
+    _, (task,), _ = read(load_tasks, row)
+    assert (task.mode, task.entry_point, task.prompt) == (Mode.CALL, "total", "Q\n\nclass Solution:\n")
+    assert task.cases == (TestCase(0, "[1, 2]\n3", "6"),)
+
+
+def test_livecodebench_sample_form(read):
+    in_outs = {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}
+    format_, (task,), _ = read(load_tasks, lcb(input_output=json.dumps(in_outs)))
+    assert (format_, task.mode, task.entry_point) == ("livecodebench", Mode.CALL, "add")
+
+
+class Trap:
+    def __reduce__(self):
+        return (Path.touch, (Path(Trap.path),))
+
+
+def test_livecodebench_pickles_are_never_loaded(read, tmp_path):
+    Trap.path = str(tmp_path / "sprung")
+    trap = base64.b64encode(zlib.compress(pickle.dumps(Trap()))).decode()
+    _, tasks, (problem,) = read(load_tasks, lcb(private_test_cases=trap), format="livecodebench")
+    assert not (tmp_path / "sprung").exists()
+    assert tasks == []
+    assert "a pickle of more than one text, which is never loaded: convert the file once" in problem
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("rubbish!", "neither JSON nor base64 of zlib"),
+        (base64.b64encode(zlib.compress(pickle.dumps("[oops"))).decode(), "unpacks to text that is not JSON"),
+        (base64.b64encode(zlib.compress(b"\x80\x04")).decode(), "which is never loaded"),
+        ("[{}]", "a case without input and output"),
+        ('{"a": 1}', "is no list of {input, output, testtype}"),
+    ],
+)
+def test_livecodebench_test_cases_that_can_not_be_had_leave_the_task_out(read, value, told):
+    _, tasks, (problem,) = read(load_tasks, lcb(private_test_cases=value), format="livecodebench")
+    assert tasks == []
+    assert told in problem
+
+
+def test_livecodebench_outputs(tmp_path):
+    path = tmp_path / "Scenario.codegeneration_2_0.2.json"
+    rows = [
+        {
+            "question_id": "a", "output_list": ["```python\n1\n```", "no"], "code_list": ["1", ""],
+            "graded_list": [True, False],
+        },
+        {"question_id": "b", "output_list": [], "code_list": ["print(2)"]},
+    ]  # fmt: skip
+    path.write_text(json.dumps(rows, indent=4))
+    rollouts = list(load_rollouts(path))
+    assert sniff(path).format == "livecodebench"
+    assert [(r.sample_id, r.sample_index, r.expected_pass) for r in rollouts] == [
+        ("a#0", 0, True), ("a#1", 1, False), ("b#0", 0, None),
+    ]  # fmt: skip
+    assert [r.completion for r in rollouts] == ["```python\n1\n```", "no", "print(2)"]
+    assert [r.kind for r in rollouts] == [None, None, Kind.FULL]
+
+
+# apps
+
+
+def test_apps_tasks(read):
+    stdin = {"inputs": ["1\n"], "outputs": ["2\n"]}
+    call = {"fn_name": "f", "inputs": [[1, "a"], [2, "b"]], "outputs": [[[3]], [4]]}
+    plain = {"fn_name": "f", "inputs": [[1]], "outputs": [[3, 4]]}
+    base = {"question": "Q", "solutions": json.dumps(["first", "second"]), "difficulty": "interview"}
+    rows = [
+        {**base, "problem_id": 0, "input_output": json.dumps(stdin), "starter_code": ""},
+        {**base, "id": 1, "input_output": json.dumps(call), "starter_code": "def f(a, b):\n"},
+        {**base, "id": 2, "input_output": json.dumps(plain)},
+        {**base, "id": 3, "input_output": "", "solutions": ""},
+    ]
+    format_, (a, b, c, d), problems = read(load_tasks, *rows)
+    assert (format_, problems) == ("apps", [])
+    assert (a.task_id, a.mode, a.reference, a.cases) == (
+        "0",
+        Mode.STDIN,
+        "first",
+        (TestCase(0, "1\n", "2\n"),),
+    )
+    assert (b.mode, b.entry_point, b.prompt) == (Mode.CALL, "f", "Q\n\ndef f(a, b):\n")
+    assert b.cases == (TestCase(0, '1\n"a"', "[3]"), TestCase(1, '2\n"b"', "4"))
+    assert b.metadata["outputs_unwrapped"] is True
+    assert c.cases == (TestCase(0, "1", "[3, 4]"),)
+    assert "outputs_unwrapped" not in c.metadata
+    assert (d.cases, d.reference) == ((), None)
+
+
+# humaneval
+
+
+PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
+
+
+def test_humaneval_tasks(read):
+    row = {
+        "task_id": "HumanEval/0", "prompt": PROMPT, "entry_point": "f",
+        "canonical_solution": "    return sum(x)\n",
+        "test": "def check(candidate):\n    assert candidate([1]) == 1\n",
+    }  # fmt: skip
+    format_, (task,), _ = read(load_tasks, row)
+    assert (format_, task.mode, task.entry_point) == ("humaneval", Mode.ASSERT, "f")
+    assert task.preamble == "from typing import List\n\n\n"
+    assert task.reference == PROMPT + "    return sum(x)\n"
+    assert task.test == row["test"]
+
+
+def test_evalplus_tasks_without_test_load(read):
+    row = {
+        "task_id": "HumanEval/0",
+        "prompt": PROMPT,
+        "entry_point": "f",
+        "canonical_solution": "",
+        "base_input": [],
+    }
+    format_, (task,), _ = read(load_tasks, row)
+    assert (format_, task.test, task.cases) == ("humaneval", None, ())
+
+
+def test_humaneval_and_evalplus_samples(read):
+    rows = [
+        {"task_id": "HumanEval/0", "completion": "    return 1\n"},
+        {"task_id": "HumanEval/0", "solution": "def f(x): return 1\n"},
+        {"task_id": "HumanEval/1", "completion": "    return 1\n", "passed": True, "result": "passed"},
+        {"task_id": "HumanEval/1", "solution": "x", "base_status": "pass", "plus_status": "fail"},
+    ]
+    format_, rollouts, _ = read(load_rollouts, *rows)
+    assert format_ == "humaneval"
+    assert [r.kind for r in rollouts] == [None, Kind.FULL, None, Kind.FULL]
+    assert [r.expected_pass for r in rollouts] == [None, None, True, False]
+    assert [r.sample_id for r in rollouts] == [
+        "HumanEval/0#0",
+        "HumanEval/0#1",
+        "HumanEval/1#0",
+        "HumanEval/1#1",
+    ]
+
+
+# mbpp
+
+
+def test_mbpp_tasks_both_forms(read):
+    whole = {
+        "task_id": 2, "text": "Shared.", "code": "def similar(a, b):\n    return a\n",
+        "test_setup_code": "A = (3,)",
+        "test_list": ["assert set(similar(A, A)) == {3}", "assert similar(\n  A, A) == 3"],
+        "challenge_test_list": ["x = '''\n1'''\nassert similar(x, x) == x"],
+    }  # fmt: skip
+    sanitized = {
+        "source_file": "b.ipynb", "task_id": 3, "prompt": "Cone.", "code": "",
+        "test_imports": ["import math"],
+        "test_list": ["assert math.isclose(volume(5), 1.0)"],
+    }  # fmt: skip
+    format_, (first, second), problems = read(load_tasks, whole, sanitized)
+    assert (format_, problems) == ("mbpp", [])
+    assert (first.task_id, first.entry_point, first.prompt) == ("2", "similar", "Shared.")
+    assert (second.entry_point, second.prompt) == ("volume", "Cone.")
+    scope = {
+        "similar": lambda a, b: (
+            a if isinstance(a, str) else ([3] if len(calls.append(a) or calls) == 1 else 3)
+        )
+    }
+    calls = []
+    exec(first.test, scope)
+    scope["check"](scope["similar"])
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("tests", "told"),
+    [
+        (["assert f(("], "test_list[0] is not Python"),
+        (["assert len([1]) == 1"], "calls no function of the task"),
+        ("assert f()", "test_list is no list of texts"),
+    ],
+)
+def test_mbpp_rows_whose_tests_can_not_be_used_are_left_out(read, tests, told):
+    _, tasks, (problem,) = read(
+        load_tasks, {"task_id": 1, "text": "T", "code": "", "test_list": tests}, format="mbpp"
+    )
+    assert tasks == []
+    assert told in problem
+
+
+# --map
+
+
+def test_a_map_names_the_fields_of_any_other_rows(read):
+    field_map = parse_field_map("task_id=uid, completion = response.choices.0.text,model=meta.engine")
+    row = {"uid": 7, "response": {"choices": [{"text": "x = 1"}]}, "meta": {"engine": "m"}, "t": 0.2}
+    _, (rollout,), problems = read(load_rollouts, row, field_map=field_map)
+    assert (rollout.task_id, rollout.completion, rollout.model) == ("7", "x = 1", "m")
+    assert rollout.metadata["t"] == 0.2
+    assert problems == []
+
+
+def test_rows_without_an_id_are_grouped_by_their_prompt(read):
+    field_map = {"prompt": "q", "completion": "a"}
+    rows = [{"q": "Q1", "a": "x"}, {"q": "Q2", "a": "y"}, {"q": "Q1", "a": "z"}]
+    _, rollouts, _ = read(load_rollouts, *rows, field_map=field_map)
+    one, two, again = (r.task_id for r in rollouts)
+    assert one == again != two
+    _, tasks, _ = read(
+        load_tasks, {"q": "Q1", "in_outs": {"inputs": ["1"], "outputs": ["1"]}}, field_map=field_map
+    )
+    assert tasks[0].task_id == one
+
+
+def test_a_map_serves_a_named_format_too(read):
+    row = {"uid": 1, "text": "T", "code": "def f(): pass", "asserts": ["assert f() is None"]}
+    _, (task,), _ = read(load_tasks, row, format="mbpp", field_map={"task_id": "uid", "test_list": "asserts"})
+    assert (task.task_id, task.entry_point) == ("1", "f")
+
+
+def test_a_map_that_names_an_absent_field_is_told_row_by_row(read):
+    _, rollouts, (problem,) = read(
+        load_rollouts, {"uid": 1}, field_map={"task_id": "uid", "completion": "text"}
+    )
+    assert rollouts == []
+    assert "completion is missing" in problem
+
+
+@pytest.mark.parametrize("text", ["", "task_id", "task_id=", "=x", "a=b,a=c"])
+def test_a_map_that_is_no_map_is_refused(text):
+    with pytest.raises(FormatError, match=r"^--map: "):
+        parse_field_map(text)
+
+
+# the development data, where it is at hand
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
+@pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)
+def test_development_data_loads_without_a_problem(dataset):
+    problems = []
+    tasks = {task.task_id for task in load_tasks(dataset, on_problem=problems.append)}
+    path = dataset.with_name(dataset.name.replace(".dataset.", ".rollouts."))
+    rollouts = list(load_rollouts(path, on_problem=problems.append))
+    assert problems == []
+    assert len(rollouts) == path.read_text().count("\n")
+    assert {r.task_id for r in rollouts} <= tasks

@@ -1,0 +1,326 @@
+"""Loading: what a user is told of a broken file or row, and that the rest of the work goes on."""
+
+import gzip
+import json
+import os
+import tracemalloc
+
+import pytest
+import zstandard
+
+from evaluator.formats import (
+    FormatError,
+    FormatWarning,
+    Problem,
+    Role,
+    dataset_hash,
+    known_formats,
+    load_rollouts,
+    load_tasks,
+    require_rows,
+    sniff,
+)
+from evaluator.formats.containers import MAX_ROW_BYTES
+from evaluator.formats.seen import SeenIds
+
+
+def sample(n, **fields):
+    return {"task_id": "t", "sample_id": f"s{n}", "completion": f"x = {n}\n", **fields}
+
+
+def lines(*rows):
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(data, name="rows.jsonl"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def loaded(path, **arguments):
+    problems = []
+    rollouts = list(load_rollouts(path, on_problem=problems.append, **arguments))
+    return rollouts, problems
+
+
+PACKINGS = {
+    "plain": lambda data: data,
+    "gzip": gzip.compress,
+    "gzip members": lambda data: gzip.compress(data[:50]) + gzip.compress(data[50:]),
+    "zstd": zstandard.compress,
+    "zstd frames": lambda data: zstandard.compress(data[:50]) + zstandard.compress(data[50:]),
+}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("listed", [False, True], ids=["lines", "list"])
+def test_the_same_rows_come_out_of_every_container_whatever_its_name(write, packing, listed):
+    rows = [sample(n) for n in range(3)]
+    data = json.dumps(rows, indent=1).encode() if listed else lines(*rows)
+    path = write(PACKINGS[packing](data), "rows.bin")
+    rollouts, problems = loaded(path)
+    assert [r.sample_id for r in rollouts] == ["s0", "s1", "s2"]
+    assert problems == []
+    assert sniff(path).container.startswith("JSON list" if listed else "JSON lines")
+
+
+def test_line_numbers_are_those_of_the_file(write):
+    path = write(
+        b"\xef\xbb\xbf\n\r\n" + lines(sample(1)) + b"  \n" + lines(sample(2)).replace(b"\n", b"\r\n")
+    )
+    rollouts, problems = loaded(path)
+    assert [r.line for r in rollouts] == [3, 5]
+    assert problems == []
+
+
+def test_elements_of_a_list_have_the_line_on_which_they_begin(write):
+    path = write(
+        b'\n[\n  {"task_id": "t",\n   "completion": "a"},\n\n  {"task_id": "t", "completion": "b"}]\n'
+    )
+    rollouts, _ = loaded(path)
+    assert [r.line for r in rollouts] == [3, 6]
+
+
+def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_rest_loads(write):
+    path = write(lines(sample(1)) + b'{"task_id": \x1b[31m oops}\n' + lines(sample(3)))
+    rollouts, (problem,) = loaded(path)
+    assert [r.sample_id for r in rollouts] == ["s1", "s3"]
+    assert problem.line == 2
+    assert str(problem).startswith(f"{path}:2: not JSON: ")
+    assert r"{\"task_id\": \x1b[31m oops}".replace('\\"', '"') in str(problem)
+    assert str(problem).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
+        (b"[1, 2]", "a list, no JSON object"),
+        (b"3", "a number, no JSON object"),
+        (b'{"a":' + b"[" * 100_000, "nested too deeply"),
+        (b"\x00\x00\x00", "not JSON"),
+        (b'{"task_id": "t"}', "completion is missing"),
+        (b'{"completion": "x"}', "task_id is missing"),
+        (b'{"task_id": "t", "completion": "x", "kind": "poem"}', "kind is 'poem': give one of full,"),
+        (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step is 1.5, no whole number"),
+        (b'{"task_id": "t", "completion": "x", "expected_pass": "yes"}', "give true, false or null"),
+        (b'{"task_id": "t", "completion": {"a": 1}}', "completion is neither text nor a list of messages"),
+    ],
+)
+def test_each_kind_of_broken_row_is_one_clear_line(write, line, cause):
+    rollouts, (problem,) = loaded(write(lines(sample(1)) + line + b"\n" + lines(sample(2))))
+    assert len(rollouts) == 2
+    assert problem.line == 2
+    assert cause in problem.message
+    assert "\n" not in str(problem)
+    assert len(problem.snippet) <= 4 * 200 + 6
+
+
+def test_a_half_written_last_line_is_said_to_be_one(write):
+    rollouts, (problem,) = loaded(write(lines(sample(1), sample(2))[:-9]))
+    assert [r.sample_id for r in rollouts] == ["s1"]
+    assert "still being written?" in problem.message
+    assert problem.line == 2
+
+
+def test_a_last_line_without_a_newline_counts(write):
+    rollouts, problems = loaded(write(lines(sample(1), sample(2))[:-1]))
+    assert len(rollouts) == 2
+    assert problems == []
+
+
+def test_a_half_written_list_is_said_to_be_one(write):
+    text = json.dumps([sample(1), sample(2)]).encode()
+    rollouts, (problem,) = loaded(write(text[:-9]))
+    assert [r.sample_id for r in rollouts] == ["s1"]
+    assert "still being written?" in problem.message
+
+
+def test_a_list_keeps_its_other_elements_when_one_is_broken(write):
+    rollouts, problems = loaded(
+        write(b"[" + lines(sample(1))[:-1] + b",\n{bad: [1,{}]},\n" + lines(sample(2)) + b"]\nx")
+    )
+    assert [r.sample_id for r in rollouts] == ["s1", "s2"]
+    assert [(p.line, p.message[:14]) for p in problems] == [(2, "not JSON: Expe"), (5, "text after the")]
+
+
+def test_cut_off_gzip_gives_the_rows_before_the_cut(write):
+    data = lines(*(sample(n, junk=os.urandom(200).hex()) for n in range(2000)))
+    rollouts, problems = loaded(write(gzip.compress(data)[:-100_000]))
+    assert 0 < len(rollouts) < 2000
+    assert any("can't be read further" in p.message for p in problems)
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["line", "element"])
+def test_a_row_of_50_megabytes_is_left_out_without_being_held(write, listed):
+    huge = b'{"task_id": "t", "completion": "' + b"x" * 50_000_000 + b'"}'
+    small = [json.dumps(sample(n)).encode() for n in (1, 2)]
+    data = (
+        b"[" + b",\n".join([small[0], huge, small[1]]) + b"]"
+        if listed
+        else b"\n".join([small[0], huge, small[1]])
+    )
+    path = write(data)
+    del data, huge
+    tracemalloc.start()
+    rollouts, (problem,) = loaded(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [r.sample_id for r in rollouts] == ["s1", "s2"]
+    assert problem.line == 2
+    assert "50.0 MB, more than the 32 MiB a row may have" in problem.message
+    assert peak < 2.2 * MAX_ROW_BYTES
+
+
+def test_loading_streams(write):
+    path = write(lines(*(sample(n, completion="x" * 1000) for n in range(5000))))
+    tracemalloc.start()
+    count = sum(1 for _ in load_rollouts(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 5000
+    assert peak < 3_500_000 < path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (gzip.compress(b""), "is empty"),
+        (b"PAR1\x00\x00", "is a Parquet file"),
+        (b"\x80\x04\x95abc", "is a pickle"),
+        (bytes(range(256)) * 20, "is a binary file"),
+        (b"\xff\xfe{\x00", "UTF-16 text: save it as UTF-8"),
+        (b'{\n "task_id": "t"\n}\n', "one JSON object over many lines"),
+        (b"\x1f\x8b\x08rubbish", "can't be unpacked"),
+        (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be unpacked"),
+        (b"a,b\n1,2\n" * 600, "none of the first 1,000 lines is a JSON object"),
+        (b'{"a": 1, "b": 2}\n', ":1: no known format has these fields (a, b)"),
+    ],
+)
+def test_a_file_that_is_something_else_is_refused_in_one_line(write, data, told):
+    path = write(data)
+    with pytest.raises(FormatError) as raised:
+        list(load_tasks(path, on_problem=lambda problem: None))
+    assert str(raised.value).startswith(str(path))
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_directory_and_a_missing_file_are_refused_at_once(tmp_path):
+    with pytest.raises(FormatError, match="is a directory: name a file in it"):
+        load_tasks(tmp_path)
+    with pytest.raises(FormatError, match="no such file: check the path"):
+        load_rollouts(tmp_path / "nothing.jsonl")
+    with pytest.raises(FormatError, match="can't be opened"):
+        load_rollouts("a\0b")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_is_refused(write):
+    path = write(lines(sample(1)))
+    path.chmod(0)
+    with pytest.raises(FormatError, match="check its permissions"):
+        load_rollouts(path)
+
+
+def test_rollouts_given_for_tasks_are_noticed(write):
+    path = write(lines(sample(1)))
+    with pytest.raises(FormatError, match=r"holds rollouts \(native\), not tasks"):
+        list(load_tasks(path))
+    tasks = write(lines({"task_id": "t", "mode": "stdin", "prompt": "p"}), "tasks.jsonl")
+    with pytest.raises(FormatError, match=r"holds tasks \(native\), not rollouts"):
+        list(load_rollouts(tasks))
+
+
+def test_a_file_without_a_usable_row_yields_nothing_and_require_rows_says_so(write):
+    path = write(b"{broken\n[1]\n")
+    problems = []
+    rollouts = load_rollouts(path, on_problem=problems.append)
+    with pytest.raises(FormatError, match="has no usable row"):
+        require_rows(rollouts, path)
+    assert [problem.line for problem in problems] == [1, 2]
+
+
+def test_require_rows_passes_the_rows_on(write):
+    path = write(lines(sample(1), sample(2)))
+    assert [r.sample_id for r in require_rows(load_rollouts(path), path)] == ["s1", "s2"]
+
+
+def test_a_duplicate_sample_id_is_reported_with_both_lines_and_the_first_kept(write):
+    rollouts, (problem,) = loaded(write(lines(sample(1, model="a"), sample(2), sample(1, model="b"))))
+    assert [(r.sample_id, r.model) for r in rollouts] == [("s1", "a"), ("s2", None)]
+    assert problem.line == 3
+    assert "sample_id 's1' is already on line 1" in problem.message
+
+
+def test_a_duplicate_task_id_is_reported_with_both_lines_and_the_first_kept(write):
+    rows = [{"task_id": 7, "mode": "stdin", "prompt": text} for text in ("first", "second")]
+    problems = []
+    tasks = list(load_tasks(write(lines(*rows)), on_problem=problems.append))
+    assert [task.prompt for task in tasks] == ["first"]
+    assert [p.message.split(":")[0] for p in problems] == ["task_id '7' is already on line 1"]
+
+
+def test_rows_without_ids_are_numbered_by_task_and_by_model(write):
+    rows = [
+        {"task_id": task, "completion": "x", "model": model}
+        for task, model in (("a", "m"), ("b", "m"), ("a", "m"), ("a", "k"))
+    ]
+    rollouts, _ = loaded(write(lines(*rows)))
+    assert [r.sample_id for r in rollouts] == ["a#0", "b#0", "a#1", "a#2"]
+    assert [r.sample_index for r in rollouts] == [0, 0, 1, 0]
+
+
+def test_python_json_extras_are_accepted(write):
+    row = b'{"task_id": "t", "completion": "\\ud800 x", "reward": NaN, "seed": Infinity, "big": 1e400}\n'
+    (rollout,), problems = loaded(write(row))
+    assert rollout.completion == "\ud800 x"
+    assert rollout.given_reward != rollout.given_reward
+    assert problems == []
+
+
+def test_without_a_callback_problems_are_warnings(write):
+    path = write(lines(sample(1)) + b"{\n")
+    with pytest.warns(FormatWarning, match=r"rows\.jsonl:2: "):
+        list(load_rollouts(path))
+
+
+def test_the_format_is_told_or_named(write):
+    path = write(lines({"task_id": "HumanEval/0", "completion": "    return 1\n"}))
+    assert (sniff(path).format, sniff(path).role) == ("humaneval", Role.ROLLOUTS)
+    assert [match.format for match in sniff(path).others] == ["native"]
+    with pytest.raises(
+        FormatError, match=r"format 'parquet' is not known: rollouts can be read from .*native"
+    ):
+        load_rollouts(path, "parquet")
+    with pytest.raises(FormatError, match="format 'apps' has no rollouts"):
+        load_rollouts(path, "apps")
+
+
+def test_the_registry_holds_every_format_module():
+    assert list(known_formats()) == [
+        "apps", "colossalai", "humaneval", "livecodebench", "mapped", "mbpp", "native",
+    ]  # fmt: skip
+
+
+def test_dataset_hash_is_of_the_bytes(write):
+    path = write(b"abc")
+    assert dataset_hash(path) == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_seen_ids_remembers_first_lines_across_growth():
+    seen = SeenIds()
+    assert all(seen.first_line(f"id-{n}", n + 1) is None for n in range(20_000))
+    assert all(seen.first_line(f"id-{n}", 0) == n + 1 for n in range(0, 20_000, 97))
+
+
+def test_a_problem_prints_as_one_printable_line():
+    shown = str(Problem("a.jsonl", 3, "bad \n\x1b[2J", "'x'"))
+    assert shown == r"a.jsonl:3: bad \n\x1b[2J (begins 'x')"
