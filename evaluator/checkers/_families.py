@@ -1,0 +1,84 @@
+"""Which decoded values are data, by exact type, and which belong together.
+
+The trusted side builds every value itself, so a type that is not listed here did not come from a completion
+as data: it equals nothing, and nothing of it (no `==`, no `hash`, no `repr`) is ever called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from evaluator.model import Opaque
+
+
+class Family(Enum):
+    """What a value is to a comparison."""
+
+    SCALAR = "scalar"
+    LIST = "list"
+    TUPLE = "tuple"
+    DEQUE = "deque"
+    MAPPING = "mapping"
+    SET = "set"
+    OPAQUE = "opaque"
+
+
+NUMBERS = frozenset({bool, int, float, complex, Decimal, Fraction})
+
+_SCALARS = (
+    *NUMBERS, type(None), str, bytes, bytearray, range, date, datetime, time, timedelta, timezone, type(...),
+)  # fmt: skip
+_FAMILIES: dict[type, Family] = {
+    **dict.fromkeys(_SCALARS, Family.SCALAR),
+    list: Family.LIST,
+    tuple: Family.TUPLE,
+    deque: Family.DEQUE,
+    **dict.fromkeys((dict, OrderedDict, defaultdict, Counter), Family.MAPPING),
+    **dict.fromkeys((set, frozenset), Family.SET),
+}
+
+
+def family_of(value: object) -> Family:
+    """The family of a value, by its exact type; a namedtuple is a tuple."""
+    cls = type(value)
+    found = _FAMILIES.get(cls)
+    if found is not None:
+        return found
+    return Family.TUPLE if issubclass(cls, tuple) else Family.OPAQUE
+
+
+def native_equal(expected: Any, actual: Any) -> bool:
+    """Python's `==` for two values of the scalar family."""
+    try:
+        return bool(expected == actual)
+    except ArithmeticError:  # a signalling Decimal NaN refuses to be compared
+        return False
+
+
+def why_no_data(value: object) -> str | None:
+    """Why a value equals nothing ("a generator is no data"); None for data, whatever stands inside of it."""
+    if family_of(value) is not Family.OPAQUE:
+        return None
+    name = value.type if type(value) is Opaque else type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' and name else 'a'} {name} is no data"
+
+
+def holds_opaque(value: object) -> bool:
+    """Whether a hashable value (a dict key, an item of a set) is or holds something that is no data."""
+    family = family_of(value)
+    if family is Family.SCALAR:
+        return False
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        family = family_of(item)
+        if family is Family.OPAQUE:
+            return True
+        if family is not Family.SCALAR:
+            pending.extend(item)
+    return False

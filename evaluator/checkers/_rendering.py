@@ -1,0 +1,216 @@
+"""Values as Python source text, and messages of a bounded length.
+
+Everything here is iterative and bounded: a completion chooses what is rendered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from evaluator.checkers._families import Family, family_of
+from evaluator.model import Opaque
+
+RENDER_LIMIT = 16 * 1024
+"""Characters of a rendered value that a page gets."""
+MESSAGE_LIMIT = 300
+"""Characters of a difference's message."""
+BRIEF_LIMIT = 80
+"""Characters of a value inside a message."""
+
+_CONSUMED_LIMIT = 16 * 1024 * 1024
+_DECIMAL_BITS = 13_000
+"""Longer ints are written in hexadecimal: decimal takes quadratic time, and Python refuses 4,300 digits."""
+_SET_DEPTH = 50
+_LOOKED_AT = 10_000
+
+_Piece = tuple[bool, Any]
+"""(True, text to write as it is) or (False, a value still to be rendered)."""
+
+
+def render(value: object, limit: int = RENDER_LIMIT) -> str:
+    """The value as Python source text, the same for equal values of the same type.
+
+    Sets are sorted. A text above `limit` characters keeps its head and its tail, with the count of what was
+    left out between them. What is no data is shown as `<generator: why>`, which is no source text.
+    """
+    pieces: list[str] = []
+    size = 0
+    for piece in _pieces(value, None):
+        pieces.append(piece)
+        size += len(piece)
+        if size > _CONSUMED_LIMIT:
+            head = "".join(pieces)[:limit]
+            return f"{head} ... more than {size - limit:,} characters left out"
+    return shortened("".join(pieces), limit)
+
+
+def brief(value: object, limit: int = BRIEF_LIMIT) -> str:
+    """The beginning of the value's source text, for a message; `...` marks the cut."""
+    text = ""
+    for piece in _pieces(value, limit):
+        text += piece
+        if len(text) > limit:
+            return text[: limit - 3] + "..."
+    return text
+
+
+def shortened(text: str, limit: int = RENDER_LIMIT) -> str:
+    """The text, or its head and tail with the count of what was left out between them."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]} ... {len(text) - head - tail:,} characters left out ... {text[-tail:]}"
+
+
+def message(text: str) -> str:
+    """A difference's message, cut at its limit."""
+    return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 3] + "..."
+
+
+def first_of(items: Iterable[object]) -> object:
+    """The item that a sorted set would begin with, so that a message does not hang on hash order.
+
+    Of many items that have no natural order, the first ones are looked at.
+    """
+    found = list(items)
+    if _naturally_ordered(found):
+        return min(found)  # type: ignore[type-var]
+    return min(found[:_LOOKED_AT], key=brief)
+
+
+def _pieces(value: object, longest: int | None, depth: int = 0) -> Iterator[str]:
+    """The text in pieces. `longest` is how much of any one text or set is wanted; None for all."""
+    stack: list[Iterator[_Piece]] = [iter(((False, value),))]
+    while stack:
+        for ready, item in stack[-1]:
+            if ready:
+                yield item
+                continue
+            opened = _opened(item, longest, depth)
+            if isinstance(opened, str):
+                yield opened
+                continue
+            stack.append(opened)
+            break
+        else:
+            stack.pop()
+
+
+def _opened(value: Any, longest: int | None, depth: int) -> str | Iterator[_Piece]:
+    match family_of(value):
+        case Family.SCALAR:
+            return _scalar(value, longest)
+        case Family.LIST:
+            return _joined("[", value, "]")
+        case Family.TUPLE:
+            return _tuple(value)
+        case Family.DEQUE:
+            return _joined("deque([", value, "])" if value.maxlen is None else f"], maxlen={value.maxlen})")
+        case Family.MAPPING:
+            return _mapping(value)
+        case Family.SET:
+            return _set(value, longest, depth)
+        case _:
+            return _opaque(value)
+
+
+def _scalar(value: Any, longest: int | None) -> str:
+    if type(value) is float and not math.isfinite(value):
+        return f"float('{value}')"
+    if type(value) is int and value.bit_length() > _DECIMAL_BITS:
+        return hex(value)
+    if longest is not None and type(value) in (str, bytes, bytearray):
+        # One character more than wanted, so that the cut shows.
+        return repr(value[: longest + 1])
+    try:
+        return repr(value)
+    except ValueError:  # a fraction, range or complex with an int that has too many digits
+        return f"<{type(value).__name__} with too many digits>"
+
+
+def _joined(opening: str, items: Iterable[object], closing: str) -> Iterator[_Piece]:
+    yield True, opening
+    separator = ""
+    for item in items:
+        if separator:
+            yield True, separator
+        separator = ", "
+        yield False, item
+    yield True, closing
+
+
+def _tuple(value: tuple[object, ...]) -> Iterator[_Piece]:
+    fields = getattr(type(value), "_fields", None)
+    if isinstance(fields, tuple) and len(fields) == len(value):
+        return _named(type(value).__name__, fields, value)
+    return _joined("(", tuple.__iter__(value), ",)" if len(value) == 1 else ")")
+
+
+def _named(name: str, fields: tuple[str, ...], value: tuple[object, ...]) -> Iterator[_Piece]:
+    yield True, f"{name}("
+    for number, (field, item) in enumerate(zip(fields, tuple.__iter__(value), strict=True)):
+        yield True, f"{', ' if number else ''}{field}="
+        yield False, item
+    yield True, ")"
+
+
+def _mapping(value: dict[object, object]) -> Iterator[_Piece]:
+    opening, closing = "{", "}"
+    if type(value) in (Counter, OrderedDict):
+        opening, closing = f"{type(value).__name__}({{", "})"
+    elif type(value) is defaultdict:
+        factory = value.default_factory
+        opening, closing = f"defaultdict({factory.__name__ if isinstance(factory, type) else None}, {{", "})"
+    yield True, opening
+    separator = ""
+    for key, item in value.items():
+        if separator:
+            yield True, separator
+        separator = ", "
+        yield False, key
+        yield True, ": "
+        yield False, item
+    yield True, closing
+
+
+def _set(value: set[object] | frozenset[object], longest: int | None, depth: int) -> str | Iterator[_Piece]:
+    name = type(value).__name__
+    if not value:
+        return f"{name}()"
+    opening, closing = ("{", "}") if type(value) is set else ("frozenset({", "})")
+    if depth >= _SET_DEPTH:
+        return f"{opening}...{closing}"
+    items: list[object] = list(value)
+    if _naturally_ordered(items):
+        return _joined(opening, sorted(items), closing)  # type: ignore[type-var]
+    texts = sorted("".join(_limited(item, longest, depth + 1)) for item in items)
+    return _joined_texts(opening, texts, closing)
+
+
+def _limited(item: object, longest: int | None, depth: int) -> Iterator[str]:
+    """An item's pieces, no more than a message needs where `longest` is given (a piece has a character)."""
+    return islice(_pieces(item, longest, depth), None if longest is None else longest + 1)
+
+
+def _joined_texts(opening: str, texts: list[str], closing: str) -> Iterator[_Piece]:
+    yield True, opening
+    for number, text in enumerate(texts):
+        yield True, f", {text}" if number else text
+    yield True, closing
+
+
+def _naturally_ordered(items: list[object]) -> bool:
+    types = {type(item) for item in items}
+    if types == {str} or types <= {int, bool}:
+        return True
+    return types <= {int, bool, float} and all(item == item for item in items)  # noqa: PLR0124 (NaN)
+
+
+def _opaque(value: object) -> str:
+    if type(value) is Opaque:
+        return f"<{value.type}: {value.text}>" if value.text else f"<{value.type}>"
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,225 @@
+"""Walks two values side by side to the first place where they differ.
+
+What counts as equal is the rule's (`Rules`); this module knows the order of the walk, paths, messages and
+bounds. It is iterative, so deep values cannot exhaust the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, count
+from typing import Any, NamedTuple, Protocol
+
+from evaluator.checkers._families import Family, family_of, why_no_data
+from evaluator.checkers._rendering import BRIEF_LIMIT, brief, first_of, message
+from evaluator.checkers._text import common_prefix, excerpt
+from evaluator.model import Difference
+
+MAX_DEPTH = 10_000
+"""Levels of nesting. Deeper values count as different; Python's own `==` gives up at about 1,000."""
+MAX_STEPS = 20_000_000
+"""Items compared in one check. Beyond it the values count as different, and the message says why."""
+MAX_NESTED = 20
+"""Multisets inside multisets that are compared by walking."""
+_PATH_LIMIT = 120
+_QUICK = frozenset({int, bool, str, type(None)})
+
+
+Equal = Callable[[Any, Any], bool]
+
+
+class Keys(NamedTuple):
+    """How the keys of two mappings go together."""
+
+    pairs: Iterable[tuple[object, object]]
+    """Keys of expected with those of actual, in the order of expected."""
+    missing: list[object]
+    extra: list[object]
+    reordered: bool = False
+    """Whether order counts here and differs."""
+    absent: object = None
+    """The value that a key stands for where it is missing (Counter); None where there is none."""
+
+
+class Partners(NamedTuple):
+    """What is left of two collections without an order once equal items are taken away in pairs."""
+
+    missing: list[object]
+    extra: list[object]
+
+
+class Rules(Protocol):
+    """What a value checker decides."""
+
+    mixed: bool
+    """Whether sequences of different types can be equal, and a set and a sequence as multisets."""
+
+    def same_scalar(self, expected: Any, actual: Any) -> bool:
+        """Whether two values of the scalar family are equal."""
+
+    def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
+        """How the keys of two mappings go together."""
+
+    def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal, /) -> Partners:
+        """What is left over of two collections. `equal` compares items where that takes a walk."""
+
+
+class _Fault(NamedTuple):
+    """Found while the items of a collection were listed: it stands in the place of a pair."""
+
+    text: str
+
+
+_Pairs = Iterator[tuple[Any, Any, Any]]
+"""(step of the path, expected, actual); both are a `_Fault` where an item or key has no partner."""
+
+
+class Walk:
+    """One comparison, with its bounds."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._steps = 0
+        self._nested = 0
+
+    def equal(self, expected: object, actual: object) -> bool:
+        """For items of multisets. Those in too many multisets count as different: each costs stack."""
+        if self._nested == MAX_NESTED:
+            return False
+        self._nested += 1
+        try:
+            return self.first_difference(expected, actual) is None
+        finally:
+            self._nested -= 1
+
+    def first_difference(self, expected: object, actual: object) -> Difference | None:
+        """None when equal by the rules; raises nothing."""
+        path: list[object] = []
+        open_pairs: list[_Pairs] = [iter(((None, expected, actual),))]
+        while open_pairs:
+            for step, one, other in open_pairs[-1]:
+                # Nearly all items of large values: two scalars of one type whose == nobody can have replaced.
+                if type(one) is type(other) and type(one) in _QUICK and one == other:
+                    continue
+                opened = self._opened(one, other)
+                if opened is None:
+                    continue
+                if isinstance(opened, str):
+                    return _difference([*path[1:], step] if path else [], opened)
+                path.append(step)
+                open_pairs.append(opened)
+                break
+            else:
+                open_pairs.pop()
+                if path:
+                    path.pop()
+            if len(path) > MAX_DEPTH:
+                return _difference(path[1:], f"nested deeper than {MAX_DEPTH:,} levels: not compared")
+        return None
+
+    def _opened(self, expected: Any, actual: Any) -> str | _Pairs | None:
+        """What is wrong here, the pairs to go on with, or None when these are equal."""
+        if type(expected) is _Fault:
+            return expected.text
+        wanted, given = family_of(expected), family_of(actual)
+        if Family.OPAQUE in (wanted, given):
+            return f"{_expected_got(expected, actual)}: {why_no_data(actual) or why_no_data(expected)}"
+        if wanted is given is Family.SCALAR:
+            return None if self._rules.same_scalar(expected, actual) else _scalar_text(expected, actual)
+        if Family.SCALAR in (wanted, given):
+            return _expected_got(expected, actual)
+        self._steps += len(expected) + len(actual) + 1
+        if self._steps > MAX_STEPS:
+            return f"more than {MAX_STEPS:,} items: not compared"
+        if wanted is given is Family.MAPPING:
+            return self._mapping(expected, actual)
+        if Family.MAPPING in (wanted, given) or not (wanted is given or self._rules.mixed):
+            return _expected_got(expected, actual)
+        if Family.SET in (wanted, given):
+            return _left_over(self._rules.partners(expected, actual, self.equal))
+        return _sequence(expected, actual)
+
+    def _mapping(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> str | _Pairs:
+        keys = self._rules.keys(expected, actual)
+        if keys.reordered:
+            return f"keys in another order: expected {brief(list(expected))}, got {brief(list(actual))}"
+        return chain(
+            ((given, expected[wanted], actual[given]) for wanted, given in keys.pairs),
+            _unpaired(keys, expected, actual),
+        )
+
+
+def _unpaired(keys: Keys, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> _Pairs:
+    for key in keys.missing:
+        if keys.absent is not None:
+            yield key, expected[key], keys.absent
+        else:
+            fault = _Fault(f"key {brief(key)} is missing: expected {brief(expected[key])}")
+            yield key, fault, fault
+    for key in keys.extra:
+        if keys.absent is not None:
+            yield key, keys.absent, actual[key]
+        else:
+            fault = _Fault(f"key {brief(key)} is not expected: got {brief(actual[key])}")
+            yield key, fault, fault
+
+
+def _sequence(expected: Any, actual: Any) -> _Pairs:
+    wanted, given = len(expected), len(actual)
+    pairs = zip(count(), _items(expected), _items(actual), strict=False)
+    if wanted == given:
+        return pairs
+    return chain(pairs, _length_fault(expected, actual))
+
+
+def _length_fault(expected: Any, actual: Any) -> _Pairs:
+    """Made only when the walk comes to it, after the items that both have."""
+    wanted, given = len(expected), len(actual)
+    at = min(wanted, given)
+    what = f"missing {brief(expected[at])}" if wanted > given else f"{brief(actual[at])} is not expected"
+    fault = _Fault(f"length {wanted:,} expected, got {given:,}: {what}")
+    yield at, fault, fault
+
+
+def _items(sequence: Any) -> Iterator[object]:
+    """The items of a list, tuple or deque; of a namedtuple without asking its class."""
+    return tuple.__iter__(sequence) if isinstance(sequence, tuple) else iter(sequence)
+
+
+def _left_over(partners: Partners) -> str | None:
+    missing, extra = partners
+    parts = []
+    if missing:
+        parts.append(f"missing {brief(first_of(missing))}{_more(missing)}")
+    if extra:
+        parts.append(f"{brief(first_of(extra))}{_more(extra)} not expected")
+    return "; ".join(parts) or None
+
+
+def _more(items: list[object]) -> str:
+    return f" and {len(items) - 1:,} more" if len(items) > 1 else ""
+
+
+def _expected_got(expected: object, actual: object) -> str:
+    return f"expected {brief(expected)}, got {brief(actual)}"
+
+
+def _scalar_text(expected: object, actual: object) -> str:
+    if isinstance(expected, str) and isinstance(actual, str) and len(expected + actual) > BRIEF_LIMIT:
+        at = common_prefix(expected, actual)
+        return f"character {at + 1:,}: expected {excerpt(expected, at)}, got {excerpt(actual, at)}"
+    return _expected_got(expected, actual)
+
+
+def _difference(steps: list[object], text: str) -> Difference:
+    path = _path(steps)
+    return Difference(message(f"{path}: {text}" if path else text), path=path)
+
+
+def _path(steps: list[object]) -> str:
+    if len(steps) > _PATH_LIMIT:
+        steps = [*steps[: _PATH_LIMIT // 2], ..., *steps[-_PATH_LIMIT // 2 :]]
+    path = "".join("..." if step is ... else f"[{brief(step, 40)}]" for step in steps)
+    if len(path) <= _PATH_LIMIT:
+        return path
+    return f"{path[: _PATH_LIMIT // 2]}...{path[-_PATH_LIMIT // 2 :]}"

@@ -1,0 +1,28 @@
+"""Each line stripped, empty lines at the end dropped; inner empty lines count.
+
+A line ends at a line feed; stripping takes all that `str.strip` takes, so a carriage return before the line
+feed does not count. White space inside a line does.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evaluator.checkers._text import Spot, common_prefix, compare_lines, excerpt
+from evaluator.model import Difference
+
+COMPARES: Literal["text"] = "text"
+
+
+def check(expected: str, actual: str) -> Difference | None:
+    """None when both texts have the same lines; the column is that of the first differing character."""
+    return compare_lines(expected, actual, _spot)
+
+
+def _spot(expected: str, actual: str) -> Spot | None:
+    wanted, given = expected.strip(), actual.strip()
+    if wanted == given:
+        return None
+    at = common_prefix(wanted, given)
+    indent = len(actual) - len(actual.lstrip()) if given else 0
+    return Spot(indent + at, excerpt(wanted, at), excerpt(given, at))

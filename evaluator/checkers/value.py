@@ -1,0 +1,84 @@
+"""Decoded values of `call` tasks: as near to JSON's idea of a value as Python's.
+
+A list, a tuple, a namedtuple and a deque with equal items are equal. A set equals a set or any such sequence
+with the same items as a multiset. `dict`, `Counter`, `OrderedDict` and `defaultdict` are equal when their
+keys and values are; order does not count; an int key equals the string key that JSON would make of it; else
+keys are matched exactly. `True == 1`. A float or complex equals a number within 1e-9, relative to the larger;
+there is no absolute tolerance. Other numbers are compared exactly. NaN equals NaN. `bytes` equal `bytearray`.
+Text never equals a number. Generators and iterators are no data (`evaluator.model.Opaque`) and equal nothing.
+
+Items of multisets are paired exactly first. What is left over on both sides (floats that differ within the
+tolerance, sets among lists) is paired in the best way for up to 100 items, and above that in sorted order.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, Literal
+
+from evaluator.checkers._families import NUMBERS, holds_opaque, native_equal
+from evaluator.checkers._multiset import canonical, pair_by, pair_off
+from evaluator.checkers._walk import Equal, Keys, Partners, Walk
+from evaluator.model import Difference
+
+COMPARES: Literal["value"] = "value"
+TOLERANCE = 1e-9
+
+_TOLERANT = (float, complex)
+_LONGEST_KEY = 10**1000  # of an int key that is written in decimal; Python refuses 4,300 digits
+
+
+def check(expected: object, actual: object) -> Difference | None:
+    """None when equal by these rules; else the path to the first difference."""
+    return Walk(_ValueRules()).first_difference(expected, actual)
+
+
+class _ValueRules:
+    mixed = True
+
+    def same_scalar(self, expected: Any, actual: Any) -> bool:
+        if type(expected) in NUMBERS and type(actual) in NUMBERS:
+            return _same_number(expected, actual)
+        return native_equal(expected, actual)
+
+    def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
+        """Keys that are equal go together first; the rest by what JSON would make of them."""
+        exact = {key: key for key in expected if key in actual and not holds_opaque(key)}
+        if len(exact) == len(expected) == len(actual):
+            return Keys(exact.items(), [], [])
+        left = [key for key in expected if key not in exact]
+        rest = pair_by(_json_key, left, [key for key in actual if key not in exact])
+        partner = exact | dict(rest.pairs)
+        pairs = [(key, partner[key]) for key in expected if key in partner]
+        return Keys(pairs, rest.missing, rest.extra)
+
+    def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal) -> Partners:
+        paired = pair_off(expected, actual, equal)
+        return Partners(paired.missing, paired.extra)
+
+
+def _json_key(key: object) -> str:
+    """A text that is the same for an int key and for the string key that JSON makes of it."""
+    if isinstance(key, int) and abs(key) < _LONGEST_KEY:
+        return canonical(str(int(key)))
+    return canonical(key)
+
+
+def _same_number(expected: Any, actual: Any) -> bool:
+    if type(expected) not in _TOLERANT and type(actual) not in _TOLERANT:
+        return native_equal(expected, actual) or (_is_nan(expected) and _is_nan(actual))
+    try:
+        if complex in (type(expected), type(actual)):
+            one, other = complex(expected), complex(actual)
+            return cmath.isclose(one, other, rel_tol=TOLERANCE) or (cmath.isnan(one) and cmath.isnan(other))
+        one, other = float(expected), float(actual)
+        return math.isclose(one, other, rel_tol=TOLERANCE) or (math.isnan(one) and math.isnan(other))
+    except (OverflowError, ValueError):  # beyond a double; a signalling Decimal NaN
+        return False
+
+
+def _is_nan(number: Any) -> bool:
+    return type(number) is Decimal and number.is_nan()

@@ -1,0 +1,158 @@
+"""A task made ready to be run: what goes into the sandbox for each test case, and how its answer is judged.
+
+Made once for a task and kept, since a group's rollouts come one after another.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluator.checkers import Checker, CheckerError, get_checker
+from evaluator.graders.literal_checks import NotLiteral, expectation_holds, extract_calls, test_case
+from evaluator.model import Difference, Mode, Task, TestCase
+from evaluator.sandbox import encoded_call
+
+_DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
+_KEPT_PLANS = 256
+
+
+class UngradableError(ValueError):
+    """The task can't be graded. The message says why."""
+
+
+@dataclass(frozen=True)
+class PlannedCase:
+    """One test case, ready."""
+
+    case: TestCase
+    payload: bytes
+    """What goes into the sandbox: stdin's bytes, or a call's arguments."""
+    judge: Callable[[object], Difference | None]
+    """Takes the decoded value (call) or stdout's text (stdin); None when it is right."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A task's test cases, ready, and the name of the checker that judges them."""
+
+    cases: tuple[PlannedCase, ...]
+    checker: str
+    by_value: bool
+    """Whether answers are values (call, assert) or text (stdin)."""
+
+
+class Plans:
+    """The plans of the last tasks. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, str | None], tuple[Task, Plan | UngradableError]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def plan(self, task: Task, checker: str | None) -> Plan:
+        """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
+        key = (id(task), checker)
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+        if found is None:
+            found = (task, _plan_or_error(task, checker))  # holds the task, so that its id stays its own
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > _KEPT_PLANS:
+                    self._kept.popitem(last=False)
+        if isinstance(found[1], UngradableError):
+            raise found[1]
+        return found[1]
+
+
+def test_cases(task: Task) -> tuple[TestCase, ...]:
+    """The test cases that the `tests` grader runs for a task; none where it can't be graded."""
+    if task.mode in (Mode.CALL, Mode.STDIN):
+        return task.cases
+    calls = extract_calls(task) if task.mode is Mode.ASSERT else NotLiteral("")
+    return () if isinstance(calls, NotLiteral) else tuple(map(test_case, calls.calls))
+
+
+def _plan_or_error(task: Task, checker: str | None) -> Plan | UngradableError:
+    try:
+        return _plan(task, checker)
+    except UngradableError as error:
+        return error
+
+
+def _plan(task: Task, run_checker: str | None) -> Plan:
+    match task.mode:
+        case Mode.ASSERT:
+            return _assert_plan(task)
+        case Mode.UNITTEST:
+            raise UngradableError("checks of mode unittest can't be graded by this version")
+        case Mode.CALL | Mode.STDIN:
+            if not task.cases:
+                raise UngradableError("the task has no test cases")
+            checker = _checker(task, run_checker)
+            make = _call_case if task.mode is Mode.CALL else _stdin_case
+            cases = tuple(make(case, checker) for case in task.cases)
+            return Plan(cases, checker.name, by_value=task.mode is Mode.CALL)
+
+
+def _checker(task: Task, run_checker: str | None) -> Checker:
+    compares = "value" if task.mode is Mode.CALL else "text"
+    try:
+        if task.checker is not None:
+            own = get_checker(task.checker)
+            if own.compares != compares:
+                raise UngradableError(f"checker {own.name} compares {own.compares}s, which a {task.mode} task has not")
+            return own
+        if run_checker is not None and get_checker(run_checker).compares == compares:
+            return get_checker(run_checker)
+    except CheckerError as error:
+        raise UngradableError(str(error)) from None
+    return get_checker(_DEFAULT_CHECKERS[task.mode])
+
+
+def _assert_plan(task: Task) -> Plan:
+    if not task.test:
+        raise UngradableError("the task has no test code")
+    calls = extract_calls(task)
+    if isinstance(calls, NotLiteral):
+        raise UngradableError(f"the check is not a list of literal calls: {calls.reason}")
+    try:
+        cases = tuple(
+            PlannedCase(
+                test_case(call),
+                encoded_call(call.args, call.kwargs),
+                lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
+            )
+            for call in calls.calls
+        )
+    except ValueError as error:
+        raise UngradableError(f"an argument can't be sent to the sandbox: {error}") from None
+    return Plan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
+
+
+def _stdin_case(case: TestCase, checker: Checker) -> PlannedCase:
+    payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
+    return PlannedCase(case, payload, lambda text: checker.check(case.expected, text))
+
+
+def _is_escaped(text: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in text) if not text.isascii() else False
+
+
+def _call_case(case: TestCase, checker: Checker) -> PlannedCase:
+    lines = [line for line in case.input.split("\n") if line.strip()]
+    arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
+    expected = _json(case.expected, f"test case {case.index}: output")
+    return PlannedCase(case, encoded_call(arguments, {}), lambda value: checker.check(expected, value))
+
+
+def _json(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UngradableError(f"{where} is not JSON: {error}") from None

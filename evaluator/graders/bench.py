@@ -1,0 +1,37 @@
+"""What a grader works with: a sandbox, the run's options, and a way to be alone on the machine for a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from evaluator.model import Limits
+from evaluator.sandbox import Sandbox
+
+Isolation = Literal["completion", "test"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run grades. A task's own `limits`, `checker` and `grader` win over these."""
+
+    limits: Limits = msgspec.field(default_factory=Limits)
+    checker: str | None = None
+    """Used for the test cases whose kind (text or value) it compares."""
+    grader: str | None = None
+    fail_fast: bool = False
+    isolation: Isolation = "completion"
+    """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One worker's place."""
+
+    sandbox: Sandbox
+    options: Options = field(default_factory=Options)
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext
+    """A context in which no other worker of this process runs a completion."""

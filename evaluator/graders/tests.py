@@ -1,0 +1,167 @@
+"""The `tests` grader: runs a completion on every test case; 1.0 when all pass, else 0.0."""
+
+from __future__ import annotations
+
+import time
+
+from evaluator.checkers import render
+from evaluator.extraction import Extraction, extract
+from evaluator.graders._plans import Plan, PlannedCase, Plans, UngradableError, test_cases
+from evaluator.graders.bench import Bench
+from evaluator.graders.excerpts import excerpt
+from evaluator.model import CaseResult, Grade, Limits, Rollout, Task, Verdict
+from evaluator.sandbox import Execution, Outcome, Program, Status
+
+__all__ = ["grade", "test_cases"]
+
+_TIME_OUTS_ALLOWED = 2
+_SHOWN_WHEN_WRONG = 64 * 1024
+_SHOWN_WHEN_RIGHT = 2 * 1024
+_SHOWN_STREAM = 16 * 1024
+
+_plans = Plans()
+
+_VERDICTS = {
+    Status.RAISED: Verdict.RUNTIME_ERROR,
+    Status.DIED: Verdict.RUNTIME_ERROR,
+    Status.NOT_LOADED: Verdict.COMPILE_ERROR,
+    Status.TIME: Verdict.TIME_LIMIT,
+    Status.MEMORY: Verdict.MEMORY_LIMIT,
+    Status.OUTPUT: Verdict.OUTPUT_LIMIT,
+    Status.REJECTED: Verdict.REJECTED,
+}
+
+
+def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
+    """Grades one rollout.
+
+    Raises `FaultError` when the sandbox failed, `SandboxUnavailable` when there is none, `RecordError` for bad limits.
+    """
+    options = bench.options
+    result = Grade(
+        task_id=rollout.task_id,
+        sample_id=rollout.sample_id,
+        verdict=Verdict.UNKNOWN,
+        reward=None,
+        limits=options.limits.replaced(task.limits),
+        grader="tests",
+    )
+    extraction = extract(rollout.completion, task=task, kind=rollout.kind)
+    result.code, result.kind, result.line_offset = extraction.code, extraction.kind, extraction.line_offset
+    try:
+        plan = _plans.plan(task, options.checker)
+    except UngradableError as error:
+        result.error_message = str(error)
+        return result
+    result.checker = plan.checker
+    result.cases = tuple(_grade_cases(task, extraction, plan, result.limits, bench))
+    result.layers = bench.sandbox.layers
+    _conclude(result, extraction)
+    return result
+
+
+def _conclude(result: Grade, extraction: Extraction) -> None:
+    """The rollout's verdict and error are those of its first failing test case."""
+    failing = next((case for case in result.cases if case.verdict is not Verdict.PASSED), None)
+    if extraction.code is None:
+        result.verdict, result.error_message = Verdict.NO_CODE, extraction.reason
+    elif failing is None:
+        result.verdict = Verdict.PASSED
+    else:
+        result.verdict = failing.verdict
+        result.error_type, result.error_message = failing.error_type, failing.error_message
+        result.error_line = failing.error_line
+        if result.error_message is None and failing.difference is not None:
+            result.error_message = failing.difference.message
+    result.pass_rate = result.tests_passed / result.tests_total
+    result.reward = float(result.verdict is Verdict.PASSED)
+
+
+def _grade_cases(task: Task, extraction: Extraction, plan: Plan, limits: Limits, bench: Bench) -> list[CaseResult]:
+    if extraction.code is None:
+        return [_not_run(planned) for planned in plan.cases]
+    program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
+    reuse = bench.options.isolation == "completion"
+    with bench.sandbox.execute(program, limits, reuse=reuse) as execution:
+        results = _run_cases(task, plan, limits, bench, execution)
+        tampering = execution.finish()
+    if tampering and all(result.verdict is Verdict.PASSED for result in results):
+        results[-1].verdict, results[-1].error_message = Verdict.REJECTED, tampering
+    return results
+
+
+def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution) -> list[CaseResult]:
+    results: list[CaseResult] = []
+    deadline = time.monotonic() + limits.total_s
+    time_outs = 0
+    stopped = False
+    for planned in plan.cases:
+        if stopped:
+            results.append(_not_run(planned))
+            continue
+        if time.monotonic() >= deadline:
+            late = _not_run(planned)
+            late.verdict = Verdict.TIME_LIMIT
+            late.error_message = f"{limits.total_s:g} s for the whole completion had passed"
+            results.append(late)
+            stopped = True
+            continue
+        result = _case_result(task, plan, planned, _run_case(planned, limits, deadline, bench, execution))
+        results.append(result)
+        time_outs += result.verdict is Verdict.TIME_LIMIT
+        failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
+        stopped = failed_fast or time_outs >= _TIME_OUTS_ALLOWED or result.verdict is Verdict.REJECTED
+    return results
+
+
+def _run_case(planned: PlannedCase, limits: Limits, deadline: float, bench: Bench, execution: Execution) -> Outcome:
+    """Runs one test case; once more, alone, when it ran out of wall time with little CPU time used."""
+    wall_s = min(limits.wall_s, max(deadline - time.monotonic(), 0.01))
+    outcome = execution.run(planned.payload, wall_s=wall_s)
+    if outcome.status is Status.TIME and outcome.cpu_s < limits.wall_s / 2 and deadline > time.monotonic():
+        with bench.alone():
+            outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, deadline - time.monotonic()))
+    return outcome
+
+
+def _not_run(planned: PlannedCase) -> CaseResult:
+    case = planned.case
+    return CaseResult(index=case.index, verdict=Verdict.NOT_RUN, expected=excerpt(case.expected, _SHOWN_WHEN_RIGHT))
+
+
+def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
+    stdout = outcome.stdout.text()
+    result = CaseResult(
+        index=planned.case.index,
+        verdict=_VERDICTS.get(outcome.status, Verdict.PASSED),
+        wall_s=outcome.wall_s,
+        cpu_s=outcome.cpu_s,
+        memory_mb=outcome.memory_mb,
+        stdout=excerpt(stdout, _SHOWN_STREAM),
+        stdout_bytes=outcome.stdout.size,
+        stderr=excerpt(outcome.stderr.text(), _SHOWN_STREAM),
+        stderr_bytes=outcome.stderr.size,
+        exit_code=None if plan.by_value else outcome.exit_status,
+        error_message=outcome.message or None,
+        traceback=outcome.failure,
+    )
+    if outcome.failure is not None:
+        result.error_type, result.error_message = outcome.failure.type, outcome.failure.message
+    if outcome.status is Status.ANSWERED:
+        _judge(task, plan, planned, outcome, stdout, result)
+    room = _SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else _SHOWN_WHEN_WRONG
+    result.expected = excerpt(planned.case.expected, room)
+    if not plan.by_value:
+        result.actual = excerpt(stdout, room)
+    elif outcome.status is Status.ANSWERED:
+        result.actual = render(outcome.value, room)
+    return result
+
+
+def _judge(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome, stdout: str, result: CaseResult) -> None:
+    result.difference = planned.judge(outcome.value if plan.by_value else stdout)
+    if task.exit_code == "strict" and outcome.exit_status:
+        result.verdict = Verdict.RUNTIME_ERROR
+        result.error_message = f"exit status {outcome.exit_status}"
+    elif result.difference is not None:
+        result.verdict = Verdict.WRONG_ANSWER
