@@ -1,0 +1,44 @@
+"""Rollscope: grades the code that language models write, and shows why each completion passed or failed.
+
+from evaluator import Task, grade
+task = Task.from_row({"task_id": "add", "mode": "call", "in_outs": {...}})
+grade(task, "def add(a, b): return a + b").reward
+"""
+
+from evaluator.api import agrade, grade, grade_all
+from evaluator.formats import FormatError, load_rollouts, load_tasks
+from evaluator.model import (
+    CaseResult,
+    Grade,
+    Kind,
+    Limits,
+    Mode,
+    RecordError,
+    Rollout,
+    Task,
+    TestCase,
+    Verdict,
+)
+from evaluator.sandbox import SandboxUnavailable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CaseResult",
+    "FormatError",
+    "Grade",
+    "Kind",
+    "Limits",
+    "Mode",
+    "RecordError",
+    "Rollout",
+    "SandboxUnavailable",
+    "Task",
+    "TestCase",
+    "Verdict",
+    "agrade",
+    "grade",
+    "grade_all",
+    "load_rollouts",
+    "load_tasks",
+]

@@ -1,0 +1,132 @@
+"""`grade`, `grade_all` and `agrade`: the library's front door."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+
+from evaluator.engines import local
+from evaluator.engines.gate import Gate
+from evaluator.engines.worker import Worker
+from evaluator.graders.bench import Isolation, Options
+from evaluator.model import Grade, Kind, Limits, Rollout, Task
+from evaluator.sandbox import Sandbox
+
+
+def grade(
+    task: Task,
+    completion: str,
+    *,
+    limits: Limits | None = None,
+    checker: str | None = None,
+    grader: str | None = None,
+    kind: Kind | str | None = None,
+) -> Grade:
+    """Grades one completion of a task. Safe to call from several threads; the sandbox stays warm between calls.
+
+    `kind` says what the text is (full, continuation or chat); None: it is told from the text.
+    Raises `SandboxUnavailable` when no sandbox can be had, `ValueError` for an unknown kind.
+    """
+    options = Options(limits=limits or Limits(), checker=checker, grader=grader)
+    rollout = Rollout(
+        task_id=task.task_id,
+        sample_id=f"{task.task_id}#0",
+        completion=completion,
+        kind=Kind(kind) if kind else None,
+    )
+    with _pool.lease() as sandbox:
+        sandbox.warm_up()
+        return Worker(options, _pool.gate, sandbox).grade(task, rollout)
+
+
+async def agrade(
+    task: Task,
+    completion: str,
+    *,
+    limits: Limits | None = None,
+    checker: str | None = None,
+    grader: str | None = None,
+    kind: Kind | str | None = None,
+) -> Grade:
+    """`grade`, for `await`: the event loop goes on meanwhile. As many run at once as this process has CPUs."""
+    return await asyncio.to_thread(grade, task, completion, limits=limits, checker=checker, grader=grader, kind=kind)
+
+
+def grade_all(
+    tasks: Mapping[str, Task] | Iterable[Task],
+    rollouts: Iterable[Rollout],
+    *,
+    workers: int | None = None,
+    limits: Limits | None = None,
+    checker: str | None = None,
+    grader: str | None = None,
+    fail_fast: bool = False,
+    isolation: Isolation = "completion",
+) -> Iterator[Grade]:
+    """Grades many rollouts: streams, and yields each grade when it is done (see `evaluator.engines.local`)."""
+    graded = local.grade_all(
+        tasks,
+        rollouts,
+        workers=workers,
+        limits=limits,
+        checker=checker,
+        grader=grader,
+        fail_fast=fail_fast,
+        isolation=isolation,
+    )
+    return (each.grade for each in graded)
+
+
+class _Lease:
+    def __init__(self, pool: _Pool) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> Sandbox:
+        self._sandbox = self._pool.take()
+        return self._sandbox
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.give_back(self._sandbox)
+
+
+class _Pool:
+    """Warm sandboxes for single calls, as many as this process has CPUs. Its fork's child gets an empty one."""
+
+    def __init__(self) -> None:
+        self.gate = Gate()
+        self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
+        self._idle: list[Sandbox] = []
+        self._lock = threading.Lock()
+
+    def lease(self) -> _Lease:
+        return _Lease(self)
+
+    def take(self) -> Sandbox:
+        self._room.acquire()
+        with self._lock:
+            return self._idle.pop() if self._idle else Sandbox()
+
+    def give_back(self, sandbox: Sandbox) -> None:
+        with self._lock:
+            self._idle.append(sandbox)
+        self._room.release()
+
+    def close(self) -> None:
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+
+_pool = _Pool()
+
+
+def _renew_in_child() -> None:
+    global _pool  # noqa: PLW0603 - the parent's sandboxes are not the child's to use or to end
+    _pool = _Pool()
+
+
+os.register_at_fork(after_in_child=_renew_in_child)
+atexit.register(lambda: _pool.close())

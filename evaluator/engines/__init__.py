@@ -1,0 +1,1 @@
+"""Who runs the grading. `local`: this machine's workers."""

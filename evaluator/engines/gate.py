@@ -1,0 +1,53 @@
+"""A gate that many pass at once, or one alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Gate:
+    """Workers pass with `shared`; within it, `alone` waits until every other worker stands outside.
+
+    A worker that waits to be alone counts as outside, so two of them can't wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._taken = False
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """To be entered within `shared`."""
+        self._leave()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken)
+            self._taken = True
+            self._changed.wait_for(lambda: self._inside == 0)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken = False
+                self._inside += 1
+                self._changed.notify_all()
+
+    def _enter(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken)
+            self._inside += 1
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._inside -= 1
+            self._changed.notify_all()

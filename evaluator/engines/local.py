@@ -1,0 +1,196 @@
+"""Grades with this machine's workers: a thread each, with a sandbox of its own.
+
+The work is done in the sandboxes' processes; a thread here extracts, waits and compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from evaluator.engines.gate import Gate
+from evaluator.engines.worker import Worker
+from evaluator.graders.bench import Isolation, Options
+from evaluator.model import Grade, Limits, Rollout, Task, Verdict
+from evaluator.sandbox import Sandbox
+
+_WAITING_PER_WORKER = 8
+_REMEMBERED = 1024
+_PATIENCE_S = 0.3
+
+
+class Graded(NamedTuple):
+    """A rollout with its grade; `row` is the rollout's place in the stream, from 0."""
+
+    rollout: Rollout
+    grade: Grade
+    row: int
+
+
+def grade_all(
+    tasks: Mapping[str, Task] | Iterable[Task],
+    rollouts: Iterable[Rollout],
+    *,
+    workers: int | None = None,
+    limits: Limits | None = None,
+    checker: str | None = None,
+    grader: str | None = None,
+    fail_fast: bool = False,
+    isolation: Isolation = "completion",
+    stop: threading.Event | None = None,
+) -> Iterator[Graded]:
+    """Grades each rollout and yields it when it is done, so not in the order of the input.
+
+    Reads `rollouts` as it goes, a few ahead of the workers: memory stays flat however many there are.
+    Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set.
+    When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
+
+    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use.
+    Raises `SandboxUnavailable` before the first rollout when no sandbox can be had.
+    """
+    options = Options(
+        limits=limits or Limits(), checker=checker, grader=grader, fail_fast=fail_fast, isolation=isolation
+    )
+    by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
+    count = workers or len(os.sched_getaffinity(0))
+    crew = _Crew(by_id, options, count, stop or threading.Event())
+    return crew.grades(rollouts)
+
+
+class _Crew:
+    def __init__(self, tasks: Mapping[str, Task], options: Options, count: int, stop: threading.Event) -> None:
+        self._tasks = tasks
+        self._options = options
+        self._count = count
+        self._stop = stop
+        self._waiting: queue.SimpleQueue[tuple[int, Rollout] | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Graded | BaseException] = queue.SimpleQueue()
+        self._known = _Known()
+        self._ending = threading.Event()
+
+    def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
+        first = Sandbox()
+        first.warm_up()  # raises here where there is none, before anything is graded
+        sandboxes = [first, *(Sandbox() for _ in range(self._count - 1))]
+        gate = Gate()
+        workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]
+        threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in workers]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from self._exchange(iter(enumerate(rollouts)))
+        finally:
+            self._ending.set()
+            for _ in threads:
+                self._waiting.put(None)
+            for thread, sandbox in zip(threads, sandboxes, strict=True):
+                thread.join(_PATIENCE_S)
+                sandbox.abort()  # a thread in the middle of a rollout sees its sandbox die and gives up
+            for thread in threads:
+                thread.join()
+
+    def _exchange(self, numbered: Iterator[tuple[int, Rollout]]) -> Iterator[Graded]:
+        under_way = 0
+        exhausted = False
+        while not self._stop.is_set():
+            while not exhausted and under_way < self._count * _WAITING_PER_WORKER:
+                item = next(numbered, None)
+                if item is None:
+                    exhausted = True
+                else:
+                    self._waiting.put(item)
+                    under_way += 1
+            if not under_way:
+                return
+            try:
+                done = self._done.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if isinstance(done, BaseException):
+                raise done
+            under_way -= 1
+            yield done
+
+    def _work(self, worker: Worker) -> None:
+        with worker.sandbox:
+            while (item := self._waiting.get()) is not None and not self._ending.is_set():
+                row, rollout = item
+                try:
+                    self._grade(worker, row, rollout)
+                except BaseException as error:
+                    self._done.put(error)
+
+    def _grade(self, worker: Worker, row: int, rollout: Rollout) -> None:
+        task = self._tasks.get(rollout.task_id)
+        if task is None:
+            self._done.put(Graded(rollout, worker.grade(None, rollout), row))
+            return
+        key = _key(rollout)
+        known = self._known.ask(key, (row, rollout))
+        if known is _UNDER_WAY:
+            return
+        if isinstance(known, Grade):
+            self._done.put(Graded(rollout, _copied(known, rollout), row))
+            return
+        grade: Grade | None = None
+        try:
+            grade = worker.grade(task, rollout)
+            self._done.put(Graded(rollout, grade, row))
+        finally:
+            # Without a grade, or with one that says nothing of the program, those who wait are put back in the queue.
+            reusable = grade if grade is not None and grade.verdict is not Verdict.SANDBOX_ERROR else None
+            for other_row, other in self._known.settle(key, reusable):
+                if reusable is None:
+                    self._waiting.put((other_row, other))
+                else:
+                    self._done.put(Graded(other, _copied(reusable, other), other_row))
+
+
+_UNDER_WAY = object()
+
+
+class _Known:
+    """The last grades by completion, and who waits for one that is being made. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._grades: OrderedDict[bytes, Grade] = OrderedDict()
+        self._waiting: dict[bytes, list[tuple[int, Rollout]]] = {}
+
+    def ask(self, key: bytes, asker: tuple[int, Rollout]) -> object:
+        """The grade; or `_UNDER_WAY`, the asker being noted; or None: the asker is to make it."""
+        with self._lock:
+            grade = self._grades.get(key)
+            if grade is not None:
+                self._grades.move_to_end(key)
+                return grade
+            if key in self._waiting:
+                self._waiting[key].append(asker)
+                return _UNDER_WAY
+            self._waiting[key] = []
+            return None
+
+    def settle(self, key: bytes, grade: Grade | None) -> list[tuple[int, Rollout]]:
+        """Notes the grade, if there is one; returns those who waited for it."""
+        with self._lock:
+            if grade is not None:
+                self._grades[key] = grade
+                while len(self._grades) > _REMEMBERED:
+                    self._grades.popitem(last=False)
+            return self._waiting.pop(key, [])
+
+
+def _copied(grade: Grade, rollout: Rollout) -> Grade:
+    return msgspec.structs.replace(grade, sample_id=rollout.sample_id, duplicate_of=grade.sample_id)
+
+
+def _key(rollout: Rollout) -> bytes:
+    text = f"{len(rollout.task_id)} {rollout.kind} {rollout.task_id}{rollout.completion}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

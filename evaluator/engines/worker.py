@@ -1,0 +1,51 @@
+"""Grades one rollout at a time in one sandbox; a fault of the sandbox costs a retry, then the grade, never the run."""
+
+from __future__ import annotations
+
+from evaluator.engines.gate import Gate
+from evaluator.graders import Bench, GraderError, get_grader
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
+from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable
+
+_ATTEMPTS = 2
+
+
+class Worker:
+    """Not for several threads at once."""
+
+    def __init__(self, options: Options, gate: Gate | None = None, sandbox: Sandbox | None = None) -> None:
+        self.sandbox = sandbox or Sandbox()
+        self._options = options
+        self._gate = gate or Gate()
+        self._bench = Bench(self.sandbox, options, self._gate.alone)
+
+    def grade(self, task: Task | None, rollout: Rollout) -> Grade:
+        """Grades a rollout; raises nothing that the rollout, its task or the sandbox caused."""
+        if task is None:
+            return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
+        try:
+            grader = get_grader(task.grader or self._options.grader or "tests")
+        except GraderError as error:
+            return _ungraded(rollout, Verdict.UNKNOWN, str(error))
+        fault = ""
+        for _ in range(_ATTEMPTS):
+            try:
+                with self._gate.shared():
+                    return grader(task, rollout, self._bench)
+            except RecordError as error:
+                return _ungraded(rollout, Verdict.UNKNOWN, str(error))
+            except (FaultError, SandboxUnavailable) as error:
+                fault = str(error)
+                self.sandbox.renew()
+        return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault)
+
+
+def _ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:
+    return Grade(
+        task_id=rollout.task_id,
+        sample_id=rollout.sample_id,
+        verdict=verdict,
+        reward=None,
+        error_message=reason,
+    )

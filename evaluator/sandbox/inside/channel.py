@@ -1,0 +1,50 @@
+"""Length-prefixed frames over a socket, seen from inside."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import socket
+import struct
+from typing import Any
+
+_HEADER = struct.Struct("!I")
+
+
+class ClosedError(Exception):
+    """The other side has gone."""
+
+
+def send(descriptor: int, kind: bytes, payload: bytes = b"", write: Any = os.write) -> None:
+    """Sends one frame: four bytes of length, one of kind, the payload."""
+    data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
+    while data:
+        data = data[write(descriptor, data) :]
+
+
+def receive(descriptor: int, read: Any = os.read) -> tuple[bytes, Any]:
+    """Kind and unmarshalled payload of the next frame. Raises `ClosedError` at the end."""
+    (size,) = _HEADER.unpack(_exactly(descriptor, 4, read))
+    body = _exactly(descriptor, size, read)
+    return body[:1], marshal.loads(body[1:]) if size > 1 else None  # noqa: S302 - the parent is trusted
+
+
+def _exactly(descriptor: int, size: int, read: Any) -> bytes:
+    data = read(descriptor, size)
+    if len(data) == size:
+        return bytes(data)
+    parts = bytearray(data)
+    while data and len(parts) < size:
+        data = read(descriptor, size - len(parts))
+        parts += data
+    if len(parts) < size:
+        raise ClosedError
+    return bytes(parts)
+
+
+def receive_with_descriptors(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
+    """A one-byte message and the descriptors that came with it. Raises `ClosedError` at the end."""
+    message, descriptors, _flags, _address = socket.recv_fds(connection, 1, most)
+    if not message:
+        raise ClosedError
+    return message, descriptors

@@ -1,0 +1,208 @@
+"""Values as JSON text, by exact type, for the way out of the sandbox. `evaluator.sandbox.values` reads it.
+
+Plain JSON stands for None, bool, str, finite float, int of 64 bits and list; an object with one key, the tag, stands
+for everything else. A subclass is sent as its base's value by the base's own methods, so that none of the completion's
+code runs; what is no data is sent as its type's name.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import math
+import sys
+from _json import encode_basestring_ascii as _quoted
+from collections.abc import Callable, Iterable
+
+MAX_DEPTH = 200
+_INT64 = 2**63
+
+
+class TooLargeError(Exception):
+    """The value's text is longer than the output cap."""
+
+
+def encode(value: object, cap: int) -> bytes:
+    """The value's text, at most `cap` characters. Raises `TooLargeError`."""
+    try:
+        return _Encoder(cap).text(value, 0).encode("ascii")
+    except RecursionError:
+        return _opaque("object", "nested too deeply").encode("ascii")
+
+
+def _opaque(kind: str, text: str) -> str:
+    return '{"o":[' + _string(kind[:200]) + "," + _string(text[:500]) + "]}"
+
+
+def _string(value: str) -> str:
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return '{"s":"' + value.encode("utf-8", "surrogatepass").hex() + '"}'
+    return _quoted(value)
+
+
+def _int(value: int) -> str:
+    if -_INT64 <= value < _INT64:
+        return int.__repr__(value)
+    return '{"i":"' + int.__format__(value, "x") + '"}'
+
+
+def _float(value: float) -> str:
+    text = float.__repr__(value)
+    return text if math.isfinite(value) else '{"f":"' + text + '"}'
+
+
+class _Encoder:
+    def __init__(self, cap: int) -> None:
+        self._left = cap
+
+    def text(self, value: object, depth: int) -> str:
+        kind = type(value)
+        scalar = _SCALARS.get(kind)
+        if scalar is not None:
+            return self._counted(scalar(value))
+        if depth > MAX_DEPTH:
+            return _opaque(kind.__name__, f"nested deeper than {MAX_DEPTH} levels")
+        container = _CONTAINERS.get(kind)
+        if container is not None:
+            return container(self, value, depth + 1)
+        return self._other(value, kind, depth)
+
+    def _counted(self, text: str) -> str:
+        self._left -= len(text) + 1
+        if self._left < 0:
+            raise TooLargeError
+        return text
+
+    def items(self, values: Iterable[object], depth: int) -> str:
+        """The values between brackets. Long runs of one scalar type are the common case, and done at C's speed."""
+        listed = list(values)
+        kinds = set(map(type, listed))
+        if len(kinds) == 1:
+            scalar = _SCALARS.get(kinds.pop())
+            if scalar is not None:
+                texts = list(map(scalar, listed))
+                self._left -= len(texts) + sum(map(len, texts))
+                if self._left < 0:
+                    raise TooLargeError
+                return "[" + ",".join(texts) + "]"
+        return "[" + ",".join([self.text(value, depth) for value in listed]) + "]"
+
+    def pairs(self, value: dict[object, object], depth: int) -> str:
+        return self.items([part for pair in dict.items(value) for part in pair], depth)
+
+    def _other(self, value: object, kind: type, depth: int) -> str:
+        if kind.__module__ == "numpy" and "numpy" in sys.modules:
+            plain = _numpy_value(value)
+            if plain is not _NOT_DATA:
+                return self.text(plain, depth + 1)
+        for base, plain_of in _BASES:
+            if isinstance(value, base):
+                return self.text(plain_of(value), depth + 1)
+        return self._counted(_opaque(_type_name(kind), _shown(value)))
+
+
+_NOT_DATA = object()
+
+
+def _numpy_value(value: object) -> object:
+    """A numpy scalar or array as Python scalars and lists. Only numpy's own attributes are called."""
+    numpy = sys.modules["numpy"]
+    if isinstance(value, numpy.generic | numpy.ndarray):
+        return value.tolist()
+    return _NOT_DATA
+
+
+def _type_name(kind: type) -> str:
+    module = str(kind.__module__)
+    return kind.__name__ if module in ("builtins", "__main__", "solution") else f"{module}.{kind.__name__}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:
+        return "its repr raises"
+
+
+def _tuple(encoder: _Encoder, value: tuple[object, ...], depth: int) -> str:
+    return '{"t":' + encoder.items(tuple.__iter__(value), depth) + "}"
+
+
+def _named(name: str, payload: str) -> str:
+    return '{"x":["' + name + '",' + payload + "]}"
+
+
+def _defaultdict(encoder: _Encoder, value: dict[object, object], depth: int) -> str:
+    return _named("defaultdict", encoder.pairs(value, depth))
+
+
+def _deque(encoder: _Encoder, value: collections.deque[object], depth: int) -> str:
+    return _named("deque", encoder.items(value, depth))
+
+
+def _numbers(*values: int) -> str:
+    return "[" + ",".join(map(_int, values)) + "]"
+
+
+_SCALARS: dict[type, Callable[..., str]] = {
+    type(None): lambda _: "null",
+    bool: lambda value: "true" if value else "false",
+    int: _int,
+    float: _float,
+    str: _string,
+    bytes: lambda value: '{"b":"' + value.hex() + '"}',
+    bytearray: lambda value: '{"B":"' + value.hex() + '"}',
+    complex: lambda value: '{"c":[' + _float(value.real) + "," + _float(value.imag) + "]}",
+    decimal.Decimal: lambda value: _named("Decimal", '"' + str(value) + '"'),
+    fractions.Fraction: lambda value: _named("Fraction", _numbers(value.numerator, value.denominator)),
+    range: lambda value: _named("range", _numbers(value.start, value.stop, value.step)),
+    datetime.date: lambda value: _named("date", '"' + value.isoformat() + '"'),
+    datetime.timedelta: lambda value: _named("timedelta", _numbers(value.days, value.seconds, value.microseconds)),
+}
+
+
+def _clock(name: str) -> Callable[..., str]:
+    """A time or datetime; one whose zone is not a fixed offset is no data, for its zone's code could be anybody's."""
+
+    def text(encoder: _Encoder, value: datetime.datetime | datetime.time, _depth: int) -> str:
+        if value.tzinfo is not None and type(value.tzinfo) is not datetime.timezone:
+            return encoder._counted(_opaque(name, "its time zone is no fixed offset"))
+        return encoder._counted(_named(name, '"' + value.isoformat() + '"'))
+
+    return text
+
+
+_CONTAINERS: dict[type, Callable[..., str]] = {
+    list: lambda encoder, value, depth: encoder.items(value, depth),
+    tuple: _tuple,
+    dict: lambda encoder, value, depth: '{"d":' + encoder.pairs(value, depth) + "}",
+    set: lambda encoder, value, depth: '{"S":' + encoder.items(value, depth) + "}",
+    frozenset: lambda encoder, value, depth: '{"Z":' + encoder.items(value, depth) + "}",
+    collections.Counter: lambda encoder, value, depth: _named("Counter", encoder.pairs(value, depth)),
+    collections.OrderedDict: lambda encoder, value, depth: _named("OrderedDict", encoder.pairs(value, depth)),
+    collections.defaultdict: _defaultdict,
+    collections.deque: _deque,
+    datetime.datetime: _clock("datetime"),
+    datetime.time: _clock("time"),
+}
+
+# A subclass crosses as the value of the first base that it has, got by that base's own methods.
+_BASES: list[tuple[type, Callable[..., object]]] = [
+    (int, lambda value: int.__int__(value)),
+    (float, lambda value: float.__float__(value)),
+    (str, lambda value: str.__str__(value)),
+    (bytes, lambda value: bytes(memoryview(value))),
+    (bytearray, lambda value: bytearray(memoryview(value))),
+    (complex, lambda value: complex.__pos__(value)),
+    (list, lambda value: list(list.__iter__(value))),
+    (tuple, lambda value: tuple(tuple.__iter__(value))),
+    (dict, lambda value: dict(dict.items(value))),
+    (set, lambda value: set(set.__iter__(value))),
+    (frozenset, lambda value: set(frozenset.__iter__(value))),
+    (collections.deque, lambda value: collections.deque(collections.deque.__iter__(value))),
+]

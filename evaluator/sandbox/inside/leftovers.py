@@ -1,0 +1,196 @@
+"""What one run of a program could leave for the next run in the same process.
+
+A program is *plain* when everything that it can reach is known here: it names no module outside `_HARMLESS`, none
+of the names in `_TELLING`, and sets no attribute of a global object. After a run of a plain program the state below
+is put back or compared; where it can't be put back, or the program is not plain, the next test case gets a fresh
+process. So a name that is missing from `_HARMLESS` costs time, never a wrong verdict.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import dis
+import os
+import random
+import resource
+import sys
+import threading
+from types import CodeType, FunctionType
+
+_HARMLESS = frozenset(
+    """__future__ abc array bisect calendar cmath collections copy dataclasses datetime decimal enum fractions
+    functools hashlib heapq io itertools json math numbers operator os pprint queue random re statistics string
+    struct sys textwrap threading time types typing unicodedata""".split()
+)
+
+_TELLING = frozenset(
+    """__builtins__ __dict__ __globals__ __code__ __subclasses__ __bases__ __mro__ __base__ __defaults__
+    __kwdefaults__ __closure__ __getattribute__ __setattr__ __import__ __del__ __loader__ __spec__ __reduce__
+    f_globals f_back f_builtins f_locals gi_frame cr_frame ag_frame tb_frame _getframe _current_frames
+    setattr delattr vars eval exec compile breakpoint register
+    modules settrace setprofile setswitchinterval meta_path path_hooks path_importer_cache excepthook displayhook
+    unraisablehook addaudithook audit set_asyncgen_hooks set_coroutine_origin_tracking_depth setdlopenflags
+    environ putenv unsetenv chdir fchdir umask close closerange dup dup2 pipe pipe2 openpty fdopen set_blocking
+    set_inheritable mkfifo nice sched_setaffinity setpriority memfd_create fork posix_spawn eventfd
+    register_at_fork getcontext setcontext localcontext DefaultContext BasicContext ExtendedContext
+    singledispatch setfirstweekday tzset _thread detach _inst""".split()
+)
+
+_STREAMS = frozenset(("stdin", "stdout", "stderr"))
+_FROM_GLOBAL = frozenset(dis.opmap[name] for name in ("LOAD_NAME", "LOAD_GLOBAL") if name in dis.opmap)
+_STORES = tuple(dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
+_FRESH_MEMORY_KIB = 64 * 1024
+
+
+def is_plain(code: CodeType) -> bool:
+    """Whether a run of this program can be cleaned up after (see the module's text)."""
+    codes = _with_nested(code)
+    names = _names(codes)
+    foreign = names - _HARMLESS
+    if not (names.isdisjoint(_TELLING) and foreign.isdisjoint(sys.stdlib_module_names | sys.modules.keys())):
+        return False
+    return not any(_sets_attribute_of_global(each) for each in codes)
+
+
+def _with_nested(code: CodeType) -> list[CodeType]:
+    codes = [code]
+    for each in codes:  # grows while it is walked
+        codes.extend(constant for constant in each.co_consts if isinstance(constant, CodeType))
+    return codes
+
+
+def _names(codes: list[CodeType]) -> set[str]:
+    """Every global, attribute and module that the code names; of a dotted module each part."""
+    return {part for code in codes for name in code.co_names for part in name.split(".")}
+
+
+def _sets_attribute_of_global(code: CodeType) -> bool:
+    operations = code.co_code[::2]
+    if not any(store in operations for store in _STORES):
+        return False
+    previous = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opcode in _STORES and previous in _FROM_GLOBAL and instruction.argval not in _STREAMS:
+            return True
+        previous = instruction.opcode
+    return False
+
+
+_BUILTINS = dict(builtins.__dict__)
+
+
+def restore_builtins() -> None:
+    """Puts back the builtin functions; these modules have a set of their own that a program does not reach."""
+    if builtins.__dict__ != _BUILTINS:
+        builtins.__dict__.clear()
+        builtins.__dict__.update(_BUILTINS)
+
+
+class Snapshot:
+    """The state of the interpreter before the first run, to put back and compare with after each."""
+
+    def __init__(self, code: CodeType) -> None:
+        codes = _with_nested(code)
+        named = _names(codes) & _HARMLESS
+        modules = sorted((named | {"sys"} | ({"posixpath", "posix"} if "os" in named else set())) & sys.modules.keys())
+        self._modules = {name: _attributes(name) for name in modules}
+        self._members = [_Member(value) for name in modules for value in _members(name)]
+        self._sets_attributes = any(store in each.co_code[::2] for each in codes for store in _STORES)
+        self._path, self._arguments = list(sys.path), list(sys.argv)
+        self._recursion_limit = sys.getrecursionlimit()
+        self._digits = sys.get_int_max_str_digits()
+        self._exit_callbacks = atexit._ncallbacks()
+        self._files = files_left()
+        self._imported = len(sys.modules)
+        self._lowest_descriptor = _lowest_descriptor()
+        self._memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def restore(self) -> bool:
+        """Puts back what can be put back; false when something stays that a fresh process would not have."""
+        sys.setrecursionlimit(self._recursion_limit)
+        sys.set_int_max_str_digits(self._digits)
+        threading.stack_size(0)
+        sys.path[:], sys.argv[:] = self._path, self._arguments
+        return (
+            len(threading._active) == 1  # type: ignore[attr-defined]
+            and not threading._limbo  # type: ignore[attr-defined]
+            and atexit._ncallbacks() == self._exit_callbacks
+            and len(sys.modules) == self._imported
+            and _lowest_descriptor() == self._lowest_descriptor
+            and files_left() == self._files
+            and all(_attributes(name) == kept for name, kept in self._modules.items())
+            and all(member.unchanged(self._sets_attributes) for member in self._members)
+            and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._memory < _FRESH_MEMORY_KIB
+        )
+
+
+class _Member:
+    """A class, function or container of a module: what it held, and whether it still does."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+        self._is_container = isinstance(value, list | dict | set)
+        self._held: object = value.copy() if isinstance(value, list | dict | set) else dict(vars(value))
+
+    def unchanged(self, attributes_too: bool) -> bool:
+        if self._is_container:
+            return self._value == self._held
+        return not attributes_too or dict(vars(self._value)) == self._held
+
+
+def _members(module: str) -> list[object]:
+    """What of a module could be changed from within: its Python classes and functions, its small containers.
+
+    Not those of `sys`: what could be changed there is put back, or told by its name.
+    """
+    if module == "sys":
+        return []
+    values = vars(sys.modules[module]).values()
+    return [
+        value
+        for value in values
+        if isinstance(value, FunctionType)
+        or (isinstance(value, type) and value.__flags__ & _HEAP_TYPE and not value.__flags__ & _IMMUTABLE_TYPE)
+        or (isinstance(value, list | dict | set) and len(value) < _SMALL and value is not builtins.__dict__)
+    ]
+
+
+_HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
+_SMALL = 1000
+
+FileState = list[tuple[str, int, int]]
+
+
+def files_left() -> FileState:
+    """Name, size and time of each file in the folders that a program can write to."""
+    found = []
+    for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's own
+        for entry in os.scandir(folder):
+            told = entry.stat(follow_symlinks=False)
+            found.append((entry.path, told.st_size, told.st_mtime_ns))
+    return found
+
+
+_VARYING = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+
+
+def _attributes(module: str) -> dict[str, object]:
+    attributes = dict(sys.modules[module].__dict__)
+    for name in _VARYING:
+        attributes.pop(name, None)
+    return attributes
+
+
+def _lowest_descriptor() -> int:
+    descriptor = os.dup(0)
+    os.close(descriptor)
+    return descriptor
+
+
+def seed() -> None:
+    """The same random numbers in every run."""
+    random.seed(0)
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed(0)

@@ -1,0 +1,158 @@
+"""A stdin program, run as `python main.py < in > out` would run it, any number of times in one process."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import gc
+import io
+import os
+import resource
+import sys
+import threading
+from json import dumps
+from types import CodeType, ModuleType
+
+from evaluator.sandbox.inside import channel, failures, leftovers
+
+_DESCRIPTORS = (0, 1, 2)
+
+
+class _Outcome:
+    """How a run of the program ended."""
+
+    def __init__(self) -> None:
+        self.exit_status = 0
+        self.failure: failures.Report | None = None
+
+
+def serve(connection: int, code: CodeType, source: str, *, reuse: bool) -> None:
+    """Runs the program once for each `R` frame and answers `D`; ends the process when it can't be used again."""
+    for descriptor in _DESCRIPTORS:
+        os.dup2(descriptor, connection + 1 + descriptor)
+    snapshot = None
+    if reuse:
+        snapshot = leftovers.Snapshot(code)
+    exit_callbacks = atexit._ncallbacks()
+    lines = source.splitlines()
+    write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
+    while True:
+        try:
+            channel.receive(connection, read)
+        except channel.ClosedError:
+            leave(0)
+        _fresh_streams(connection)
+        leftovers.seed()
+        outcome = _run(code, lines, exit_callbacks, collect=not reuse)
+        leftovers.restore_builtins()
+        clean = snapshot is not None and snapshot.restore()
+        memory = usage(resource.RUSAGE_SELF).ru_maxrss
+        answer = _answer(outcome, memory, clean)
+        try:
+            channel.send(connection, b"D", answer, write)
+        except OSError:
+            leave(outcome.exit_status)
+        if not clean:
+            leave(outcome.exit_status)
+
+
+def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
+    record = {
+        "exit_status": outcome.exit_status,
+        "memory_kib": memory,
+        "clean": clean,
+        "failure": outcome.failure,
+    }
+    return dumps(record).encode()
+
+
+def _fresh_streams(connection: int) -> None:
+    """Descriptors 0, 1 and 2 and the text layers over them, made anew at the start of their files."""
+    for descriptor in _DESCRIPTORS:
+        os.dup2(connection + 1 + descriptor, descriptor)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    sys.stdin = sys.__stdin__ = _text(0, "r", "surrogateescape")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _text(1, "w", "surrogateescape")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _text(2, "w", "backslashreplace")  # type: ignore[misc]
+
+
+_NAMES = ("<stdin>", "<stdout>", "<stderr>")
+
+
+def _text(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
+    raw = io.FileIO(descriptor, mode, closefd=False)
+    raw.name = _NAMES[descriptor]
+    buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    stream = io.TextIOWrapper(buffer, "utf-8", errors, line_buffering=descriptor == 2)
+    stream.mode = mode  # type: ignore[misc]
+    return stream
+
+
+def _run(code: CodeType, lines: list[str], exit_callbacks: int, collect: bool) -> _Outcome:
+    outcome = _Outcome()
+    original = sys.stdout, sys.stderr
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    namespace = module.__dict__
+    namespace.update(__builtins__=builtins, __file__="main.py", __cached__=None, __annotations__={})
+    try:
+        exec(code, namespace)  # noqa: S102 - this process exists for it
+    except SystemExit as error:
+        outcome.exit_status = failures.exit_status(error)
+    except BaseException as error:
+        outcome.exit_status = 1
+        outcome.failure = failures.report(error)
+        _print_traceback(error, lines)
+    _finish(namespace, exit_callbacks, collect)
+    _flush(outcome, sys.stdout, sys.stderr, *original)
+    return outcome
+
+
+def _print_traceback(error: BaseException, lines: list[str]) -> None:
+    try:
+        if sys.excepthook is sys.__excepthook__:
+            sys.stderr.write(failures.printed(error, lines))
+        else:
+            sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException:
+        return
+    finally:
+        error.__traceback__ = None
+
+
+def _finish(namespace: dict[str, object], exit_callbacks: int, collect: bool) -> None:
+    """What the interpreter does after the last line: wait for threads, run atexit, drop the globals."""
+    try:
+        _join_threads()
+    except BaseException as error:
+        failures.report(error)
+    if atexit._ncallbacks() != exit_callbacks:
+        atexit._run_exitfuncs()
+    _flush(_Outcome(), sys.stdout, sys.stderr)
+    for private in (True, False):
+        for name in list(namespace):
+            if name != "__builtins__" and (name.startswith("_") and not name.startswith("__")) is private:
+                namespace[name] = None
+    namespace.clear()
+    if collect:
+        gc.collect()
+
+
+def _join_threads() -> None:
+    main = threading.current_thread()
+    while True:
+        others = [thread for thread in threading.enumerate() if thread is not main and not thread.daemon]
+        if not others:
+            return
+        for thread in others:
+            thread.join()
+
+
+def _flush(outcome: _Outcome, *streams: object) -> None:
+    for stream in streams:
+        try:
+            if stream is not None and not stream.closed:  # type: ignore[attr-defined]
+                stream.flush()  # type: ignore[attr-defined]
+        except Exception as error:
+            if outcome.failure is None:
+                outcome.failure = failures.report(error)
+                outcome.exit_status = 120

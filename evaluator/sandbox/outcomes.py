@@ -1,0 +1,56 @@
+"""What the sandbox says of one run: how it ended and what it left, never whether that was right."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from evaluator.model import Traceback
+
+
+class Status(Enum):
+    """How a run on one input ended."""
+
+    ANSWERED = "answered"
+    """It returned a value (call), or ended by itself (stdin; see `exit_status`)."""
+    RAISED = "raised"
+    NOT_LOADED = "not loaded"
+    """The code does not compile, or raised while it was loaded."""
+    DIED = "died"
+    """The process ended without an answer; `exit_status` says how."""
+    TIME = "time"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    REJECTED = "rejected"
+    """It broke the protocol."""
+    FAULT = "fault"
+    """The sandbox itself failed; says nothing about the program."""
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """What was written to stdout or stderr: at most the output cap."""
+
+    data: bytes = b""
+    size: int = 0
+
+    def text(self) -> str:
+        """As text; bytes that are no UTF-8 are shown as escapes."""
+        return self.data.decode("utf-8", "backslashreplace")
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """One run: seconds, MiB, and what it left. `value` is set for an ANSWERED call."""
+
+    status: Status
+    value: object = None
+    exit_status: int | None = None
+    """Negative: the signal that ended it."""
+    failure: Traceback | None = None
+    message: str = ""
+    """For REJECTED, DIED and FAULT: what was seen."""
+    stdout: Stream = msgspec.field(default_factory=Stream)
+    stderr: Stream = msgspec.field(default_factory=Stream)
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    memory_mb: float = 0.0

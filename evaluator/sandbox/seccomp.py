@@ -1,0 +1,143 @@
+"""The seccomp filter of a completion: a list of what is allowed, as BPF bytes.
+
+What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
+whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
+for `socketpair`, which asyncio needs and which reaches nobody else.
+
+The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
+laid, so a short path costs less at each fork than a long list would.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from functools import cache
+
+# Name, number on x86_64, number on aarch64 ("-": the call does not exist there).
+_ALLOWED = """
+    read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69;
+    pwritev 296 70; preadv2 327 286; pwritev2 328 287; lseek 8 62; close 3 57; close_range 436 436;
+    dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; fcntl 72 25; ioctl 16 29; flock 73 32;
+    fsync 74 82; fdatasync 75 83; sync_file_range 277 84; sendfile 40 71; splice 275 76; tee 276 77;
+    copy_file_range 326 285; open 2 -; openat 257 56; openat2 437 437; creat 85 -; access 21 -;
+    faccessat 269 48; faccessat2 439 439; stat 4 -; fstat 5 80; lstat 6 -; newfstatat 262 79;
+    statx 332 291; statfs 137 43; fstatfs 138 44; readlink 89 -; readlinkat 267 78; getdents 78 -;
+    getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; rename 82 -; renameat 264 38;
+    renameat2 316 276; mkdir 83 -; mkdirat 258 34; rmdir 84 -; unlink 87 -; unlinkat 263 35; link 86 -;
+    linkat 265 37; symlink 88 -; symlinkat 266 36; chmod 90 -; fchmod 91 52; fchmodat 268 53;
+    fchmodat2 452 452; umask 95 166; truncate 76 45; ftruncate 77 46; fallocate 285 47; utime 132 -;
+    utimes 235 -; utimensat 280 88; futimesat 261 -; mknod 133 -; mknodat 259 33; fadvise64 221 223;
+    readahead 187 213; getxattr 191 8; lgetxattr 192 9; fgetxattr 193 10; listxattr 194 11;
+    llistxattr 195 12; flistxattr 196 13; inotify_init 253 -; inotify_init1 294 26;
+    inotify_add_watch 254 27; inotify_rm_watch 255 28; mmap 9 222; munmap 11 215; mremap 25 216;
+    mprotect 10 226; madvise 28 233; msync 26 227; mincore 27 232; brk 12 214; mlock 149 228;
+    munlock 150 229; mlockall 151 230; munlockall 152 231; mlock2 325 284; membarrier 324 283;
+    memfd_create 319 279; pkey_mprotect 329 288; pkey_alloc 330 289; pkey_free 331 290;
+    rt_sigaction 13 134; rt_sigprocmask 14 135; rt_sigreturn 15 139; rt_sigpending 127 136;
+    rt_sigsuspend 130 133; rt_sigtimedwait 128 137; rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240;
+    sigaltstack 131 132; kill 62 129; tkill 200 130; tgkill 234 131; pause 34 -; signalfd 282 -;
+    signalfd4 289 74; restart_syscall 219 128; alarm 37 -; getitimer 36 102; setitimer 38 103;
+    nanosleep 35 101; clock_nanosleep 230 115; clock_gettime 228 113; clock_getres 229 114;
+    gettimeofday 96 169; time 201 -; times 100 153; timer_create 222 107; timer_settime 223 110;
+    timer_gettime 224 108; timer_getoverrun 225 109; timer_delete 226 111; timerfd_create 283 85;
+    timerfd_settime 286 86; timerfd_gettime 287 87; futex 202 98; futex_waitv 449 449;
+    set_robust_list 273 99; get_robust_list 274 100; set_tid_address 218 96; gettid 186 178;
+    rseq 334 293; arch_prctl 158 -; poll 7 -; ppoll 271 73; select 23 -; pselect6 270 72;
+    epoll_create 213 -; epoll_create1 291 20; epoll_ctl 233 21; epoll_wait 232 -; epoll_pwait 281 22;
+    epoll_pwait2 441 441; eventfd 284 -; eventfd2 290 19; sched_yield 24 124; sched_getaffinity 204 123;
+    sched_setaffinity 203 122; sched_getparam 143 121; sched_getscheduler 145 120;
+    sched_get_priority_max 146 125; sched_get_priority_min 147 126; sched_rr_get_interval 148 127;
+    getpriority 140 141; setpriority 141 140; getcpu 309 168; getpid 39 172; getppid 110 173;
+    getuid 102 174; geteuid 107 175; getgid 104 176; getegid 108 177; getresuid 118 148;
+    getresgid 120 150; getgroups 115 158; getpgid 121 155; getpgrp 111 -; getsid 124 156;
+    setsid 112 157; setpgid 109 154; getrlimit 97 163; setrlimit 160 164; prlimit64 302 261;
+    getrusage 98 165; sysinfo 99 179; uname 63 160; getrandom 318 278; prctl 157 167; capget 125 90;
+    exit 60 93; exit_group 231 94; wait4 61 260; waitid 247 95; sendto 44 206; recvfrom 45 207;
+    sendmsg 46 211; recvmsg 47 212; sendmmsg 307 269; recvmmsg 299 243; shutdown 48 210;
+    getsockname 51 204; getpeername 52 205; getsockopt 55 209; setsockopt 54 208; socketpair 53 199
+"""
+_PROCESSES = """
+    clone3 435 435; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
+"""
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3 = 435
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE_THREAD = 0x00010000
+
+_ALLOW = 0x7FFF0000
+_KILL_PROCESS = 0x80000000
+
+
+def _refuse(error: int) -> int:
+    return 0x00050000 | error
+
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
+
+_Instruction = tuple[int, int, int, int]
+"""BPF: operation, jump if true, jump if false, constant."""
+
+
+def _numbers(table: str, machine: str) -> set[int]:
+    column = {"x86_64": 1, "aarch64": 2}[machine]
+    rows = (row.split() for row in table.split(";"))
+    return {int(row[column]) for row in rows if row[column] != "-"}
+
+
+def _runs(allowed: set[int], clone: int, processes: bool) -> list[tuple[int, int]]:
+    """(first number, action) of each run of calls, ascending. Action -1 looks at clone's flags."""
+    refused = _refuse(errno.EPERM)
+    runs: list[tuple[int, int]] = []
+    for number in range(max(allowed) + 2):
+        if number in allowed:
+            action = _ALLOW
+        elif number == clone:
+            action = _ALLOW if processes else -1
+        elif number == _CLONE3:
+            action = _refuse(errno.ENOSYS)
+        else:
+            action = refused
+        if not runs or runs[-1][1] != action:
+            runs.append((number, action))
+    return runs
+
+
+def _search_tree(runs: list[tuple[int, int]]) -> list[_Instruction]:
+    if len(runs) == 1:
+        return _leaf(runs[0][1])
+    middle = len(runs) // 2
+    below, above = _search_tree(runs[:middle]), _search_tree(runs[middle:])
+    return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
+
+
+def _leaf(action: int) -> list[_Instruction]:
+    if action != -1:
+        return [(_RETURN, 0, 0, action)]
+    return [
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_JUMP_BITS, 0, 1, _CLONE_THREAD),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _refuse(errno.EPERM)),
+    ]
+
+
+@cache
+def bpf_program(machine: str = platform.machine(), *, processes: bool = False) -> bytes:
+    """The filter as BPF bytes, for `prctl(PR_SET_SECCOMP)`. With `processes`, new ones may be started.
+
+    Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
+    """
+    allowed = _numbers(_ALLOWED, machine)
+    if processes:
+        allowed |= _numbers(_PROCESSES, machine) - {_CLONE3}
+    instructions: list[_Instruction] = [
+        (_LOAD, 0, 0, _ARCH),
+        (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[machine]),
+        (_RETURN, 0, 0, _KILL_PROCESS),
+        (_LOAD, 0, 0, _NUMBER),
+        *_search_tree(_runs(allowed, _CLONE[machine], processes)),
+    ]
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)

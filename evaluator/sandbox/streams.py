@@ -1,0 +1,37 @@
+"""Files in memory that stand for a program's stdin, stdout and stderr."""
+
+from __future__ import annotations
+
+import os
+
+from evaluator.sandbox.outcomes import Stream
+
+
+class MemoryFile:
+    """An unnamed file whose content the parent sets and reads, also after the program's end."""
+
+    def __init__(self, content: bytes = b"") -> None:
+        self.descriptor = os.memfd_create("stream", os.MFD_CLOEXEC)
+        self._write(content)
+
+    def _write(self, content: bytes) -> None:
+        view = memoryview(content)
+        offset = 0
+        while offset < len(view):
+            offset += os.pwrite(self.descriptor, view[offset:], offset)
+
+    def replace(self, content: bytes) -> None:
+        os.ftruncate(self.descriptor, 0)
+        self._write(content)
+
+    def read(self, most: int) -> Stream:
+        """The first `most` bytes, and the size."""
+        size = os.fstat(self.descriptor).st_size
+        if not size:
+            return Stream()
+        return Stream(os.pread(self.descriptor, min(size, most), 0), size)
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1

@@ -1,0 +1,280 @@
+"""Stdin programs that leave something behind, each to be run three times: the second run must not see the first.
+
+Every one prints its input's first word and whatever the leftover would change.
+"""
+
+from __future__ import annotations
+
+PROGRAMS: dict[str, str] = {
+    "a thread that prints late": """
+import threading, time
+def late():
+    time.sleep(0.02)
+    print("late", word)
+word = input()
+threading.Thread(target=late).start()
+print("main", word, threading.active_count() >= 2)
+""",
+    "a daemon thread": """
+import threading, time
+word = input()
+print(word, threading.active_count())
+threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+""",
+    "a thread with a large stack and a deep recursion": """
+import sys, threading
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+def main():
+    print(input(), depth(30000))
+sys.setrecursionlimit(100000)
+threading.stack_size(128 * 1024 * 1024)
+thread = threading.Thread(target=main)
+thread.start()
+thread.join()
+""",
+    "an atexit handler": """
+import atexit
+word = input()
+atexit.register(lambda: print("bye", word))
+print("hello", word)
+""",
+    "a patched builtin": """
+import builtins
+print(input(), len("four"))
+builtins.len = lambda _: 99
+""",
+    "a builtin patched through globals": """
+word = input()
+b = globals()["__builtins__"]
+print(word, sorted([3, 1, 2]))
+(b if isinstance(b, dict) else b.__dict__)["sorted"] = list
+""",
+    "a patched module": """
+import math
+print(input(), math.sqrt(16), hasattr(math, "mark"))
+math.sqrt = lambda x: -1
+math.mark = True
+""",
+    "a module patched by setattr": """
+import random
+print(input(), random.randint(1, 10) <= 10)
+setattr(random, "randint", lambda a, b: 10 ** 6)
+""",
+    "a patched class of the library": """
+from fractions import Fraction
+print(input(), Fraction(1, 2))
+Fraction.__str__ = lambda self: "patched"
+""",
+    "an attribute kept on a class through an alias": """
+from collections import Counter
+def mark(kind):
+    seen = getattr(kind, "seen", 0)
+    kind.seen = seen + 1
+    return seen
+print(input(), mark(Counter))
+""",
+    "a changed working directory": """
+import os
+print(input(), os.path.basename(os.getcwd()) != "sub")
+os.mkdir("sub")
+os.chdir("sub")
+""",
+    "a changed environment": """
+import os
+print(input(), os.environ.get("MARK"))
+os.environ["MARK"] = "1"
+""",
+    "a signal handler and a timer": """
+import signal
+print(input(), signal.getsignal(signal.SIGALRM) == signal.SIG_DFL)
+signal.signal(signal.SIGALRM, lambda *_: print("rang"))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+""",
+    "a raised recursion limit": """
+import sys
+print(input(), sys.getrecursionlimit() >= 1000, sys.getrecursionlimit() == 123456)
+sys.setrecursionlimit(123456)
+""",
+    "a lowered recursion limit": """
+import sys
+print(input(), sys.getrecursionlimit() > 200)
+sys.setrecursionlimit(60)
+""",
+    "a limit on digits": """
+import sys
+print(input(), sys.get_int_max_str_digits())
+sys.set_int_max_str_digits(0)
+""",
+    "a decimal context": """
+from decimal import Decimal, getcontext
+print(input(), Decimal(1) / Decimal(7))
+getcontext().prec = 5
+""",
+    "a decimal context through its default": """
+import decimal
+print(input(), decimal.Decimal(2).sqrt())
+decimal.DefaultContext.prec = 3
+decimal.setcontext(decimal.Context(prec=4))
+""",
+    "the state of random": """
+import random
+print(input(), random.random() < 2, random.getstate()[0])
+random.seed(5)
+random.random()
+""",
+    "a replaced random source": """
+import random
+print(input(), type(random._inst).__name__)
+random._inst = None
+random.random = lambda: 7
+""",
+    "a file": """
+import os
+print(input(), os.path.exists("left.txt"))
+with open("left.txt", "w") as file:
+    file.write("left")
+""",
+    "a file in shared memory": """
+import os
+path = "/dev/shm/rollscope-test-left"
+print(input(), os.path.exists(path) and os.getenv("USER") == "sandbox")
+open(path, "w").close()
+""",
+    "its own source changed": """
+print(input(), len(open(__file__).read()) < 1000)
+with open(__file__, "a") as file:
+    file.write("#" * 1000)
+""",
+    "a closed descriptor": """
+import os, sys
+print(input())
+sys.stdout.flush()
+os.close(1)
+os.close(0)
+""",
+    "an open descriptor": """
+import os
+word = input()
+descriptor = os.dup(1)
+print(word, descriptor < 64)
+""",
+    "a closed stdin": """
+import sys
+print(input())
+sys.stdin.close()
+""",
+    "a replaced stdout": """
+import io, sys
+word = input()
+real, sys.stdout = sys.stdout, io.StringIO()
+print("into the buffer", word)
+real.write(sys.stdout.getvalue())
+""",
+    "a replaced stdout that nobody writes out": """
+import io, sys
+print(input())
+sys.stdout = io.StringIO()
+print("lost")
+""",
+    "a replaced stdin": """
+import io, sys
+word = input()
+sys.stdin = io.StringIO("from memory")
+print(word, input())
+""",
+    "a second text layer over stdout": """
+out = open(1, "w", closefd=False)
+out.write(input() + " unflushed")
+""",
+    "an object that speaks when it dies": """
+class Speaker:
+    def __init__(self, word): self.word = word
+    def __del__(self): print("died", self.word)
+speaker = Speaker(input())
+print("lives")
+""",
+    "a cycle that speaks when it dies": """
+class Speaker:
+    def __init__(self, word):
+        self.word, self.me = word, self
+    def __del__(self): print("died", self.word)
+Speaker(input())
+print("lives")
+""",
+    "a tracing function": """
+import sys
+calls = []
+print(input(), sys.gettrace())
+sys.settrace(lambda *_: None)
+""",
+    "a path for imports": """
+import sys
+print(input(), "elsewhere" in sys.path)
+sys.path.insert(0, "elsewhere")
+""",
+    "a module of its own": """
+import sys, types
+print(input(), "mine" in sys.modules)
+sys.modules["mine"] = types.ModuleType("mine")
+""",
+    "a warning filter": """
+import warnings
+print(input(), any(f[0] == "error" for f in warnings.filters))
+warnings.simplefilter("error")
+""",
+    "a registered class": """
+from numbers import Number
+class Mine: pass
+print(input(), issubclass(str, Number))
+Number.register(str)
+""",
+    "a locale of commas": """
+import locale
+print(input(), locale.setlocale(locale.LC_NUMERIC))
+locale.setlocale(locale.LC_NUMERIC, "C")
+""",
+    "a limit of the kernel's": """
+import resource
+print(input(), resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 20)
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+""",
+    "a file mode mask": """
+import os
+old = os.umask(0o077)
+print(input(), old != 0o077)
+""",
+    "garbage collection switched off": """
+import gc
+print(input(), gc.isenabled())
+gc.disable()
+""",
+    "an exit in the middle": """
+import sys
+print(input())
+sys.exit(3)
+""",
+    "an exit that skips everything": """
+import os, sys
+print(input())
+sys.stdout.flush()
+os._exit(0)
+""",
+    "a low-level thread": """
+import _thread, time
+print(input(), _thread._count())
+_thread.start_new_thread(time.sleep, (30,))
+time.sleep(0.01)
+""",
+    "an interned cache on a function of the library": """
+import functools, heapq
+print(input(), getattr(heapq.merge, "mark", None))
+def mark(function): function.mark = 1
+mark(heapq.merge)
+""",
+    "a module-level list of the library": """
+import string, keyword
+print(input(), len(keyword.kwlist) < 100)
+keyword.kwlist.extend(["x"] * 100)
+""",
+}
