@@ -83,13 +83,13 @@ class _Fence(NamedTuple):
         return self.leads or (self.char == "`" and (not self.info or self.tag in _PYTHON_TAGS))
 
     def closes(self, opening: _Fence) -> bool:
-        return not self.info and self.char == opening.char and self.marks >= opening.count
+        return not self.info and self.char == opening.char and self.marks >= opening.marks
 
     def starts_anew(self, opening: _Fence) -> bool:
         """Whether this is the opening fence of another block, so that the open one lacks its end."""
         one_word = bool(self.info) and self.tag != "" and len(self.info.split()) == 1
         near = self.indent <= opening.indent + 3
-        return self.leads and one_word and near and self.char == opening.char and self.marks >= opening.count
+        return self.leads and one_word and near and self.char == opening.char and self.marks >= opening.marks
 
 
 def has_fence(text: str) -> bool:
