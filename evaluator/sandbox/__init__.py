@@ -49,12 +49,12 @@ class Sandbox:
         self.close()
 
     def execute(self, program: Program, limits: Limits, *, reuse: bool = True) -> Execution:
-        """A template for one completion; see `Execution`. With `reuse`, test cases may share a process.
+        """Makes ready to run one program; see `Execution`. With `reuse`, test cases may share a process.
 
         Raises `SandboxUnavailable` when no sandbox can be had, `FaultError` when it failed this time.
         """
         zygote = self._zygote(numpy="numpy" in program.source or "numpy" in program.preamble)
-        return Execution(zygote.fork, program, limits, reuse=reuse)
+        return Execution(zygote, program, limits, reuse=reuse)
 
     @property
     def layers(self) -> tuple[str, ...]:

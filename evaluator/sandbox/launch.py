@@ -33,7 +33,7 @@ _INSIDE_MODULES = (
     "leftovers",
     "calls",
     "programs",
-    "template",
+    "process",
     "zygote",
 )
 
@@ -55,10 +55,10 @@ module.main(control, bundle["settings"])
 
 _PRELOAD = (
     "abc array atexit base64 bisect calendar cmath collections collections.abc contextlib copy csv dataclasses "
-    "datetime decimal difflib encodings.ascii encodings.latin_1 encodings.idna enum fractions functools graphlib "
-    "hashlib heapq inspect io itertools json keyword linecache locale logging math numbers operator os os.path "
-    "pickle pprint queue random re secrets signal statistics string struct sys textwrap threading time timeit "
-    "traceback types typing unicodedata uuid warnings weakref zlib _strptime concurrent.futures asyncio"
+    "datetime decimal difflib encodings.ascii encodings.latin_1 enum fractions functools hashlib heapq inspect io "
+    "itertools json keyword linecache locale math numbers operator os os.path pickle pprint queue random re "
+    "signal statistics string struct sys textwrap threading time traceback types typing unicodedata warnings "
+    "weakref zlib _strptime"
 ).split()
 
 _ENVIRONMENT = {

@@ -78,8 +78,12 @@ class Connection:
         body = self._exactly(size, patience)
         return body[:1], body[1:]
 
-    def receive_hello(self, watch: Watch) -> int:
-        """The first frame, which is `H`; returns its sender's process number as the kernel tells it."""
+    def receive_hello(self, deadline: float) -> int:
+        """The first frame, which is `H`; returns its sender's process number as the kernel tells it.
+
+        Raises `EOFError` or `SilenceError`.
+        """
+        watch = _Deadline(deadline)
         room = socket.CMSG_SPACE(_CREDENTIALS.size)
         while True:
             try:
@@ -89,10 +93,8 @@ class Connection:
                 self._wait(watch, select.POLLIN)
             except ConnectionResetError:
                 raise EOFError from None
-        if not data:
-            raise EOFError
         if data != b"\0\0\0\1H":
-            raise BrokenFrameError("no hello")
+            raise EOFError
         for level, kind, content in told:
             if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
                 number: int = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]

@@ -1,52 +1,61 @@
-"""A zygote seen from the parent: started, asked for templates, ended."""
+"""A zygote seen from the parent: started, asked for processes, ended."""
 
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
+import time
+from collections.abc import Sequence
+
+import msgspec
 
 from evaluator.sandbox import launch
+from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.unavailable import SandboxUnavailable
+from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
 
 _START_S = 30.0
-_ANSWER_S = 10.0
+_ANSWER_CAP = 4096
 
 
 class Zygote:
-    """A warm interpreter in its own namespaces. Not for several threads at once."""
+    """A warm interpreter in its own namespaces, with one child at a time. Not for several threads at once."""
 
     def __init__(self, *, numpy: bool) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own words."""
-        self._process, self._control, self._errors = launch.start(numpy=numpy)
-        self._control.settimeout(_START_S)
+        self._process, control, self._errors = launch.start(numpy=numpy)
+        self._control = Connection(control)
         try:
-            answer = self._control.recv(6, socket.MSG_WAITALL)
-        except OSError:
-            answer = b""
-        if answer[4:5] != b"R":
+            kind, answer = self._control.receive(time.monotonic() + _START_S, _ANSWER_CAP)
+        except (EOFError, SilenceError, BrokenFrameError, OSError):
+            kind, answer = b"", b""
+        if kind != b"R":
             said = self._last_words()
             self.close()
             raise SandboxUnavailable(f"it does not start ({said})", _mend(said))
-        self.landlock_abi = answer[5]
-        self._control.settimeout(_ANSWER_S)
+        self.landlock_abi = answer[0]
 
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def fork(self) -> socket.socket:
-        """A new template, the one before it ended; returns the connection to it. Raises `OSError`."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._control, [b"F"], [theirs.fileno()])
-        return ours
+    def fork(self, descriptors: Sequence[int]) -> None:
+        """Starts a child with the parent's connection and what becomes its 0, 1 and 2. Raises `OSError`."""
+        self._control.send_descriptors(b"F", descriptors)
 
-    def end_template(self) -> None:
-        """Kills the living template with everything below it; returns when it is gone. Raises `OSError`."""
-        self._control.send(b"K")
-        if not self._control.recv(5, socket.MSG_WAITALL):
-            raise ConnectionError("the zygote has gone")
+    def kill_child(self) -> None:
+        """Kills the child with everything below it; `await_end` says when that is done. Raises `OSError`."""
+        self._control.send_descriptors(b"K", [])
+
+    def await_end(self, watch: Watch | float) -> Ended:
+        """How the child ended, when it is gone. Raises `EOFError`, `SilenceError`, or what `watch` raises."""
+        try:
+            kind, payload = self._control.receive(watch, _ANSWER_CAP)
+            if kind == b"E":
+                return msgspec.json.decode(payload, type=Ended)
+        except (BrokenFrameError, msgspec.DecodeError):
+            pass
+        raise EOFError("the zygote speaks nonsense")
 
     def kill(self) -> None:
         """Kills it and everything in its namespaces, at once; it must still be closed."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWPID = 0x20000000
+_CLONE_VM = 0x00000100
+_SIGCHLD = 17
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 
@@ -44,6 +46,21 @@ def _checked(result: int, what: str) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
     return result
+
+
+_INIT_STACK = ctypes.create_string_buffer(16 * 1024)
+
+
+def start_init() -> int:
+    """Starts the first process of a new pid namespace, which does nothing but be there; returns its number.
+
+    It shares this process's memory, so it costs next to nothing, and sleeps in `pause` for ever: a program that is
+    not itself the namespace's first process can be ended by signals like any other.
+    """
+    top = ctypes.c_void_p(ctypes.addressof(_INIT_STACK) + len(_INIT_STACK) - 64)
+    flags = _CLONE_VM | CLONE_NEWPID | _SIGCHLD
+    pause = ctypes.cast(_libc.pause, ctypes.c_void_p)
+    return _checked(_libc.clone(pause, top, flags, None), "clone")
 
 
 def unshare(flags: int) -> None:

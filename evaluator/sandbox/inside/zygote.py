@@ -1,6 +1,6 @@
 """The warm interpreter from which each completion's process is forked.
 
-It reads nothing that comes from a completion: one byte and one descriptor of the parent's for each.
+It reads nothing that comes from a completion: for each it gets a byte and the descriptors that it hands on.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ import contextlib
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import sys
+from json import dumps
 from typing import Any
 
-from evaluator.sandbox.inside import channel, failures, leftovers, linux, template
+from evaluator.sandbox.inside import channel, failures, leftovers, linux, process
 
 _DUMMY = """
 import sys
@@ -33,36 +35,75 @@ _THREAD_STACK = 8 * 2**20
 
 
 def main(control: socket.socket, settings: dict[str, Any]) -> None:
-    """Warms up, answers `R`, then forks a template for each `F` until the parent closes the connection."""
+    """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection."""
     _prepare(settings)
-    seccomp = linux.SeccompFilter(settings["seccomp"])
     landlock_abi = linux.landlock_abi() if settings["landlock"] else 0
+    confinement = linux.SeccompFilter(settings["seccomp"]), landlock_abi, settings["rules"]
     own_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
-    living = 0
     while True:
         try:
-            message, descriptors = channel.receive_with_descriptors(control, 1)
+            message, descriptors = channel.receive_with_descriptors(control, 4)
         except channel.ClosedError:
             os._exit(0)
-        if living:
-            _end(living)
-            living = 0
-        if message == b"F":
-            linux.unshare(linux.CLONE_NEWPID)
-            living = os.fork()
-            if living == 0:
-                connection = socket.socket(fileno=descriptors[0])
-                template.serve(connection, seccomp, landlock_abi, settings["rules"])
-            linux.setns(own_namespace, linux.CLONE_NEWPID)
-            os.close(descriptors[0])
-        else:
-            channel.send(control.fileno(), b"K")
+        if message != b"F":
+            continue  # a `K` for a process that has ended by itself
+        init = linux.start_init()
+        child = _fork_into(init, own_namespace)
+        if child == 0:
+            process.serve(descriptors, confinement)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _watch(control, child, init)
 
 
-def _end(process: int) -> None:
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+def _fork_into(init: int, own_namespace: int) -> int:
+    """Forks a process into the pid namespace of `init`; children after it come into our own again."""
+    handle = os.pidfd_open(init)
+    linux.setns(handle, linux.CLONE_NEWPID)
+    child = os.fork()
+    if child:
+        linux.setns(own_namespace, linux.CLONE_NEWPID)
+        os.close(handle)
+    return child
+
+
+def _watch(control: socket.socket, child: int, init: int) -> None:
+    """Waits for the process's end; `K` kills its whole namespace. Answers `E` with how it ended, when all is gone."""
+    handle = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(control.fileno(), select.POLLIN)
+    while handle not in [descriptor for descriptor, _ in poll.poll()]:
+        message = control.recv(1)
+        if not message:
+            os._exit(0)  # takes everything below with it
+        os.kill(init, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    os.close(handle)
+    os.kill(init, signal.SIGKILL)
+    os.waitpid(init, 0)
+    ended = {
+        "exit_status": os.waitstatus_to_exitcode(status),
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "memory_kib": usage.ru_maxrss,
+    }
+    channel.send(control.fileno(), b"E", dumps(ended).encode())
+
+
+def _import_without_fork_hooks(names: list[str]) -> None:
+    """What `threading` and `random` do in each forked child costs more than the fork itself.
+
+    They make locks anew that nobody holds here, for there is one thread, and a seed that we replace.
+    """
+    register = os.register_at_fork
+    os.register_at_fork = lambda **_: None
+    try:
+        for name in names:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+    finally:
+        os.register_at_fork = register
 
 
 def _prepare(settings: dict[str, Any]) -> None:
@@ -72,9 +113,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     site.setquit()
     site.setcopyright()
     site.sethelper()
-    for name in settings["preload"]:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    _import_without_fork_hooks(settings["preload"])
     linux.set_default_thread_stack(_THREAD_STACK)
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     leftovers.is_plain(code)

@@ -1,0 +1,63 @@
+"""A completion's process, seen from the parent: its connection and the files that are its 0, 1 and 2."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from evaluator.sandbox.reports import Ended
+from evaluator.sandbox.streams import MemoryFile
+from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
+from evaluator.sandbox.zygotes import Zygote
+
+_START_S = 10.0
+_GRACE_S = 2.0
+
+
+class Child:
+    """Forked from `zygote`, which has one child at a time. To be ended by `wait` or `kill`, then closed."""
+
+    def __init__(self, zygote: Zygote, stdin: bytes) -> None:
+        """Starts it and waits until it says so. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        self._zygote = zygote
+        self.loaded = False
+        self.used = False
+        self.ended: Ended | None = None
+        self._files = MemoryFile(stdin), MemoryFile(), MemoryFile()
+        ours, theirs = socket.socketpair()
+        # The kernel tells the process's number with its first frame.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.connection = Connection(ours)
+        with theirs:
+            zygote.fork([theirs.fileno(), *(file.descriptor for file in self._files)])
+        self.number = self.connection.receive_hello(time.monotonic() + _START_S)
+
+    @property
+    def output(self) -> tuple[MemoryFile, MemoryFile]:
+        """stdout and stderr."""
+        return self._files[1:]
+
+    def renew(self, stdin: bytes) -> None:
+        """Makes the files as new for the next input. Raises `BrokenFrameError` when a frame came unasked."""
+        if self.connection.has_input():
+            raise BrokenFrameError("a frame that nobody asked for")
+        for file, content in zip(self._files, (stdin, b"", b""), strict=True):
+            file.replace(content)
+
+    def wait(self, watch: Watch) -> Ended:
+        """How it ended, when it and everything that it started are gone. Raises what `watch` raises, `EOFError`."""
+        if self.ended is None:
+            self.ended = self._zygote.await_end(watch)
+        return self.ended
+
+    def kill(self) -> Ended:
+        """Kills it with everything that it started; returns when all is gone."""
+        if self.ended is None:
+            self._zygote.kill_child()
+            self.ended = self._zygote.await_end(time.monotonic() + _GRACE_S)
+        return self.ended
+
+    def close(self) -> None:
+        self.connection.close()
+        for file in self._files:
+            file.close()

@@ -1,0 +1,105 @@
+"""A completion's own process, forked from the zygote: confines itself, compiles the code, then serves the parent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from json import dumps
+from types import CodeType
+from typing import Any
+
+from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux, programs
+
+_CHANNEL = 3
+"""The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
+
+Confinement = tuple[linux.SeccompFilter, int, list[tuple[str, int]]]
+"""The system call filter, Landlock's version (0: none) and its rules."""
+
+
+def serve(descriptors: list[int], confinement: Confinement) -> None:
+    """Never returns. `descriptors`: the parent's connection, then what becomes 0, 1 and 2.
+
+    Sends `H`; reads the order; sends `L`, or `C` when the code does not compile. Until then none of it has run.
+    """
+    try:
+        _take(descriptors)
+        channel.send(_CHANNEL, b"H")
+        _, order = channel.receive(_CHANNEL)
+        _confine(order, *confinement)
+        code, preamble = _compiled(order)
+    except channel.ClosedError:
+        os._exit(0)
+    except BaseException as error:
+        channel.send(_CHANNEL, b"!", repr(error).encode())
+        os._exit(1)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        _run(order, code, preamble)
+    os._exit(0)
+
+
+def _take(descriptors: list[int]) -> None:
+    """Puts the descriptors in their places and closes all others."""
+    high = [os.dup2(descriptor, 200 + place) for place, descriptor in enumerate(descriptors)]
+    for descriptor, place in zip(high, (_CHANNEL, 0, 1, 2), strict=True):
+        os.dup2(descriptor, place)
+    linux.close_from(_CHANNEL + 1)
+
+
+def _confine(order: dict[str, Any], seccomp: linux.SeccompFilter, abi: int, rules: list[tuple[str, int]]) -> None:
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
+    flags = linux.MS_NOSUID | linux.MS_NODEV
+    for target, size in ((b"/tmp", order["files_mb"]), (b"/dev/shm", 16)):
+        linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size)
+    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC, b"")
+    os.chdir("/tmp")  # noqa: S108
+    limits = {
+        resource.RLIMIT_AS: order["virtual_bytes"],
+        resource.RLIMIT_FSIZE: order["output_bytes"],
+        resource.RLIMIT_CPU: order["cpu_s"],
+        resource.RLIMIT_NOFILE: order["open_files"],
+        resource.RLIMIT_NPROC: order["tasks"],
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for limit, value in limits.items():
+        resource.setrlimit(limit, (value, value))
+    linux.set_no_new_privileges()
+    if abi:
+        linux.landlock(abi, rules)
+    linux.drop_capabilities()
+    seccomp.lay()
+
+
+def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
+    """The code and the preamble. Says what is wrong, and ends the process, when one does not compile."""
+    source: str = order["source"]
+    name = failures.SOURCE_NAMES[order["entry_point"] is not None]
+    _write_source(name, source)
+    try:
+        preamble = None
+        if order["preamble"]:
+            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+        return compile(source, name, "exec", dont_inherit=True), preamble
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+        channel.send(_CHANNEL, b"C", dumps({"failure": failures.report(error)}).encode())
+        os._exit(0)
+
+
+def _write_source(name: str, source: str) -> None:
+    """A program may read itself; one that is longer than a file may be has to do without."""
+    with contextlib.suppress(OSError):
+        file = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644)
+        os.write(file, source.encode("utf-8", "surrogatepass"))
+        os.close(file)
+
+
+def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> None:
+    channel.send(_CHANNEL, b"L")
+    if order["entry_point"] is None:
+        reuse = order["reuse"] and leftovers.is_plain(code)
+        programs.serve(_CHANNEL, code, order["source"], reuse=reuse)
+    else:
+        calls.serve(_CHANNEL, code, preamble, order["entry_point"], order["output_bytes"])

@@ -1,0 +1,59 @@
+"""What comes in JSON from inside: how a run or a process ended. Read strictly, trusted for display alone."""
+
+from __future__ import annotations
+
+import signal
+
+import msgspec
+
+from evaluator.model import Frame, Traceback
+from evaluator.sandbox.wire import BrokenFrameError
+
+_TYPE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 200, 500
+
+
+class Report(msgspec.Struct):
+    """How a run ended, as the completion's process says."""
+
+    failure: tuple[str, str, list[tuple[int, str]], int] | None = None
+    exit_status: int = 0
+    memory_kib: int = 0
+    clean: bool = False
+
+
+class Ended(msgspec.Struct):
+    """How a process ended, as the zygote, which waited for it, says."""
+
+    exit_status: int
+    cpu_s: float
+    memory_kib: int
+
+    def told(self) -> str:
+        """In words."""
+        if self.exit_status >= 0:
+            return f"the process ended with status {self.exit_status} before it answered"
+        try:
+            return f"ended by {signal.Signals(-self.exit_status).name}"
+        except ValueError:
+            return f"ended by signal {-self.exit_status}"
+
+
+def report(payload: bytes) -> Report:
+    """Raises `BrokenFrameError`."""
+    try:
+        return msgspec.json.decode(payload, type=Report)
+    except msgspec.DecodeError:
+        raise BrokenFrameError("a report that can't be read") from None
+
+
+def traceback_of(told: Report, source: str) -> Traceback | None:
+    """The exception of a report, its frames with their lines of the source."""
+    if told.failure is None:
+        return None
+    kind, message, frames, omitted = told.failure
+    lines = source.splitlines()
+    shown = tuple(
+        Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP] if 0 < line <= len(lines) else "")
+        for line, function in frames
+    )
+    return Traceback(kind[:_TYPE_CAP], message, shown, omitted)
