@@ -1,0 +1,139 @@
+"""The wheel carries the dashboard and the example: `rollscope view` works far from any checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_S = 180
+"""How long `view` may take to listen: nothing is compiled yet, and the example is graded first."""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
+    (built,) = folder.glob("rollscope-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment in which nothing but the wheel and what it asks for was installed."""
+    folder = tmp_path_factory.mktemp("empty") / "venv"
+    run(sys.executable, "-I", "-m", "venv", "--without-pip", folder)
+    pip = [sys.executable, "-I", "-m", "pip", "--python", folder / "bin" / "python"]
+    run(*pip, "install", "-qq", "--no-compile", "--constraint", ROOT / "requirements.txt", wheel)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where `rollscope view`, started in an empty folder, says that it listens."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STREAMLIT"))}
+    process = subprocess.Popen(
+        [environment / "bin" / "rollscope", "view"],
+        cwd=folder,
+        env=settings | {"ROLLSCOPE_NO_BROWSER": "1", "XDG_CACHE_HOME": str(folder / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    watchdog = threading.Timer(START_S, process.kill)
+    watchdog.start()
+    try:
+        yield url_printed_by(process)
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.communicate()
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def url_printed_by(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if found := re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+)\n", line):
+            return found[1]
+    raise AssertionError("view ended before it said where it listens:\n" + "".join(said))
+
+
+def answer(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=30) as response:
+        assert response.status == 200
+        return str(response.read(), "utf-8")
+
+
+def test_it_carries_the_dashboard_and_the_example_unchanged(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        carried = {
+            name.removeprefix("evaluator/_app/"): archive.read(name)
+            for name in archive.namelist()
+            if name.startswith("evaluator/_app/")
+        }
+    assert {
+        "app.py",
+        "pages/overview.py",
+        "dashboard/__init__.py",
+        "data/example.rollouts.jsonl",
+        "data/example.run/run.json",
+    } <= set(carried)
+    assert carried == {name: (ROOT / name).read_bytes() for name in carried}
+
+
+def test_it_brings_no_tests_and_no_leftovers(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+        assert not [name for name in archive.namelist() if "__pycache__" in name]
+    assert {top.partition("-")[0] for top in tops} == {"evaluator", "rollscope"}
+
+
+def test_view_answers_from_an_empty_folder(address: str) -> None:
+    assert answer(f"{address}/_stcore/health") == "ok"
+    assert "<title>" in answer(address)
+
+
+def test_its_first_page_shows_the_example(address: str) -> None:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no Chromium: type 'sudo apt-get install chromium'")
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=chromium) as browser:
+        page = browser.new_page()
+        page.goto(address)
+        page.get_by_text("pass@1").first.wait_for(timeout=60_000)
+        assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_the_library_needs_no_dashboard(environment: Path, tmp_path: Path) -> None:
+    ask = "import evaluator, sys; print(evaluator.__file__); print('streamlit' in sys.modules)"
+    done = subprocess.run(
+        [environment / "bin" / "python", "-I", "-c", ask],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    where, has_streamlit = done.stdout.split()
+    assert Path(where).is_relative_to(environment)
+    assert has_streamlit == "False", "the library imports the dashboard's framework"

@@ -1,0 +1,72 @@
+"""The documentation names everything there is: verdicts, limits, formats, checkers, commands and options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from evaluator.checkers import known_checkers
+from evaluator.cli import app
+from evaluator.formats import known_formats
+from evaluator.model import Limits, Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def headings(text: str) -> set[str]:
+    return set(re.findall(r"^#+ `([^`]+)`", text, re.MULTILINE))
+
+
+def section(text: str, heading: str) -> str:
+    return text.partition(f"\n## `{heading}`\n")[2].partition("\n## ")[0]
+
+
+def options() -> Iterator[tuple[str, str]]:
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            yield from ((name, option) for option in parameter.opts if option.startswith("--"))
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_verdict_has_a_row_with_its_letter(verdict: Verdict) -> None:
+    assert f"\n| `{verdict}` | {verdict.letter} | " in (DOCS / "verdicts.md").read_text()
+    assert f"{verdict.letter} | `{verdict}`" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("field", Limits.__struct_fields__)
+def test_a_limit_has_a_row_with_its_default(field: str) -> None:
+    assert f"\n| `{field}` | {getattr(Limits(), field):g} | " in (DOCS / "verdicts.md").read_text()
+
+
+def test_every_checker_has_a_heading_and_no_other_does() -> None:
+    assert headings((DOCS / "checkers.md").read_text()) == set(known_checkers())
+
+
+def test_every_format_has_a_heading_and_no_other_does() -> None:
+    assert headings((DOCS / "formats.md").read_text()) == set(known_formats())
+
+
+def test_every_command_has_a_heading_and_no_other_does() -> None:
+    assert headings((DOCS / "command.md").read_text()) == {f"rollscope {name}" for name in COMMANDS}
+
+
+@pytest.mark.parametrize(("command", "option"), list(options()))
+def test_an_option_is_named_under_its_command(command: str, option: str) -> None:
+    text = section((DOCS / "command.md").read_text(), f"rollscope {command}")
+    assert re.search(re.escape(f"`{option}") + r"\b", text)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md"])
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)", page.read_text()):
+        linked = (page.parent / target) if target else page
+        assert linked.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
+            assert anchor[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}

@@ -1,0 +1,25 @@
+"""Build-time copy of the dashboard and the bundled example into the wheel, under `evaluator/_app/`.
+
+A hook and not `force-include`: that one would also put a copy, soon stale, into an editable install.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_CARRIED = ("app.py", "pages", "dashboard", "data", ".streamlit")
+
+
+class CarryTheDashboard(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds what `rollscope view` starts to a wheel that is built to be installed."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":  # the checkout itself is used
+            return
+        root = Path(self.root)
+        for name in _CARRIED:
+            if (root / name).exists():
+                build_data["force_include"][str(root / name)] = f"evaluator/_app/{name}"
