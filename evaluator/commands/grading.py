@@ -1,0 +1,328 @@
+"""`rollscope grade`: reads, grades and keeps the grades; can be stopped at any time and gone on with."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import msgspec
+
+import evaluator
+from evaluator.checkers import get_checker
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.progress import meter
+from evaluator.commands.summary import print_summary, summarise
+from evaluator.engines.local import grade_all
+from evaluator.formats import (
+    FormatError,
+    OnProblem,
+    Problem,
+    Role,
+    dataset_hash,
+    known_formats,
+    load_rollouts,
+    load_tasks,
+    parse_field_map,
+    require_rows,
+    sniff,
+)
+from evaluator.graders import get_grader
+from evaluator.graders.bench import Isolation
+from evaluator.graders.tests import test_cases
+from evaluator.model import Limits, Rollout, Task, Verdict
+from evaluator.runs import Manifest, Run, RunWriter, is_run, rows_where, sample_key
+from evaluator.sandbox import SandboxUnavailable
+
+_PRINTED_PROBLEMS: Final = 20
+_VIRTUAL_PER_RESIDENT: Final = 4
+_SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".json", ".rollouts")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asked for."""
+
+    rollouts: Path
+    dataset: Path
+    out: Path
+    workers: int | None = None
+    timeout: float | None = None
+    memory: float | None = None
+    checker: str | None = None
+    fail_fast: bool = False
+    resume: bool = False
+    only: str | None = None
+    format: str | None = None
+    field_map: str | None = None
+    limit: int | None = None
+    grader: str | None = None
+    isolation: Isolation = "completion"
+
+
+def default_out(rollouts: Path) -> Path:
+    """`runs/<stem>-<UTC time>`."""
+    stem = rollouts.name
+    for suffix in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return Path("runs") / f"{stem or 'rollouts'}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+
+
+def grade(request: Request, *, as_json: bool) -> int:
+    """Grade and print the figures. Raises errors with one line each for bad arguments and input."""
+    done = grade_quietly(request)
+    summary = summarise(Run.open(request.out), seconds=done.seconds, graded_now=done.graded)
+    if as_json:
+        print(msgspec.json.encode(summary).decode())
+    else:
+        print_summary(summary)
+    if done.stopped:
+        print(f"stopped; go on with: {resume_command(request)}", file=sys.stderr)
+        return Exit.STOPPED
+    return Exit.DONE
+
+
+@dataclass(frozen=True)
+class Done:
+    """What one session of grading came to."""
+
+    graded: int
+    seconds: float
+    stopped: bool
+
+
+def grade_quietly(request: Request) -> Done:
+    """Grade into the run, with progress on stderr and nothing on stdout."""
+    problems = _Problems()
+    field_map = parse_field_map(request.field_map) if request.field_map else None
+    manifest = _manifest(request)
+    tasks = list(_tasks(request, field_map, problems))
+    rollouts = load_rollouts(request.rollouts, _rollouts_format(request), field_map=field_map, on_problem=problems)
+    rollouts = require_rows(rollouts, request.rollouts)
+    again = _chosen_again(request) if request.only else None
+    writer = RunWriter.create(request.out, manifest, resume=request.resume or request.only is not None)
+    try:
+        problems.keep_in(writer)
+        for task in tasks:
+            writer.add_task(task, test_cases(task))
+        wanted = _Wanted(rollouts, request, writer, again)
+        return _grade_into(writer, tasks, wanted, request)
+    except SandboxUnavailable:
+        writer.discard()
+        raise
+    finally:
+        writer.close("stopped")  # no effect after a good end
+
+
+def resume_command(request: Request) -> str:
+    """The command that goes on with a stopped run."""
+    words = ["rollscope", "grade", str(request.rollouts), "--dataset", str(request.dataset)]
+    words += ["--out", str(request.out), "--resume"]
+    options: dict[str, Any] = {
+        "--workers": request.workers, "--timeout": request.timeout, "--memory": request.memory,
+        "--checker": request.checker, "--grader": request.grader, "--only": request.only,
+        "--format": request.format, "--map": request.field_map, "--limit": request.limit,
+    }  # fmt: skip
+    for option, value in options.items():
+        words += [] if value is None else [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    words += [] if request.isolation == "completion" else ["--isolation", request.isolation]
+    return shlex.join([*words, *(["--fail-fast"] if request.fail_fast else [])])
+
+
+class _Problems:
+    """Bad lines: the first ones are printed as they are met, and the run keeps them."""
+
+    def __init__(self) -> None:
+        self._told = 0
+        self._waiting: list[Problem] = []
+        self._writer: RunWriter | None = None
+
+    def __call__(self, problem: Problem) -> None:
+        self._told += 1
+        if self._told <= _PRINTED_PROBLEMS:
+            print(problem, file=sys.stderr)
+        elif self._told == _PRINTED_PROBLEMS + 1:
+            print("... more bad lines: they are listed in the run's run.json", file=sys.stderr)
+        if self._writer is None:
+            self._waiting.append(problem)
+        else:
+            self._writer.problem(problem.path, problem.line, problem.message, problem.snippet)
+
+    def keep_in(self, writer: RunWriter) -> None:
+        """Hand over those met so far, and from now on each one at once."""
+        self._writer = writer
+        for problem in self._waiting:
+            writer.problem(problem.path, problem.line, problem.message, problem.snippet)
+        self._waiting.clear()
+
+
+class _Wanted:
+    """The rollouts to grade, as a stream, with the ordinal that each one has in its file."""
+
+    def __init__(
+        self, rollouts: Iterator[Rollout], request: Request, writer: RunWriter, again: set[int] | None
+    ) -> None:
+        self._rollouts = itertools.islice(rollouts, request.limit)
+        self._again = again
+        self._done = writer.graded_samples() if request.resume and again is None else set()
+        self._rows: dict[int, int] = {}
+        self.total = None if request.limit is None else request.limit
+        if again is not None:
+            writer.regrade()
+            self.total = len(again)
+
+    def __iter__(self) -> Iterator[Rollout]:
+        places = itertools.count()
+        for row, rollout in enumerate(self._rollouts):
+            key = sample_key(rollout.task_id, rollout.sample_id)
+            if key in self._done or (self._again is not None and key not in self._again):
+                continue
+            self._rows[next(places)] = row
+            yield rollout
+
+    @property
+    def done(self) -> int:
+        """How many of the file were graded before."""
+        return len(self._done)
+
+    def row(self, place: int) -> int:
+        """The ordinal in the file of what came at a place of this stream; asked for once."""
+        return self._rows.pop(place)
+
+
+def _grade_into(writer: RunWriter, tasks: list[Task], wanted: _Wanted, request: Request) -> Done:
+    total = wanted.total if wanted.total is not None else _estimate(request, wanted.done)
+    with _stop_on_signal() as stop, meter(total) as progress:
+        graded = grade_all(
+            tasks,
+            iter(wanted),
+            workers=request.workers,
+            limits=writer.manifest.limits,
+            checker=request.checker,
+            grader=request.grader,
+            fail_fast=request.fail_fast,
+            isolation=request.isolation,
+            stop=stop,
+        )
+        for rollout, one, place in graded:
+            writer.add(rollout, one, wanted.row(place))
+            progress.count(one.verdict)
+        writer.close("stopped" if stop.is_set() else "finished")
+        return Done(progress.graded, progress.seconds, stop.is_set())
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C or SIGTERM sets; the second one ends the process at once."""
+    stop = threading.Event()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for each in signals:
+            signal.signal(each, signal.SIG_DFL)
+        stop.set()
+        print("\nstopping: what has been graded is kept (again to end at once)", file=sys.stderr, flush=True)
+
+    before: dict[signal.Signals, Any] = {each: signal.signal(each, ask) for each in signals}
+    try:
+        yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _manifest(request: Request) -> Manifest:
+    if request.checker is not None:
+        get_checker(request.checker)
+    if request.grader is not None:
+        get_grader(request.grader)
+    return Manifest(
+        dataset=str(request.dataset),
+        dataset_hash=dataset_hash(request.dataset),
+        rollouts=str(request.rollouts),
+        checker=request.checker,
+        grader=request.grader,
+        limits=_limits(request),
+        isolation=request.isolation,
+        fail_fast=request.fail_fast,
+        evaluator_version=evaluator.__version__,
+        python=platform.python_version(),
+    )
+
+
+def _limits(request: Request) -> Limits:
+    limits = Limits()
+    changes: dict[str, float] = {}
+    if request.timeout is not None:
+        changes |= {"wall_s": request.timeout, "cpu_s": request.timeout}
+        changes["total_s"] = max(limits.total_s, request.timeout)
+    if request.memory is not None:
+        changes |= {"memory_mb": request.memory}
+        changes["virtual_mb"] = max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * request.memory)
+    return limits.replaced(changes)
+
+
+def _tasks(request: Request, field_map: dict[str, str] | None, tell: OnProblem) -> Iterator[Task]:
+    name = _dataset_format(request)
+    names = field_map if name == "mapped" else None
+    return require_rows(load_tasks(request.dataset, name, field_map=names, on_problem=tell), request.dataset)
+
+
+def _rollouts_format(request: Request) -> str | None:
+    named = known_formats().get(request.format or "")
+    if named is not None and Role.ROLLOUTS not in named.roles:
+        return None  # --format named the dataset's
+    return request.format
+
+
+def _dataset_format(request: Request) -> str | None:
+    """None where the dataset tells its format itself; --format and --map are about the rollouts then."""
+    name = request.format or ("mapped" if request.field_map else None)
+    named = known_formats().get(name or "")
+    if named is None or Role.TASKS not in named.roles:
+        return None  # an unknown name is told when the rollouts are read
+    if Role.ROLLOUTS not in named.roles:
+        return name
+    try:
+        found = sniff(request.dataset)
+    except FormatError:
+        return name
+    return None if Role.TASKS in {found.role, *(other.role for other in found.others)} else name
+
+
+def _chosen_again(request: Request) -> set[int]:
+    """The keys of the samples in the run that --only names, by verdicts or by a condition."""
+    assert request.only is not None
+    if not is_run(request.out):
+        raise CommandError(f"--only: {request.out} is no run: grade it first")
+    words = [word.strip() for word in request.only.split(",")]
+    if set(words) <= {verdict.value for verdict in Verdict}:
+        condition = f"verdict IN ({', '.join(repr(word) for word in words)})"
+    else:
+        condition = request.only
+    connection = Run.open(request.out).connect()
+    try:
+        chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id").fetchall()
+    finally:
+        connection.close()
+    return {sample_key(task_id, sample_id) for task_id, sample_id in chosen}
+
+
+def _estimate(request: Request, done: int) -> int | None:
+    """About how many rollouts there are, from the lines of a plain file; None for other files."""
+    if request.rollouts.suffix != ".jsonl":
+        return None
+    with request.rollouts.open("rb") as file:
+        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    return max(lines - done, 1)

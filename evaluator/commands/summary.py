@@ -1,0 +1,195 @@
+"""What stands at the end of `rollscope grade`: the figures of a run, as tables or as JSON."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any, Final
+
+import duckdb
+import msgspec
+import numpy as np
+
+from evaluator.commands.progress import paced
+from evaluator.commands.tables import new_table, print_table
+from evaluator.metrics import Interval, pass_at_k_over_tasks
+from evaluator.model import Verdict
+from evaluator.runs import Run
+
+_GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
+_DIFFERING: Final = 100
+
+
+class PassAt1(msgspec.Struct):
+    """pass@1 with its 95 % interval; `n` counts tasks, or rollouts where there is one task."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+
+
+class Agreement(msgspec.Struct):
+    """Our verdicts beside the passes that the file expected, where it says and we could grade."""
+
+    agree: int
+    differ: int
+    differing: list[str]
+    """The first 100 sample ids that differ."""
+
+
+class Summary(msgspec.Struct):
+    """A run in figures. `graded` leaves out `unknown` and `sandbox_error`, which have no reward."""
+
+    run: str
+    state: str
+    rollouts: int
+    tasks: int
+    graded: int
+    verdicts: dict[str, int]
+    pass_at_1: PassAt1
+    mean_reward: float | None
+    unknown: int
+    sandbox_error: int
+    unverified: int
+    duplicates: int
+    bad_lines: int
+    expected: Agreement | None
+    seconds: float
+    rate: float
+    """Rollouts graded a second, in this session."""
+    view: str
+    """The command that opens it."""
+
+
+def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
+    """The figures of a run; `seconds` and `graded_now` are those of this session."""
+    connection = run.connect()
+    try:
+        counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
+        verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
+        tasks, reward, unverified, duplicates = _totals(connection)
+        interval = _pass_at_1(connection)
+        expected = _agreement(connection)
+    finally:
+        connection.close()
+    unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
+    total = sum(verdicts.values())
+    return Summary(
+        run=str(run.path),
+        state=run.manifest.state,
+        rollouts=total,
+        tasks=tasks,
+        graded=total - unknown - faults,
+        verdicts=verdicts,
+        pass_at_1=PassAt1(
+            _finite(interval.value),
+            _finite(interval.low),
+            _finite(interval.high),
+            interval.n,
+            interval.method,
+        ),
+        mean_reward=reward,
+        unknown=unknown,
+        sandbox_error=faults,
+        unverified=unverified,
+        duplicates=duplicates,
+        bad_lines=run.manifest.problems_total,
+        expected=expected,
+        seconds=round(seconds, 3),
+        rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
+        view=f"rollscope view {shlex.quote(str(run.path))}",
+    )
+
+
+def print_summary(summary: Summary) -> None:
+    """The figures as tables on stdout."""
+    verdicts = new_table("", "verdict", "rollouts", "share", numbers=("rollouts", "share"))
+    for verdict, count in summary.verdicts.items():
+        verdicts.add_row(Verdict(verdict).letter, verdict, f"{count:,}", f"{count / summary.rollouts:.1%}")
+    figures = new_table("", "")
+    figures.show_header = False
+    for name, text in _figures(summary):
+        figures.add_row(name, text)
+    print_table(verdicts)
+    print()
+    print_table(figures)
+
+
+def _figures(summary: Summary) -> list[tuple[str, str]]:
+    rows = [
+        ("pass@1", _interval(summary.pass_at_1)),
+        ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded"),
+        ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
+    ]
+    if summary.unverified:
+        rows.append(("unverified", f"{summary.unverified:,} (checked inside the completion's own process)"))
+    if summary.duplicates:
+        rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
+    if summary.bad_lines:
+        rows.append(("bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"))
+    if summary.expected:
+        rows.append(("expected_pass", _agreeing(summary.expected)))
+    size = f"{_counted(summary.rollouts, 'rollout')} of {_counted(summary.tasks, 'task')}"
+    pace = f"{summary.seconds:,.1f} s, {paced(summary.rate)}"
+    return [*rows, ("run", f"{summary.run} ({size}; {pace})"), ("next", summary.view)]
+
+
+def _agreeing(expected: Agreement) -> str:
+    total = expected.agree + expected.differ
+    text = f"{expected.agree:,} of {total:,} agree"
+    shown = expected.differing[:5]
+    if not shown:
+        return text
+    more = ", ..." if expected.differ > len(shown) else ""
+    return f"{text}; {expected.differ:,} differ: {', '.join(shown)}{more}"
+
+
+def _interval(interval: PassAt1) -> str:
+    if interval.value is None or interval.low is None or interval.high is None:
+        return "none: nothing could be graded"
+    bounds = f"{interval.low:.1%} to {interval.high:.1%}"
+    return f"{interval.value:.1%} (95 % interval {bounds}, {interval.method}, n = {interval.n:,})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
+    row = connection.execute(
+        "SELECT count(DISTINCT task_id), avg(reward), count(*) FILTER (NOT verified), count(duplicate_of) FROM rollouts"
+    ).fetchone()
+    assert row is not None
+    return row
+
+
+def _pass_at_1(connection: duckdb.DuckDBPyConnection) -> Interval:
+    counted = connection.execute(
+        f"SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts WHERE {_GRADED}"  # noqa: S608
+        " GROUP BY task_id ORDER BY task_id"
+    ).fetchnumpy()
+    return pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
+
+
+def _agreement(connection: duckdb.DuckDBPyConnection) -> Agreement | None:
+    given = f"FROM rollouts WHERE expected_pass IS NOT NULL AND {_GRADED}"
+    differs = "(verdict = 'passed') <> expected_pass"
+    row = connection.execute(f"SELECT count(*), count(*) FILTER ({differs}) {given}").fetchone()
+    assert row is not None
+    total, differ = row
+    if not total:
+        return None
+    samples = connection.execute(
+        f"SELECT sample_id {given} AND {differs} ORDER BY task_id, sample_id LIMIT {_DIFFERING}"
+    ).fetchall()
+    return Agreement(total - differ, differ, [sample for (sample,) in samples])

@@ -1,0 +1,29 @@
+"""Tables on stdout: aligned on a terminal, and unbroken lines where the output goes to a file or pipe."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+_UNBROKEN = 1_000
+
+
+def new_table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """A table without lines; the columns named in `numbers` are right-aligned."""
+    table = Table(box=None, pad_edge=False, show_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left")
+    return table
+
+
+def print_table(table: Table) -> None:
+    """Print it. Cells are text, never markup: a file may hold anything."""
+    if sys.stdout.isatty():
+        Console(markup=False, emoji=False, highlight=False).print(table)
+        return
+    console = Console(width=_UNBROKEN, markup=False, emoji=False, highlight=False, no_color=True)
+    with console.capture() as capture:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in capture.get().splitlines()))

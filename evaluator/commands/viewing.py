@@ -1,0 +1,199 @@
+"""`rollscope view`: runs the dashboard as a process of its own, tells where it listens, and ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from evaluator.commands.example import app_root, example_run
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.run_files import is_run
+
+OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
+_PORTS_TRIED: Final = 100
+_READY_WITHIN: Final = 60.0
+_ENDS_WITHIN: Final = 5.0
+_WILDCARDS: Final = {"0.0.0.0", "::", ""}  # noqa: S104 - recognised, not listened on
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follow: bool, allow_rerun: bool) -> int:
+    """Serve the dashboard until it is stopped. With no path: the bundled example."""
+    runs, rollouts = _sorted(paths)
+    if dataset is not None and not dataset.is_file():
+        raise CommandError(f"{dataset}: no such file: --dataset is a file of tasks")
+    if not paths:
+        runs = [example_run()]
+    opened = {
+        "runs": [str(run.resolve()) for run in runs],
+        "rollouts": [str(file.resolve()) for file in rollouts],
+        "dataset": str(dataset.resolve()) if dataset else None,
+        "allow_rerun": allow_rerun,
+        "follow": follow,
+    }
+    return _serve(json.dumps(opened), host, _free_port(host, port))
+
+
+def _sorted(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """Runs and files of rollouts. A directory of runs stands for the runs in it."""
+    runs: list[Path] = []
+    rollouts: list[Path] = []
+    for path in paths:
+        if is_run(path):
+            runs.append(path)
+        elif path.is_dir():
+            inside = sorted(child for child in path.iterdir() if is_run(child))
+            if not inside:
+                raise CommandError(f"{path}: not a run, and no run is in it: give what `rollscope grade` made")
+            runs += inside
+        elif path.is_file():
+            rollouts.append(path)
+        else:
+            raise CommandError(f"{path}: no such file or directory: give a run or a file of rollouts")
+    return runs, rollouts
+
+
+def _serve(opened: str, host: str, port: int) -> int:
+    url = f"http://{_shown_host(host)}:{port}"
+    child = subprocess.Popen(
+        _command(host, port),
+        env=os.environ | {OPEN_VARIABLE: opened},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,  # Streamlit's own greeting, which names other addresses
+        start_new_session=True,
+        preexec_fn=_dies_with(os.getpid()),  # noqa: PLW1509 - no thread runs yet
+    )
+    asked = _forward_signals(child)
+    try:
+        if _answers(child, url):
+            print(f"listening on {url}", flush=True)
+            _warn_of_strangers(host)
+            _open_browser(url)
+        status = child.wait()
+    finally:
+        _end(child)
+    if asked or status in (0, -signal.SIGTERM, -signal.SIGINT):
+        return Exit.DONE
+    raise CommandError(f"the dashboard ended with status {status}: see its message above")
+
+
+def _command(host: str, port: int) -> list[str]:
+    settings = {
+        "server.address": host or "0.0.0.0",  # noqa: S104 - only when the person asked for it
+        "server.port": port,
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+        "browser.serverAddress": _shown_host(host).strip("[]"),
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "logger.level": "error",
+    }
+    options = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    return [sys.executable, "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
+
+
+def _dies_with(parent: int) -> Callable[[], None]:
+    """For the child, before it starts: the kernel ends it when we end, even by SIGKILL."""
+    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+    def arrange() -> None:
+        if prctl is not None:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+            if os.getppid() != parent:
+                os._exit(1)
+
+    return arrange
+
+
+def _forward_signals(child: subprocess.Popen[bytes]) -> list[int]:
+    """Pass Ctrl-C and SIGTERM on to the child; the list tells whether one came."""
+    asked: list[int] = []
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        del frame
+        asked.append(number)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGTERM if len(asked) == 1 else signal.SIGKILL)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, forward)
+    return asked
+
+
+def _answers(child: subprocess.Popen[bytes], url: str) -> bool:
+    """Wait until the server answers. False when it ended instead."""
+    deadline = time.monotonic() + _READY_WITHIN
+    while child.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):  # noqa: S310 - our own server
+                return True
+        except (urllib.error.URLError, OSError):
+            if time.monotonic() >= deadline:
+                raise CommandError(f"the dashboard did not answer on {url} within {_READY_WITHIN:.0f} s") from None
+            time.sleep(0.05)
+    return False
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the child and what it may have started."""
+    if child.poll() is None:
+        child.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_ENDS_WITHIN)
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    child.wait()
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, or the next one that is free. 0 stands for any."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in range(port, min(port + _PORTS_TRIED, 65536)):
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, candidate))
+            except OverflowError:
+                break
+            except socket.gaierror:
+                raise CommandError(f"--host {host}: not an address of this machine") from None
+            except OSError as error:
+                if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
+                    raise CommandError(f"--host {host}: not an address of this machine") from None
+                continue
+            return int(probe.getsockname()[1])
+    raise CommandError(f"no free port from {port} on: give another --port")
+
+
+def _shown_host(host: str) -> str:
+    if host in _WILDCARDS:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _warn_of_strangers(host: str) -> None:
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        print("other machines can reach this page: it has no password", file=sys.stderr, flush=True)
+
+
+def _open_browser(url: str) -> None:
+    display = sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if display and os.environ.get("ROLLSCOPE_NO_BROWSER") != "1":
+        webbrowser.open(url)

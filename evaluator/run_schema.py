@@ -1,0 +1,236 @@
+"""What a run holds: the columns of its three tables, declared as data, and its manifest.
+
+Each column says its name, its type (an Arrow type's name) and how its value is got from the records.
+The writer, the reader's empty views, the export and the dashboard's SQL all follow these tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from evaluator.model import CaseResult, Grade, Limits, Rollout, Task, TestCase
+
+SCHEMA_VERSION: Final = 1
+MAX_PROBLEMS: Final = 1_000
+"""Bad lines kept in the manifest; those beyond are only counted."""
+
+RunState = Literal["running", "stopped", "finished"]
+
+_Record = TypeVar("_Record")
+
+
+def utc_now() -> str:
+    """This moment as ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Column(NamedTuple, Generic[_Record]):
+    """One column: its name, the name of its Arrow type, and how its value is got from a record."""
+
+    name: str
+    type: str
+    get: Callable[[_Record], Any]
+
+
+class GradedRow(NamedTuple):
+    """What a row of `rollouts` is made from. `row` is the rollout's ordinal in its file, from 0."""
+
+    row: int
+    rollout: Rollout
+    grade: Grade
+    dataset_hash: str
+    evaluator_version: str
+
+
+class CaseRow(NamedTuple):
+    """What a row of `cases` is made from."""
+
+    grade: Grade
+    case: CaseResult
+
+
+class TaskRow(NamedTuple):
+    """What a row of `tasks` is made from: the task, and the test cases as the grader ran them."""
+
+    task: Task
+    cases: Sequence[TestCase]
+
+
+class BadLine(msgspec.Struct, frozen=True):
+    """A line of an input file that could not be used."""
+
+    path: str
+    line: int
+    message: str
+    snippet: str = ""
+
+
+class Manifest(msgspec.Struct, kw_only=True):
+    """`run.json`: what was graded, how, and how far it got. Paths are as the caller gave them."""
+
+    version: int = SCHEMA_VERSION
+    created: str = msgspec.field(default_factory=utc_now)
+    updated: str = ""
+    state: RunState = "running"
+    dataset: str = ""
+    dataset_hash: str = ""
+    rollouts: str = ""
+    checker: str | None = None
+    """The checker asked for; None where each task says."""
+    grader: str | None = None
+    limits: Limits = msgspec.field(default_factory=Limits)
+    sandbox: str = "strict"
+    isolation: str = "completion"
+    unverified: str = "keep"
+    fail_fast: bool = False
+    layers: tuple[str, ...] = ()
+    """The sandbox layers that held."""
+    evaluator_version: str = ""
+    python: str = ""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    """Rollouts by verdict, and `rollouts` for all. Exact once the run is finished or stopped."""
+    problems: list[BadLine] = msgspec.field(default_factory=list)
+    """The first 1,000 bad lines."""
+    problems_total: int = 0
+    regraded_from: int | None = None
+    """The first part that may hold newer grades of samples in earlier parts; None: no sample occurs twice."""
+
+
+def safe_text(text: str) -> str:
+    r"""The text with lone surrogates, which UTF-8 has no bytes for, written as `\udXXX`; else unchanged."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def sample_key(task_id: str, sample_id: str) -> int:
+    """8 bytes that stand for a sample, so that a million of them fit in a set of some 60 MB."""
+    text = f"{len(task_id)}:{task_id}{sample_id}".encode("utf-8", "backslashreplace")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
+
+
+def test_hash(task: Task, cases: Sequence[TestCase]) -> str:
+    """16 hex digits that are equal for two tasks exactly when the same tests decide them."""
+    decided_by = (task.mode, task.entry_point, task.preamble, task.test, tuple(cases), task.exit_code)
+    return hashlib.sha256(msgspec.json.encode(decided_by)).hexdigest()[:16]
+
+
+def _as_json(record: object) -> str:
+    return msgspec.json.encode(record).decode()
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _highest(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
+    Column("row", "int64", lambda r: r.row),
+    Column("task_id", "string", lambda r: r.grade.task_id),
+    Column("sample_id", "string", lambda r: r.grade.sample_id),
+    Column("sample_index", "int32", lambda r: r.rollout.sample_index),
+    Column("group", "string", lambda r: r.rollout.group),
+    Column("model", "string", lambda r: r.rollout.model),
+    Column("step", "int32", lambda r: r.rollout.step),
+    Column("reward", "double", lambda r: r.grade.reward),
+    Column("verdict", "string", lambda r: r.grade.verdict.value),
+    Column("verified", "bool", lambda r: r.grade.verified),
+    Column("tests_passed", "int32", lambda r: r.grade.tests_passed),
+    Column("tests_total", "int32", lambda r: r.grade.tests_total),
+    Column("pass_rate", "double", lambda r: r.grade.pass_rate),
+    Column("error_type", "string", lambda r: r.grade.error_type),
+    Column("error_message", "string", lambda r: r.grade.error_message),
+    Column("error_line", "int32", lambda r: r.grade.error_line),
+    Column("first_failing_test", "int32", lambda r: r.grade.first_failing_test),
+    Column("wall_s", "double", lambda r: _total(case.wall_s for case in r.grade.cases)),
+    Column("cpu_s", "double", lambda r: _total(case.cpu_s for case in r.grade.cases)),
+    Column("memory_mb", "double", lambda r: _highest(case.memory_mb for case in r.grade.cases)),
+    Column("flags", "list<string>", lambda r: [flag.word for flag in r.grade.flags]),
+    Column("flag_evidence", "list<string>", lambda r: [flag.evidence for flag in r.grade.flags]),
+    Column("checker", "string", lambda r: r.grade.checker),
+    Column("grader", "string", lambda r: r.grade.grader),
+    Column("dataset_hash", "string", lambda r: r.dataset_hash),
+    Column("evaluator_version", "string", lambda r: r.evaluator_version),
+    Column("code", "string", lambda r: r.grade.code),
+    Column("completion", "string", lambda r: r.rollout.completion),
+    Column("kind", "string", lambda r: r.grade.kind.value if r.grade.kind else None),
+    Column("line_offset", "int32", lambda r: r.grade.line_offset),
+    Column("source_line", "int64", lambda r: r.rollout.line or None),
+    Column("duplicate_of", "string", lambda r: r.grade.duplicate_of),
+    Column("expected_pass", "bool", lambda r: r.rollout.expected_pass),
+    Column("given_reward", "double", lambda r: r.rollout.given_reward),
+    Column("layers", "list<string>", lambda r: list(r.grade.layers)),
+    Column("limits", "string", lambda r: _as_json(r.grade.limits)),
+)
+
+CASE_COLUMNS: Final[tuple[Column[CaseRow], ...]] = (
+    Column("task_id", "string", lambda r: r.grade.task_id),
+    Column("sample_id", "string", lambda r: r.grade.sample_id),
+    Column("test_index", "int32", lambda r: r.case.index),
+    Column("verdict", "string", lambda r: r.case.verdict.value),
+    Column("expected", "string", lambda r: r.case.expected),
+    Column("actual", "string", lambda r: r.case.actual),
+    Column("difference", "string", lambda r: r.case.difference.message if r.case.difference else None),
+    Column("diff_line", "int32", lambda r: r.case.difference.line if r.case.difference else None),
+    Column("diff_column", "int32", lambda r: r.case.difference.column if r.case.difference else None),
+    Column("diff_path", "string", lambda r: r.case.difference.path if r.case.difference else None),
+    Column("wall_s", "double", lambda r: r.case.wall_s),
+    Column("cpu_s", "double", lambda r: r.case.cpu_s),
+    Column("memory_mb", "double", lambda r: r.case.memory_mb),
+    Column("stdout", "string", lambda r: r.case.stdout),
+    Column("stdout_bytes", "int64", lambda r: r.case.stdout_bytes),
+    Column("stderr", "string", lambda r: r.case.stderr),
+    Column("stderr_bytes", "int64", lambda r: r.case.stderr_bytes),
+    Column("exit_code", "int32", lambda r: r.case.exit_code),
+    Column("error_type", "string", lambda r: r.case.error_type),
+    Column("error_message", "string", lambda r: r.case.error_message),
+    Column("error_line", "int32", lambda r: r.case.error_line),
+    Column("traceback", "string", lambda r: _as_json(r.case.traceback) if r.case.traceback else None),
+)
+
+TASK_COLUMNS: Final[tuple[Column[TaskRow], ...]] = (
+    Column("task_id", "string", lambda r: r.task.task_id),
+    Column("prompt", "string", lambda r: r.task.prompt),
+    Column("mode", "string", lambda r: r.task.mode.value),
+    Column("entry_point", "string", lambda r: r.task.entry_point),
+    Column("preamble", "string", lambda r: r.task.preamble),
+    Column("reference", "string", lambda r: r.task.reference),
+    Column("test", "string", lambda r: r.task.test),
+    Column("source", "string", lambda r: r.task.source),
+    Column("tests_total", "int32", lambda r: len(r.cases)),
+    Column("test_hash", "string", lambda r: test_hash(r.task, r.cases)),
+    Column("task", "string", lambda r: _as_json(r.task)),
+    Column("cases", "string", lambda r: _as_json(list(r.cases))),
+)
+
+TABLES: Final[dict[str, tuple[Column[Any], ...]]] = {
+    "rollouts": ROLLOUT_COLUMNS,
+    "cases": CASE_COLUMNS,
+    "tasks": TASK_COLUMNS,
+}
+
+_SQL_TYPES: Final = {
+    "string": "VARCHAR",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "list<string>": "VARCHAR[]",
+}
+
+
+def column_names(table: str) -> list[str]:
+    """The columns of `rollouts`, `cases` or `tasks`, in their order."""
+    return [column.name for column in TABLES[table]]
+
+
+def sql_type(arrow_type: str) -> str:
+    """DuckDB's name of a column's type."""
+    return _SQL_TYPES[arrow_type]

@@ -1,0 +1,558 @@
+"""The command as people run it: real processes on small files, their output, exit statuses and what they leave."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluator.cli import main
+from evaluator.runs import Run
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = [sys.executable, "-m", "evaluator.cli"]
+
+ADD = {
+    "task_id": "add", "mode": "call", "prompt": "Add.", "entry_point": "add",
+    "in_outs": {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"},
+}  # fmt: skip
+ECHO = {"task_id": "echo", "mode": "stdin", "in_outs": {"inputs": ["hi\n"], "outputs": ["hi\n"]}}
+UNTESTED = {"task_id": "untested", "mode": "stdin", "in_outs": {"inputs": [], "outputs": []}}
+RIGHT = "def add(a, b):\n    return a + b\n"
+WRONG = "def add(a, b):\n    return a - b\n"
+SLOW = "def add(a, b):\n    while True:\n        pass\n# "
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "ROLLSCOPE_NO_BROWSER": "1"} | more
+
+
+def rollscope(*arguments: object, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=cwd, env=environment(**more), capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def in_process(*arguments: object, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The command without a process of its own, for what ends before anything runs."""
+    monkeypatch.chdir(cwd)
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def write_rows(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def sample(name: str, completion: str, task: str = "add", **fields: object) -> dict[str, object]:
+    return {"task_id": task, "sample_id": name, "completion": completion, "kind": "full"} | fields
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "d.jsonl", ADD, ECHO, UNTESTED)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        threading.Event().wait(0.02)
+
+
+def one_line(told: str) -> str:
+    assert "Traceback" not in told
+    [line] = told.strip().splitlines()
+    return line
+
+
+# grade
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("graded")
+    data = write_rows(folder / "d.jsonl", ADD, ECHO, UNTESTED)
+    rollouts = folder / "r.rollouts.jsonl"
+    write_rows(
+        rollouts,
+        sample("a", RIGHT, expected_pass=True, model="m"),
+        sample("b", WRONG, expected_pass=True),
+        sample("c", RIGHT),
+        sample("a", WRONG),
+        sample("e", "print(input())", "echo"),
+        sample("f", "1 / 0", "echo", expected_pass=False),
+        sample("g", RIGHT, "nowhere"),
+        sample("h", "print(1)", "untested"),
+    )
+    with rollouts.open("a") as file:
+        file.write('{"task_id": "add", "completion"\n')
+    return folder, rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=folder)
+
+
+def test_grading_gives_verdicts_figures_and_a_run(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = graded
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["verdicts"] == {"passed": 3, "wrong_answer": 1, "runtime_error": 1, "unknown": 2}
+    assert (summary["rollouts"], summary["graded"], summary["unknown"], summary["bad_lines"]) == (7, 5, 2, 2)
+    assert summary["pass_at_1"]["value"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert summary["expected"] == {"agree": 2, "differ": 1, "differing": ["b"]}
+    assert summary["duplicates"] == 1
+    assert summary["state"] == "finished"
+    rows = Run.open(folder / "run").connect().sql(
+        "SELECT sample_id, verdict, reward, row, source_line, first_failing_test FROM rollouts ORDER BY row"
+    )  # fmt: skip
+    assert rows.fetchall() == [
+        ("a", "passed", 1.0, 0, 1, None), ("b", "wrong_answer", 0.0, 1, 2, 0), ("c", "passed", 1.0, 2, 3, None),
+        ("e", "passed", 1.0, 3, 5, None), ("f", "runtime_error", 0.0, 4, 6, 0),
+        ("g", "unknown", None, 5, 7, None), ("h", "unknown", None, 6, 8, None),
+    ]  # fmt: skip
+
+
+def test_bad_lines_are_told_with_file_and_line(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = graded
+    repeated, broken = done.stderr.strip().splitlines()
+    assert repeated.startswith(f"{folder}/r.rollouts.jsonl:4: ")
+    assert "'a'" in repeated
+    assert broken.startswith(f"{folder}/r.rollouts.jsonl:9: ")
+    stored = Run.open(folder / "run").manifest.problems
+    assert [problem.line for problem in stored] == [4, 9]
+
+
+def test_the_figures_end_with_what_to_type_next(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    done = rollscope("grade", rollouts, "--dataset", dataset, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [run] = (tmp_path / "runs").iterdir()
+    assert run.name.startswith("r-20")
+    assert f"rollscope view runs/{run.name}" in done.stdout
+    assert "100.0%" in done.stdout
+    assert not any(line != line.rstrip() for line in done.stdout.splitlines())
+
+
+def test_tasks_are_kept_with_the_cases_that_were_run(tmp_path: Path) -> None:
+    check = {
+        "task_id": "neg", "mode": "assert", "entry_point": "neg", "prompt": "",
+        "test": "def check(candidate):\n    assert candidate(1) == -1\n    assert candidate(2) == -2\n",
+    }  # fmt: skip
+    data = write_rows(tmp_path / "d.jsonl", check)
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", "def neg(x): return -x", "neg"))
+    done = rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
+    [(cases, total)] = Run.open(tmp_path / "run").connect().sql("SELECT cases, tests_total FROM tasks").fetchall()
+    assert total == 2
+    assert "candidate(2)" in json.loads(cases)[1]["input"] or "neg(2)" in json.loads(cases)[1]["input"]
+
+
+def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", SLOW), sample("b", WRONG), sample("c", RIGHT))
+    done = rollscope(
+        "grade", rollouts, "--dataset", dataset, "--out", "run", "--timeout", "0.5", "--memory", "2000", "--limit", 2,
+        "--fail-fast", "--workers", 1, "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["verdicts"] == {"wrong_answer": 1, "time_limit": 1}
+    run = Run.open(tmp_path / "run")
+    limits = run.manifest.limits
+    assert (limits.wall_s, limits.cpu_s, limits.memory_mb, limits.virtual_mb) == (0.5, 0.5, 2000.0, 8000.0)
+    skipped = run.connect().sql("SELECT DISTINCT verdict FROM cases WHERE test_index = 1").fetchall()
+    assert skipped == [("not_run",)]
+
+
+def test_other_names_of_fields_are_mapped(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", {"uid": "add", "answer": {"text": RIGHT}})
+    names = "task_id=uid,completion=answer.text"
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--map", names, "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
+
+
+def test_grading_again_in_another_order_exports_the_same_bytes(tmp_path: Path, dataset: Path) -> None:
+    samples = [sample(f"s{i}", RIGHT + f"# {i}\n" if i % 3 else WRONG + f"# {i}\n") for i in range(12)]
+    columns = "task_id,sample_id,reward,verdict,error_message,pass_rate,code"
+    exports = []
+    for name, rows, workers in (("one", samples, 1), ("two", samples[::-1], 2)):
+        rollouts = write_rows(tmp_path / f"{name}.jsonl", *rows)
+        options = ("--dataset", dataset, "--out", name, "--workers", workers)
+        assert rollscope("grade", rollouts, *options, cwd=tmp_path).returncode == 0
+        exports.append(rollscope("export", name, "--columns", columns, cwd=tmp_path).stdout)
+    assert exports[0] == exports[1]
+    assert len(exports[0].splitlines()) == 12
+
+
+# stopping and going on
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_is_readable_and_goes_on(tmp_path: Path, dataset: Path, number: signal.Signals) -> None:
+    samples = [sample(f"s{i}", (SLOW if i > 2 else RIGHT) + f"# {i}\n") for i in range(20)]
+    rollouts = write_rows(tmp_path / "r.jsonl", *samples)
+    arguments = ["grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "0.3", "--fail-fast"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    parts = tmp_path / "run" / "rollouts"
+    wait_until(lambda: process.poll() is not None or bool(list(parts.glob("*.parquet"))))
+    process.send_signal(number)
+    told = process.communicate(timeout=30)[1]
+    assert process.returncode == 130, told
+    assert "--resume" in told
+    assert "Traceback" not in told
+    run = Run.open(tmp_path / "run")
+    before = run.connect().sql("SELECT count(*) FROM rollouts").fetchall()[0][0]
+    assert (run.manifest.state, run.manifest.counts["rollouts"]) == ("stopped", before)
+    assert 1 <= before < 20
+    done = rollscope(*arguments, "--resume", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 3, "time_limit": 17}
+    ids = Run.open(tmp_path / "run").connect().sql("SELECT count(DISTINCT sample_id) FROM rollouts").fetchall()
+    assert ids == [(20,)]
+
+
+def test_a_killed_one_leaves_no_process(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", *(sample(f"s{i}", SLOW + str(i)) for i in range(9)))
+    command = [*COMMAND, "grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "60"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: len(descendants(process.pid)) > 1)
+    below = descendants(process.pid)
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not any(running(pid) for pid in below), 10)
+    assert Run.open(tmp_path / "run").manifest.state == "running"
+
+
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for child in children(pid):
+        found += [child, *descendants(child)]
+    return found
+
+
+def children(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(word) for task in tasks for word in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_only_grades_again_what_is_named(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT), sample("b", WRONG), sample("c", RIGHT + "#"))
+    options = ("--dataset", dataset, "--out", "run", "--json")
+    assert rollscope("grade", rollouts, *options, cwd=tmp_path).returncode == 0
+    # The file now holds better answers: only those that are graded again can show it.
+    write_rows(rollouts, sample("a", WRONG), sample("b", RIGHT), sample("c", WRONG))
+    again = rollscope("grade", rollouts, *options, "--only", "wrong_answer,time_limit", cwd=tmp_path)
+    assert json.loads(again.stdout)["verdicts"] == {"passed": 3}
+    chosen = rollscope("grade", rollouts, *options, "--only", "sample_id = 'c'", cwd=tmp_path)
+    assert json.loads(chosen.stdout)["verdicts"] == {"passed": 2, "wrong_answer": 1}
+    bad = rollscope("grade", rollouts, *options, "--only", "verdit = 'c'", cwd=tmp_path)
+    assert bad.returncode == 2
+    assert "verdict" in one_line(bad.stderr)
+
+
+def test_resuming_a_run_of_something_else_is_refused(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    assert rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path).returncode == 0
+    other = write_rows(tmp_path / "other.jsonl", ADD)
+    for options in (("--dataset", other), ("--dataset", dataset, "--timeout", 3), ("--dataset", dataset)):
+        resume = () if options == ("--dataset", dataset) else ("--resume",)
+        refused = rollscope("grade", rollouts, *options, "--out", "run", *resume, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "--out" in one_line(refused.stderr)
+
+
+# bad input and bad arguments
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"\x7fELF\x02\x01\x01" + bytes(500), "binary"),
+        (b'{"a": 1}\n', "format"),
+    ],
+)
+@pytest.mark.parametrize("which", ["rollouts", "dataset"])
+def test_a_file_without_a_usable_row_ends_it(
+    tmp_path: Path, dataset: Path, which: str, content: bytes | None, said: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    good = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    bad = tmp_path / "bad.jsonl"
+    if content is not None:
+        bad.write_bytes(content)
+    pair = (bad, dataset) if which == "rollouts" else (good, bad)
+    arguments = ("grade", pair[0], "--dataset", pair[1], "--out", "run")
+    assert in_process(*arguments, cwd=tmp_path, monkeypatch=monkeypatch) == 2
+    line = one_line(capsys.readouterr().err)
+    assert "bad.jsonl" in line
+    assert said.lower() in line.lower()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "add", "completion": 5})
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path)
+    row, end = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert row.startswith(f"{rollouts}:1: ")
+    assert "no usable row" in end
+
+
+def test_a_cut_off_archive_is_told(tmp_path: Path, dataset: Path) -> None:
+    archive = tmp_path / "r.jsonl.gz"
+    archive.write_bytes(gzip.compress(b'{"task_id": "add", "completion": "x"}\n' * 99)[:-20])
+    done = rollscope("grade", archive, "--dataset", dataset, "--out", "run", cwd=tmp_path)
+    assert done.returncode in (0, 2)
+    assert "r.jsonl.gz:" in done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_directory_is_no_file(tmp_path: Path, dataset: Path) -> None:
+    done = rollscope("grade", tmp_path, "--dataset", dataset, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "directory" in one_line(done.stderr)
+
+
+def test_a_line_of_50_mb_is_told_and_the_rest_graded(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT), sample("b", "x" * 50_000_000), sample("c", RIGHT))
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdicts"]["passed"] == 2
+    told = [line for line in done.stderr.splitlines() if "r.jsonl:" in line]
+    assert all("r.jsonl:2:" in line and len(line) < 1000 for line in told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grade"], "Missing argument"),
+        (["grade", "r.jsonl"], "--dataset"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--workers", "0"], "--workers"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--timeout", "-1"], "wall_s"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--checker", "fuzzy"], "floats"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--grader", "vibes"], "tests"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--format", "csv"], "native"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--map", "x"], "ours=theirs"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--resume"], "--out"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--only", "passed", "--out", "absent"], "absent"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "d.jsonl"], "--out"),
+        (["export", "absent"], "absent"),
+        (["export"], "RUN"),
+        (["view", "absent"], "absent"),
+        (["view", "empty"], "empty"),
+        (["view", "r.jsonl", "--dataset", "absent"], "absent"),
+        (["view", "r.jsonl", "--host", "203.0.113.7"], "203.0.113.7"),
+        (["view", "r.jsonl", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["formats", "absent"], "absent"),
+        (["formats", "d.jsonl", "--format", "csv"], "native"),
+        (["fly"], "fly"),
+        (["--fly"], "--fly"),
+    ],
+)
+def test_bad_arguments_are_told_in_one_line(tmp_path: Path, dataset: Path, arguments: list[str], said: str) -> None:
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    (tmp_path / "empty").mkdir()
+    done = rollscope(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in one_line(done.stderr)
+    assert done.stderr.startswith("rollscope: ")
+    assert dataset.read_text().startswith('{"task_id"')
+
+
+def test_without_a_sandbox_nothing_is_graded(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    broken = tmp_path / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho bwrap: No permissions to create new namespace >&2\nexit 1\n")
+    broken.chmod(0o755)
+    path = f"{broken.parent}{os.pathsep}{os.environ['PATH']}"
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path, PATH=path)
+    assert done.returncode == 3
+    assert "no sandbox" in one_line(done.stderr)
+    assert not (tmp_path / "run").exists()
+
+
+# export, formats, doctor, help
+
+
+def test_export_writes_the_file_that_is_named(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, _ = graded
+    done = rollscope("export", "run", "--to", "out.csv", "--where", "reward = 1", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "out.csv: 3 rollouts" in done.stderr
+    with (folder / "out.csv").open(newline="") as file:
+        assert [row["sample_id"] for row in csv.DictReader(file)] == ["a", "c", "e"]
+    cases = rollscope("export", "run", "--per", "case", "--columns", "sample_id,test_index,verdict", cwd=folder)
+    first = json.loads(cases.stdout.splitlines()[0])
+    assert first == {"sample_id": "a", "test_index": 0, "verdict": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--columns", "verdit"], "verdict"),
+        (["--where", "rewards > 0"], '"reward"'),
+        (["--where", "reward >"], "syntax error"),
+        (["--where", "sample_id::INTEGER > 0"], "convert"),
+        (["--to", "out.html"], ".csv"),
+        (["--per", "line"], "--per"),
+    ],
+)
+def test_a_bad_export_is_told_in_one_line(
+    graded: tuple[Path, subprocess.CompletedProcess[str]], options: list[str], said: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    assert in_process("export", "run", *options, cwd=graded[0], monkeypatch=monkeypatch) == 2
+    out, told = capsys.readouterr()
+    assert out == ""
+    assert said in one_line(told)
+
+
+def test_a_pipe_that_closes_early_is_no_error(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    command = f"{' '.join(COMMAND)} export run | head -c 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=graded[0], env=environment(), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_formats_says_what_a_file_is(tmp_path: Path, dataset: Path) -> None:
+    listed = rollscope("formats", cwd=tmp_path)
+    assert "livecodebench" in listed.stdout
+    found = rollscope("formats", dataset, cwd=tmp_path)
+    assert found.returncode == 0
+    assert "tasks in format native" in found.stdout
+    assert "3 usable rows, 0 bad lines" in found.stdout
+
+
+def test_formats_tells_bad_lines(tmp_path: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", *(sample(f"s{i}", RIGHT) for i in range(3)))
+    with rollouts.open("a") as file:
+        file.writelines("{broken\n" for _ in range(30))
+    glance = rollscope("formats", rollouts, cwd=tmp_path)
+    assert glance.returncode == 0
+    assert "3 usable rows, 30 bad lines" in glance.stdout
+    assert "and 10 more" in glance.stdout
+    check = rollscope("formats", rollouts, "--check", cwd=tmp_path)
+    assert check.returncode == 2
+    assert check.stdout.count("r.jsonl:") == 31
+    report = json.loads(rollscope("formats", rollouts, "--check", "--json", cwd=tmp_path).stdout)
+    assert (report["rows"], report["bad_lines"], report["problems"][0]["line"]) == (3, 30, 4)
+
+
+def test_doctor_proves_each_layer(tmp_path: Path) -> None:
+    done = rollscope("doctor", "--json", cwd=tmp_path)
+    layers = json.loads(done.stdout)
+    assert layers
+    assert done.returncode == (0 if all(layer["holds"] for layer in layers) else 1)
+    assert all(layer["proof"] and layer["how"] for layer in layers)
+    assert all(layer["mend"] for layer in layers if not layer["holds"])
+    assert layers[0]["name"] in rollscope("doctor", cwd=tmp_path).stdout
+
+
+def test_help_answers_without_loading_what_it_does_not_need() -> None:
+    code = (
+        "import sys; from evaluator.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    )
+    for arguments in (["--help"], ["grade", "--help"], []):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, text=True, check=True
+        )
+        assert "Usage: rollscope" in done.stdout
+        loaded = set(done.stdout.splitlines()[-1].strip("[]").replace("'", "").split(", "))
+        assert not loaded & {"pandas", "pyarrow", "duckdb", "streamlit", "plotly", "numpy", "rich"}
+
+
+# view
+
+
+class Viewed:
+    """A running `rollscope view`."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stdout is not None
+        self.url = process.stdout.readline().strip().removeprefix("listening on ")
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[Callable[..., Viewed]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: object) -> Viewed:
+        process = subprocess.Popen(
+            [*COMMAND, "view", *map(str, arguments)], cwd=tmp_path, env=environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        return Viewed(process)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_view_takes_the_next_free_port_and_ends_with_its_process(
+    graded: tuple[Path, subprocess.CompletedProcess[str]], view: Callable[..., Viewed]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        viewed = view(graded[0] / "run", "--port", port)
+        assert viewed.url.startswith("http://127.0.0.1:")
+        assert int(viewed.url.rpartition(":")[2]) > port
+    assert viewed.answers()
+    below = descendants(viewed.process.pid)
+    assert below
+    viewed.process.send_signal(signal.SIGTERM)
+    assert viewed.process.wait(timeout=15) == 0
+    assert not viewed.answers()
+    assert not any(running(pid) for pid in below)
+
+
+def test_view_leaves_nothing_behind_when_it_is_killed(
+    graded: tuple[Path, subprocess.CompletedProcess[str]], view: Callable[..., Viewed]
+) -> None:
+    viewed = view(graded[0] / "run", "--port", 0)
+    below = descendants(viewed.process.pid)
+    assert viewed.answers()
+    viewed.process.kill()
+    wait_until(lambda: not any(running(pid) for pid in below), 15)
+    assert not viewed.answers()
