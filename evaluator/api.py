@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
 import threading
@@ -52,6 +51,8 @@ async def agrade(
     kind: Kind | str | None = None,
 ) -> Grade:
     """`grade`, for `await`: the event loop goes on meanwhile. As many run at once as this process has CPUs."""
+    import asyncio  # a third of what importing this package would cost
+
     return await asyncio.to_thread(grade, task, completion, limits=limits, checker=checker, grader=grader, kind=kind)
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import evaluator
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.run_files import RunError, is_run, read_manifest
 
@@ -63,8 +64,8 @@ def _stored(data: Path, reason: str) -> Path:
 
 
 def _kept_at(data: Path) -> Path:
-    """Named for what was graded and by which code, so that a change of either grades anew."""
-    digest = hashlib.sha256()
+    """Named for what was graded and by which version, so that a change of either grades anew."""
+    digest = hashlib.sha256(evaluator.__version__.encode())
     for name in (_DATASET, _ROLLOUTS):
         digest.update((data / name).read_bytes())
     name = f"example-{digest.hexdigest()[:8]}"

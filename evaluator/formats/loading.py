@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -81,8 +82,9 @@ def load_rollouts(
     """The rollouts of a file, one at a time, in its order. Arguments and errors as in `load_tasks`.
 
     Each has a `sample_id` that is unique in the file: its own, else `<task_id>#<n>` with n counting the
-    task's samples from 0; of two rows with one id the first is kept. `sample_index` is its own, else
-    counts the samples of the same task and model from 0.
+    task's samples from 0; of two rows with one id the first is kept. `sample_index` is its own, else the
+    number at the end of `sample_id`, so that it does not hang on the file's order; else it counts the samples
+    of the same task and model from 0.
     """
     reading = _open(path, Role.ROLLOUTS, format, field_map, on_problem)
     rollouts = _numbered(reading.records(_rollouts_of))
@@ -207,15 +209,20 @@ def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnPro
             tell(Problem(path, task.line, f"{message}; give each task its own id"))
 
 
+_OWN_NUMBER = re.compile(r"[/#_:.-](\d{1,6})\Z")
+
+
 def _numbered(records: Iterator[tuple[Rollout, Format]]) -> Iterator[Rollout]:
     of_task: Counter[str] = Counter()
     of_model: Counter[tuple[str, str | None]] = Counter()
     for rollout, _ in records:
         key = (rollout.task_id, rollout.model)
         if not rollout.sample_id:
+            rollout.sample_index = of_model[key] if rollout.sample_index is None else rollout.sample_index
             rollout.sample_id = f"{rollout.task_id}#{of_task[rollout.task_id]}"
         if rollout.sample_index is None:
-            rollout.sample_index = of_model[key]
+            own = _OWN_NUMBER.search(rollout.sample_id)
+            rollout.sample_index = int(own[1]) if own else of_model[key]
         of_task[rollout.task_id] += 1
         of_model[key] += 1
         yield rollout

@@ -23,6 +23,7 @@ _MAX_DEPTH = 250
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _EQUAL_HASHES = 64
+_MOST_BITS = 1 << 14
 
 
 class BadValueError(ValueError):
@@ -99,6 +100,14 @@ def _int(node: Any) -> int:
     return value
 
 
+def _short_int(node: Any) -> int:
+    """Of what is reckoned with while it is read: the common divisor of two long ints alone can take minutes."""
+    value = _int(node)
+    if value.bit_length() > _MOST_BITS:
+        raise BadValueError("an int that is too long for what it is part of")
+    return value
+
+
 def _float(node: Any) -> float:
     value = _value(node, 0)
     if type(value) is not float:
@@ -152,10 +161,10 @@ _NAMED: dict[str, Callable[[Any, int], object]] = {
     "defaultdict": lambda node, depth: collections.defaultdict(None, _pairs(node, depth)),
     "deque": lambda node, depth: collections.deque(_items(node, depth)),
     "Decimal": lambda node, _: decimal.Decimal(_text(node)),
-    "Fraction": lambda node, _: fractions.Fraction(*map(_int, node)),
-    "range": lambda node, _: range(*map(_int, node)),
+    "Fraction": lambda node, _: fractions.Fraction(*map(_short_int, node)),
+    "range": lambda node, _: range(*map(_short_int, node)),
     "date": lambda node, _: datetime.date.fromisoformat(_text(node)),
     "datetime": lambda node, _: datetime.datetime.fromisoformat(_text(node)),
     "time": lambda node, _: datetime.time.fromisoformat(_text(node)),
-    "timedelta": lambda node, _: datetime.timedelta(*map(_int, node)),
+    "timedelta": lambda node, _: datetime.timedelta(*map(_short_int, node)),
 }

@@ -291,11 +291,7 @@ def test_mbpp_tasks_both_forms(read):
     assert (format_, problems) == ("mbpp", [])
     assert (first.task_id, first.entry_point, first.prompt) == ("2", "similar", "Shared.")
     assert (second.entry_point, second.prompt) == ("volume", "Cone.")
-    scope = {
-        "similar": lambda a, b: (
-            a if isinstance(a, str) else ([3] if len(calls.append(a) or calls) == 1 else 3)
-        )
-    }
+    scope = {"similar": lambda a, b: a if isinstance(a, str) else ([3] if len(calls.append(a) or calls) == 1 else 3)}
     calls = []
     exec(first.test, scope)
     scope["check"](scope["similar"])
@@ -311,9 +307,7 @@ def test_mbpp_tasks_both_forms(read):
     ],
 )
 def test_mbpp_rows_whose_tests_can_not_be_used_are_left_out(read, tests, told):
-    _, tasks, (problem,) = read(
-        load_tasks, {"task_id": 1, "text": "T", "code": "", "test_list": tests}, format="mbpp"
-    )
+    _, tasks, (problem,) = read(load_tasks, {"task_id": 1, "text": "T", "code": "", "test_list": tests}, format="mbpp")
     assert tasks == []
     assert told in problem
 
@@ -336,9 +330,7 @@ def test_rows_without_an_id_are_grouped_by_their_prompt(read):
     _, rollouts, _ = read(load_rollouts, *rows, field_map=field_map)
     one, two, again = (r.task_id for r in rollouts)
     assert one == again != two
-    _, tasks, _ = read(
-        load_tasks, {"q": "Q1", "in_outs": {"inputs": ["1"], "outputs": ["1"]}}, field_map=field_map
-    )
+    _, tasks, _ = read(load_tasks, {"q": "Q1", "in_outs": {"inputs": ["1"], "outputs": ["1"]}}, field_map=field_map)
     assert tasks[0].task_id == one
 
 
@@ -349,9 +341,7 @@ def test_a_map_serves_a_named_format_too(read):
 
 
 def test_a_map_that_names_an_absent_field_is_told_row_by_row(read):
-    _, rollouts, (problem,) = read(
-        load_rollouts, {"uid": 1}, field_map={"task_id": "uid", "completion": "text"}
-    )
+    _, rollouts, (problem,) = read(load_rollouts, {"uid": 1}, field_map={"task_id": "uid", "completion": "text"})
     assert rollouts == []
     assert "completion is missing" in problem
 

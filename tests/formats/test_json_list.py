@@ -9,9 +9,7 @@ from evaluator.formats.json_list import ListDamage, ListElement, split_json_list
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('ab"\\{}[],\n\u00e9', max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text('a"]\\', max_size=3), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('a"]\\', max_size=3), inner, max_size=3),
     max_leaves=8,
 )
 

@@ -70,18 +70,14 @@ def test_the_same_rows_come_out_of_every_container_whatever_its_name(write, pack
 
 
 def test_line_numbers_are_those_of_the_file(write):
-    path = write(
-        b"\xef\xbb\xbf\n\r\n" + lines(sample(1)) + b"  \n" + lines(sample(2)).replace(b"\n", b"\r\n")
-    )
+    path = write(b"\xef\xbb\xbf\n\r\n" + lines(sample(1)) + b"  \n" + lines(sample(2)).replace(b"\n", b"\r\n"))
     rollouts, problems = loaded(path)
     assert [r.line for r in rollouts] == [3, 5]
     assert problems == []
 
 
 def test_elements_of_a_list_have_the_line_on_which_they_begin(write):
-    path = write(
-        b'\n[\n  {"task_id": "t",\n   "completion": "a"},\n\n  {"task_id": "t", "completion": "b"}]\n'
-    )
+    path = write(b'\n[\n  {"task_id": "t",\n   "completion": "a"},\n\n  {"task_id": "t", "completion": "b"}]\n')
     rollouts, _ = loaded(path)
     assert [r.line for r in rollouts] == [3, 6]
 
@@ -160,11 +156,7 @@ def test_cut_off_gzip_gives_the_rows_before_the_cut(write):
 def test_a_row_of_50_megabytes_is_left_out_without_being_held(write, listed):
     huge = b'{"task_id": "t", "completion": "' + b"x" * 50_000_000 + b'"}'
     small = [json.dumps(sample(n)).encode() for n in (1, 2)]
-    data = (
-        b"[" + b",\n".join([small[0], huge, small[1]]) + b"]"
-        if listed
-        else b"\n".join([small[0], huge, small[1]])
-    )
+    data = b"[" + b",\n".join([small[0], huge, small[1]]) + b"]" if listed else b"\n".join([small[0], huge, small[1]])
     path = write(data)
     del data, huge
     tracemalloc.start()
@@ -278,6 +270,12 @@ def test_rows_without_ids_are_numbered_by_task_and_by_model(write):
     assert [r.sample_index for r in rollouts] == [0, 0, 1, 0]
 
 
+def test_the_number_at_the_end_of_a_sample_id_is_its_index_whatever_the_order(write):
+    rows = [{"task_id": "a", "completion": "x", "sample_id": name} for name in ("a/m/7", "a#2", "first", "a-b0")]
+    rollouts, _ = loaded(write(lines(*rows)))
+    assert [r.sample_index for r in rollouts] == [7, 2, 2, 3]
+
+
 def test_python_json_extras_are_accepted(write):
     row = b'{"task_id": "t", "completion": "\\ud800 x", "reward": NaN, "seed": Infinity, "big": 1e400}\n'
     (rollout,), problems = loaded(write(row))
@@ -296,9 +294,7 @@ def test_the_format_is_told_or_named(write):
     path = write(lines({"task_id": "HumanEval/0", "completion": "    return 1\n"}))
     assert (sniff(path).format, sniff(path).role) == ("humaneval", Role.ROLLOUTS)
     assert [match.format for match in sniff(path).others] == ["native"]
-    with pytest.raises(
-        FormatError, match=r"format 'parquet' is not known: rollouts can be read from .*native"
-    ):
+    with pytest.raises(FormatError, match=r"format 'parquet' is not known: rollouts can be read from .*native"):
         load_rollouts(path, "parquet")
     with pytest.raises(FormatError, match="format 'apps' has no rollouts"):
         load_rollouts(path, "apps")

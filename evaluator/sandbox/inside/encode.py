@@ -18,6 +18,9 @@ from collections.abc import Callable, Iterable
 
 MAX_DEPTH = 200
 _INT64 = 2**63
+_MOST_BITS = 1 << 14
+"""Of the ints in a Fraction, range or timedelta: with longer ones the parent would reckon for minutes."""
+_CONTAINER_COST = 3
 
 
 class TooLargeError(Exception):
@@ -27,9 +30,12 @@ class TooLargeError(Exception):
 def encode(value: object, cap: int) -> bytes:
     """The value's text, at most `cap` characters. Raises `TooLargeError`."""
     try:
-        return _Encoder(cap).text(value, 0).encode("ascii")
+        text = _Encoder(cap).text(value, 0)
     except RecursionError:
-        return _opaque("object", "nested too deeply").encode("ascii")
+        text = _opaque("object", "nested too deeply")
+    if len(text) > cap:
+        raise TooLargeError
+    return text.encode("ascii")
 
 
 def _opaque(kind: str, text: str) -> str:
@@ -69,6 +75,7 @@ class _Encoder:
             return _opaque(kind.__name__, f"nested deeper than {MAX_DEPTH} levels")
         container = _CONTAINERS.get(kind)
         if container is not None:
+            self._left -= _CONTAINER_COST  # else a list that holds itself many times over would never end
             return container(self, value, depth + 1)
         return self._other(value, kind, depth)
 
@@ -145,8 +152,10 @@ def _deque(encoder: _Encoder, value: collections.deque[object], depth: int) -> s
     return _named("deque", encoder.items(value, depth))
 
 
-def _numbers(*values: int) -> str:
-    return "[" + ",".join(map(_int, values)) + "]"
+def _of_numbers(name: str, *values: int) -> str:
+    if max(map(int.bit_length, values)) > _MOST_BITS:
+        return _opaque(name, f"it has ints of over {_MOST_BITS} bits")
+    return _named(name, "[" + ",".join(map(_int, values)) + "]")
 
 
 _SCALARS: dict[type, Callable[..., str]] = {
@@ -159,10 +168,10 @@ _SCALARS: dict[type, Callable[..., str]] = {
     bytearray: lambda value: '{"B":"' + value.hex() + '"}',
     complex: lambda value: '{"c":[' + _float(value.real) + "," + _float(value.imag) + "]}",
     decimal.Decimal: lambda value: _named("Decimal", '"' + str(value) + '"'),
-    fractions.Fraction: lambda value: _named("Fraction", _numbers(value.numerator, value.denominator)),
-    range: lambda value: _named("range", _numbers(value.start, value.stop, value.step)),
+    fractions.Fraction: lambda value: _of_numbers("Fraction", value.numerator, value.denominator),
+    range: lambda value: _of_numbers("range", value.start, value.stop, value.step),
     datetime.date: lambda value: _named("date", '"' + value.isoformat() + '"'),
-    datetime.timedelta: lambda value: _named("timedelta", _numbers(value.days, value.seconds, value.microseconds)),
+    datetime.timedelta: lambda value: _of_numbers("timedelta", value.days, value.seconds, value.microseconds),
 }
 
 
