@@ -12,7 +12,7 @@ from types import TracebackType
 from evaluator.model import Limits
 from evaluator.sandbox.execution import Execution, FaultError, Program
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
-from evaluator.sandbox.self_test import Layer, self_test
+from evaluator.sandbox.self_test import Layer, prove, self_test
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import BadValueError, encoded_call
 from evaluator.sandbox.zygotes import Zygote
@@ -39,6 +39,7 @@ class Sandbox:
     def __init__(self) -> None:
         self._zygotes: dict[bool, Zygote] = {}
         self._closed = False
+        self._proved = False
 
     def __enter__(self) -> Sandbox:
         return self
@@ -65,8 +66,14 @@ class Sandbox:
         return tuple(names)
 
     def warm_up(self) -> None:
-        """Starts the interpreter that most completions need. Raises `SandboxUnavailable`."""
+        """Starts the interpreter that most completions need, and proves, once, that nothing gets out of it.
+
+        Raises `SandboxUnavailable` when there is none or a layer does not hold.
+        """
         self._zygote(numpy=False)
+        if not self._proved:
+            prove(self)
+            self._proved = True
 
     def renew(self) -> None:
         """Ends every interpreter, after a fault; the next completion starts new ones."""

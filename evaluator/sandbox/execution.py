@@ -54,7 +54,7 @@ class Execution:
         self._is_call = program.entry_point is not None
         self._output_bytes = int(limits.output_mb * _MIB)
         self._child: Child | None = None
-        self._not_compiled: Outcome | None = None
+        self._not_loaded: Outcome | None = None
 
     def __enter__(self) -> Execution:
         return self
@@ -75,19 +75,21 @@ class Execution:
 
         Raises `FaultError`.
         """
-        if self._not_compiled is not None:
-            return self._not_compiled
-        stdin = b"" if self._is_call else payload
+        if self._not_loaded is not None:
+            return self._not_loaded
         try:
-            child = self._child or self._start(stdin)
-            if self._not_compiled is not None:
-                return self._not_compiled
-            outcome = self._run_in(child, payload, wall_s)
-        except (OSError, EOFError, SilenceError) as error:
+            child = self._child
+            if child is None:
+                child = self._child = Child(self._zygote, b"" if self._is_call else payload)
+                self._not_loaded = self._compile(child)
+            outcome = self._not_loaded or self._run_in(child, payload, wall_s)
+        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
             raise FaultError(f"the sandbox's process does not answer: {error!r}") from error
         if child.ended is not None:
             child.close()
             self._child = None
+        if outcome.status is Status.NOT_LOADED:
+            self._not_loaded = outcome
         return outcome
 
     def finish(self) -> str:
@@ -104,29 +106,24 @@ class Execution:
             pass
         return "it wrote to the protocol descriptor after its last answer"
 
-    def _start(self, stdin: bytes) -> Child:
-        """A process with the program compiled in it, nothing of it run; or `_not_compiled` is set."""
-        child = self._child = Child(self._zygote, stdin)
+    def _compile(self, child: Child) -> Outcome | None:
+        """Has the program compiled, nothing of it run; None when it could be, else the process is ended."""
+        refused = Outcome(status=Status.NOT_LOADED)
+        watch = LimitWatch(child.number, self._limits, _COMPILE_S)
         try:
-            child.connection.send(b"I", self._order())
-            kind, payload = child.connection.receive(time.monotonic() + _COMPILE_S, _REPORT_CAP)
-        except SilenceError:
-            self._refuse(child, Outcome(status=Status.NOT_LOADED, message=f"compiling took over {_COMPILE_S:g} s"))
-        except EOFError:
-            self._refuse(child, Outcome(status=Status.NOT_LOADED, message="Python's compiler crashed on it"))
-        else:
-            if kind == b"C":
-                failure = traceback_of(report(payload), self._program.source)
-                self._refuse(child, Outcome(status=Status.NOT_LOADED, failure=failure))
-            elif kind != b"L":
+            child.connection.send(b"I", self._order(), watch)
+            kind, payload = child.connection.receive(watch, _REPORT_CAP)
+            if kind == b"L":
+                return None
+            if kind != b"C":
                 raise FaultError(payload.decode("utf-8", "replace"))
-        return child
-
-    def _refuse(self, child: Child, outcome: Outcome) -> None:
-        child.kill()
-        child.close()
-        self._child = None
-        self._not_compiled = outcome
+            refused.failure = traceback_of(report(payload), self._program.source)
+        except LimitPassed as passed:
+            refused.message = f"compiling it took over {passed.message}"
+        except EOFError:
+            refused.message = "Python's compiler crashed on it"
+        child.kill()  # raises when it is the zygote that has gone
+        return refused
 
     def _order(self) -> bytes:
         limits = self._limits
@@ -157,9 +154,9 @@ class Execution:
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
         except LimitPassed as passed:
-            outcome.status, outcome.message = passed.status, passed.message
+            outcome.status, outcome.message, outcome.failure = passed.status, passed.message, None
         except BrokenFrameError as error:
-            outcome.status, outcome.message = Status.REJECTED, str(error)
+            outcome.status, outcome.message, outcome.failure = Status.REJECTED, str(error), None
         outcome.wall_s = time.monotonic() - watch.started
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
         outcome.memory_mb = max(outcome.memory_mb, watch.peak_mb)
@@ -172,7 +169,7 @@ class Execution:
     def _read_answer(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
         if self._is_call and not child.loaded and not self._read_loading(child, watch, outcome):
             return
-        kind, payload = child.connection.receive(watch, self._output_bytes + 1024)
+        kind, payload = child.connection.receive(watch, max(self._output_bytes, _REPORT_CAP) + 1024)
         if self._is_call and kind in (b"V", b"X", b"O"):
             outcome.memory_mb = int.from_bytes(payload[:8], "big") / 1024
             self._read_result(kind, payload[8:], outcome)
@@ -230,8 +227,11 @@ class Execution:
         limits = self._limits
         if max(outcome.stdout.size, outcome.stderr.size) >= self._output_bytes:
             outcome.status, outcome.message = Status.OUTPUT, f"it wrote {limits.output_mb:g} MiB or more"
-        elif outcome.memory_mb > limits.memory_mb or (outcome.failure and outcome.failure.type == "MemoryError"):
+        elif outcome.memory_mb > limits.memory_mb:
             outcome.status = Status.MEMORY
-            outcome.message = outcome.message or f"over {limits.memory_mb:g} MiB"
+            outcome.message = f"{outcome.memory_mb:.0f} MiB resident"
+        elif outcome.failure is not None and outcome.failure.type == "MemoryError":
+            outcome.status = Status.MEMORY
+            outcome.message = f"MemoryError, with {limits.virtual_mb:g} MiB of address space"
         elif outcome.cpu_s > limits.cpu_s:
             outcome.status, outcome.message = Status.TIME, f"{outcome.cpu_s:.2f} s of CPU time"

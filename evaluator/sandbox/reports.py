@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import msgspec
@@ -9,7 +10,11 @@ import msgspec
 from evaluator.model import Frame, Traceback
 from evaluator.sandbox.wire import BrokenFrameError
 
-_TYPE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 200, 500
+_TYPE_CAP, _MESSAGE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 2100, 200, 500
+_KEPT_FRAMES = 30
+_MOST_OMITTED = 10**9
+_LINE_END = re.compile("\r\n|\r|\n")
+"""What ends a line for Python's compiler, which is less than what ends one for `str.splitlines`."""
 
 
 class Report(msgspec.Struct):
@@ -41,19 +46,23 @@ class Ended(msgspec.Struct):
 def report(payload: bytes) -> Report:
     """Raises `BrokenFrameError`."""
     try:
-        return msgspec.json.decode(payload, type=Report)
+        told = msgspec.json.decode(payload, type=Report)
     except msgspec.DecodeError:
         raise BrokenFrameError("a report that can't be read") from None
+    if not 0 <= told.exit_status <= 255 or told.memory_kib < 0:
+        raise BrokenFrameError("a report of what can't be")
+    return told
 
 
 def traceback_of(told: Report, source: str) -> Traceback | None:
-    """The exception of a report, its frames with their lines of the source."""
+    """The exception of a report, its frames with their lines of the source. A frame of no such line is left out."""
     if told.failure is None:
         return None
     kind, message, frames, omitted = told.failure
-    lines = source.splitlines()
+    lines = [*_LINE_END.split(source), ""]  # a SyntaxError may stand one line after the last
     shown = tuple(
-        Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP] if 0 < line <= len(lines) else "")
-        for line, function in frames
+        Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP])
+        for line, function in frames[-_KEPT_FRAMES:]
+        if 0 < line <= len(lines)
     )
-    return Traceback(kind[:_TYPE_CAP], message, shown, omitted)
+    return Traceback(kind[:_TYPE_CAP], message[:_MESSAGE_CAP], shown, min(max(omitted, 0), _MOST_OMITTED))

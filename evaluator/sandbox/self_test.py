@@ -93,7 +93,7 @@ def self_test() -> list[Layer]:
     try:
         with Sandbox() as sandbox:
             sandbox.warm_up()
-            found = _call(sandbox, "probe", [_private_paths(), ["/", "/usr", "/etc", "/dev", "/proc"]])
+            found = _call(sandbox, "probe", _attempts())
             return [
                 Layer("start", True, "bubblewrap and a warm interpreter", ", ".join(sandbox.layers)),
                 *_probed(found),
@@ -103,6 +103,24 @@ def self_test() -> list[Layer]:
         return [Layer("start", False, "bubblewrap and a warm interpreter", error.reason, error.mend)]
     except FaultError as error:
         return [Layer("start", False, "bubblewrap and a warm interpreter", str(error), "see the line above")]
+
+
+_REQUIRED = ("files", "network", "process tree")
+
+
+def prove(sandbox: Any) -> None:
+    """Tries to get out, before the first completion: files, network and process tree must hold.
+
+    Raises `SandboxUnavailable` with the first that does not, `FaultError` when nothing could be tried.
+    """
+    layers = _probed(_call(sandbox, "probe", _attempts()))
+    for layer in layers:
+        if layer.name in (*_REQUIRED, "probe") and not layer.holds:
+            raise SandboxUnavailable(f"{layer.name}: {layer.proof}", layer.mend or "see `rollscope doctor`")
+
+
+def _attempts() -> list[object]:
+    return [_private_paths(), ["/", "/usr", "/etc", "/dev", "/proc"]]
 
 
 def _private_paths() -> list[str]:

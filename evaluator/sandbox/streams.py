@@ -11,7 +11,8 @@ class MemoryFile:
     """An unnamed file whose content the parent sets and reads, also after the program's end."""
 
     def __init__(self, content: bytes = b"") -> None:
-        self.descriptor = os.memfd_create("stream", os.MFD_CLOEXEC)
+        self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)
+        self.descriptor = self._file.fileno()
         self._write(content)
 
     def _write(self, content: bytes) -> None:
@@ -32,6 +33,4 @@ class MemoryFile:
         return Stream(os.pread(self.descriptor, min(size, most), 0), size)
 
     def close(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
+        self._file.close()

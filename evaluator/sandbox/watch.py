@@ -31,7 +31,7 @@ class LimitWatch:
         self.started = time.monotonic()
         self._deadline = self.started + wall_s
         self.cpu_before = self._cpu()
-        self._look_s = _FIRST_LOOK_S
+        self._next_look = self.started + _FIRST_LOOK_S
         self.peak_mb = 0.0
 
     def cpu_s(self) -> float:
@@ -45,16 +45,17 @@ class LimitWatch:
             return 0.0
 
     def patience_ms(self) -> float:
-        """How long to wait before the next look, in milliseconds."""
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        """How long to wait before the next look, in milliseconds; looks when that is due."""
+        now = time.monotonic()
+        if now >= self._deadline:
             raise LimitPassed(Status.TIME, "wall time")
-        patience = min(left, self._look_s)
-        self._look_s = _LOOK_S
-        return max(patience * 1000, 1)
+        if now >= self._next_look:
+            self.look()
+        return max((min(self._deadline, self._next_look) - now) * 1000, 1)
 
     def look(self) -> None:
         """Looks at CPU time and resident memory."""
+        self._next_look = time.monotonic() + _LOOK_S
         cpu = self.cpu_s()
         if cpu > self._limits.cpu_s:
             raise LimitPassed(Status.TIME, f"{cpu:.2f} s of CPU time")

@@ -23,7 +23,7 @@ class SilenceError(Exception):
 
 
 class Watch(Protocol):
-    """Decides how long to wait. Both methods may raise to end the waiting."""
+    """Decides how long to wait, and looks at the other side meanwhile. Both methods may raise to end the waiting."""
 
     def patience_ms(self) -> float: ...
     def look(self) -> None: ...
@@ -134,6 +134,8 @@ class Connection:
                     raise BrokenFrameError("a frame that ends too early")
                 raise EOFError
             parts += data
+            if len(parts) < size:
+                watch.patience_ms()  # who sends byte after byte is late all the same
         return bytes(parts)
 
     def _wait(self, watch: Watch, event: int) -> None:

@@ -75,7 +75,9 @@ class _Encoder:
             return _opaque(kind.__name__, f"nested deeper than {MAX_DEPTH} levels")
         container = _CONTAINERS.get(kind)
         if container is not None:
-            self._left -= _CONTAINER_COST  # else a list that holds itself many times over would never end
+            self._left -= _CONTAINER_COST
+            if self._left < 0:  # a list that holds another many times over would never end
+                raise TooLargeError
             return container(self, value, depth + 1)
         return self._other(value, kind, depth)
 

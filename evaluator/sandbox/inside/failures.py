@@ -18,7 +18,7 @@ Report = tuple[str, str, Frames, int]
 def report(error: BaseException) -> Report:
     kind = type(error)
     if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES and error.__traceback__ is None:
-        return kind.__name__, str(error.msg), [(error.lineno or 1, "<module>")], 0
+        return kind.__name__, _shortened(str(error.msg)), [(error.lineno or 1, "<module>")], 0
     frames = _own_frames(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES:
         frames.append((error.lineno or 1, "<module>"))
@@ -49,6 +49,10 @@ def _message(error: BaseException) -> str:
         text = str(error)
     except BaseException:
         return "(its message can't be shown: __str__ raises)"
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
     kept = text if len(text) <= _MESSAGE_CAP else text[:_MESSAGE_CAP] + f"... ({len(text)} characters)"
     return kept.encode("utf-8", "backslashreplace").decode()
 
