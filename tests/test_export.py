@@ -25,9 +25,7 @@ def grade(sample: str, verdict: Verdict = Verdict.PASSED, task: str = "t", **fie
 def made(path: Path, *grades: Grade, **rollout: object) -> Run:
     with RunWriter.create(path, Manifest(dataset_hash="abc", evaluator_version="0.1.0")) as writer:
         for row, one in enumerate(grades):
-            writer.add(
-                Rollout(task_id=one.task_id, sample_id=one.sample_id, completion="c", **rollout), one, row
-            )
+            writer.add(Rollout(task_id=one.task_id, sample_id=one.sample_id, completion="c", **rollout), one, row)
         writer.close("finished")
     return Run.open(path)
 
@@ -86,9 +84,7 @@ def test_a_reward_that_could_not_be_had_is_an_empty_cell(tmp_path: Path) -> None
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_text_that_a_spreadsheet_would_run_is_neutralised(tmp_path: Path, start: str) -> None:
     text = f'{start}HYPERLINK("http://x")'
-    run = made(
-        tmp_path / "run", grade(text, code=text, flags=(Flag(text, ""),)), model=text, given_reward=-1.5
-    )
+    run = made(tmp_path / "run", grade(text, code=text, flags=(Flag(text, ""),)), model=text, given_reward=-1.5)
     [row] = as_csv(run, columns=["sample_id", "code", "model", "flags", "given_reward"])
     assert [row[name] for name in ("sample_id", "code", "model", "flags")] == ["'" + text] * 4
     assert row["given_reward"] == "-1.5"
@@ -102,15 +98,11 @@ def test_code_survives_csv(tmp_path: Path) -> None:
 
 
 def test_columns_and_conditions_choose(tmp_path: Path) -> None:
-    run = made(
-        tmp_path / "run", grade("a"), grade("b", Verdict.TIME_LIMIT, flags=(Flag("f", "e"), Flag("g", "")))
-    )
+    run = made(tmp_path / "run", grade("a"), grade("b", Verdict.TIME_LIMIT, flags=(Flag("f", "e"), Flag("g", ""))))
     assert as_jsonl(run, where="verdict = 'time_limit'", columns=["flags", "sample_id"]) == [
         {"flags": ["f", "g"], "sample_id": "b"}
     ]
-    assert as_csv(run, where="reward = 0", columns=["flags", "verified"]) == [
-        {"flags": "f;g", "verified": "true"}
-    ]
+    assert as_csv(run, where="reward = 0", columns=["flags", "verified"]) == [{"flags": "f;g", "verified": "true"}]
     for per, table in (("rollout", "rollouts"), ("case", "cases")):
         assert as_jsonl(run, per=per, columns=column_names(table)) is not None
     assert as_jsonl(run, where="reward > 1") == []

@@ -60,9 +60,7 @@ def test_the_bootstrap_is_the_same_every_time_and_about_right() -> None:
     half = 1.96 * values.std() / 20
     assert interval == mean_over_tasks(values)
     assert interval.value == pytest.approx(values.mean())
-    assert (interval.low, interval.high) == pytest.approx(
-        (interval.value - half, interval.value + half), abs=0.004
-    )
+    assert (interval.low, interval.high) == pytest.approx((interval.value - half, interval.value + half), abs=0.004)
     assert mean_over_tasks([0.5, math.nan, 0.5])[:4] == (0.5, 0.5, 0.5, 2)
 
 

@@ -45,9 +45,7 @@ def manifest(**fields: object) -> Manifest:
 
 
 def rollout(sample: str, **fields: object) -> Rollout:
-    return Rollout(
-        **({"task_id": "add", "sample_id": sample, "completion": "def add(a, b): ...", "line": 7} | fields)
-    )
+    return Rollout(**({"task_id": "add", "sample_id": sample, "completion": "def add(a, b): ...", "line": 7} | fields))
 
 
 def grade(sample: str, verdict: Verdict = Verdict.PASSED, **fields: object) -> Grade:
@@ -84,9 +82,7 @@ def test_a_grade_comes_back_as_it_went_in(tmp_path: Path) -> None:
         checker="value", code="def add(a, b): ...", line_offset=2, layers=("seccomp",), error_line=3,
         limits=Limits(wall_s=2.0),
     )  # fmt: skip
-    given = rollout(
-        "s1", model="m", group="g", step=3, sample_index=1, expected_pass=False, given_reward=0.25
-    )
+    given = rollout("s1", model="m", group="g", step=3, sample_index=1, expected_pass=False, given_reward=0.25)
     with RunWriter.create(tmp_path / "run", manifest()) as writer:
         writer.add_task(TASK, TASK.cases)
         writer.add(given, graded, 41)
@@ -124,14 +120,10 @@ def test_a_grade_that_could_not_be_made_has_no_reward(tmp_path: Path) -> None:
 
 def test_text_that_is_not_unicode_is_kept_readable(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", manifest()) as writer:
-        writer.add(
-            rollout("s\udcff", completion="x = '\ud800' # \0 \U0001f600"), grade("s\udcff", code="é\udc80"), 0
-        )
+        writer.add(rollout("s\udcff", completion="x = '\ud800' # \0 \U0001f600"), grade("s\udcff", code="é\udc80"), 0)
         writer.add(rollout("t", completion=r"x = '\ud800'"), grade("t", flags=(Flag("f", "\udfff"),)), 1)
     run = Run.open(tmp_path / "run")
-    got = rows(
-        tmp_path / "run", "SELECT sample_id, completion, code, flag_evidence FROM rollouts ORDER BY row"
-    )
+    got = rows(tmp_path / "run", "SELECT sample_id, completion, code, flag_evidence FROM rollouts ORDER BY row")
     assert got == [
         (r"s\udcff", "x = '\\ud800' # \0 \U0001f600", r"é\udc80", []),
         ("t", r"x = '\ud800'", None, [r"\udfff"]),
@@ -146,9 +138,7 @@ def test_an_empty_run_opens_with_typed_views(tmp_path: Path) -> None:
         relation = connection.view(table)
         assert relation.columns == column_names(table)
         assert relation.fetchall() == []
-    assert connection.sql("SELECT avg(reward), sum(len(flags)), max(row) FROM rollouts").fetchall() == [
-        (None,) * 3
-    ]
+    assert connection.sql("SELECT avg(reward), sum(len(flags)), max(row) FROM rollouts").fetchall() == [(None,) * 3]
 
 
 def test_the_columns_of_the_files_are_those_of_the_empty_views(tmp_path: Path) -> None:
@@ -174,9 +164,7 @@ def test_a_run_can_be_read_while_it_grows(tmp_path: Path, monkeypatch: pytest.Mo
     assert Run.open(tmp_path / "run").manifest.state == "stopped"
 
 
-def test_a_part_is_written_before_its_text_fills_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_is_written_before_its_text_fills_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_writer, "PART_BYTES", 10_000)
     writer = RunWriter.create(tmp_path / "run", manifest())
     loud = CaseResult(index=0, verdict=Verdict.PASSED, stdout="x" * 20_000)
@@ -301,9 +289,7 @@ def test_a_run_killed_at_any_step_stays_readable_and_resumable(tmp_path: Path) -
     for step in range(1, steps + 1):
         path = tmp_path / f"run{step}"
         if (path / "run.json").exists():
-            one_without_the_other = (
-                "FROM rollouts FULL JOIN cases USING (task_id, sample_id) WHERE test_index IS NULL"
-            )
+            one_without_the_other = "FROM rollouts FULL JOIN cases USING (task_id, sample_id) WHERE test_index IS NULL"
             assert rows(path, f"SELECT * {one_without_the_other} OR row IS NULL") == []
         with RunWriter.create(path, manifest(), resume=True) as writer:
             graded = writer.graded_samples()

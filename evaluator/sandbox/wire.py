@@ -53,7 +53,10 @@ class Connection:
         self._poll.register(connection, select.POLLIN)
 
     def send(self, kind: bytes, payload: bytes = b"", watch: Watch | None = None) -> None:
-        """Sends one frame; `watch` ends the waiting for a reader who does not read."""
+        """Sends one frame; `watch` ends the waiting for a reader who does not read.
+
+        Where the other side has gone nothing is said: what it sent before, or its end, is the next thing received.
+        """
         data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
         while data:
             try:
@@ -61,7 +64,7 @@ class Connection:
             except BlockingIOError:
                 self._wait(watch or _Deadline(time.monotonic() + 10), select.POLLOUT)
             except (BrokenPipeError, ConnectionResetError):
-                raise EOFError from None
+                return
 
     def send_descriptors(self, message: bytes, descriptors: Sequence[int]) -> None:
         socket.send_fds(self._socket, [message], list(descriptors))
