@@ -7,13 +7,15 @@ from __future__ import annotations
 
 PROGRAMS: dict[str, str] = {
     "a thread that prints late": """
-import threading, time
+import threading
 def late():
-    time.sleep(0.02)
+    printed.wait()
     print("late", word)
+printed = threading.Event()
 word = input()
 threading.Thread(target=late).start()
-print("main", word, threading.active_count() >= 2)
+print("main", word, threading.active_count())
+printed.set()
 """,
     "a daemon thread": """
 import threading, time
