@@ -17,15 +17,14 @@ Report = tuple[str, str, Frames, int]
 
 def report(error: BaseException) -> Report:
     kind = type(error)
-    if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES and error.__traceback__ is None:
-        return kind.__name__, _shortened(str(error.msg)), [(error.lineno or 1, "<module>")], 0
-    frames = _own_frames(error.__traceback__)
+    frames, message = _own_frames(error.__traceback__), _message(error)
     if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES:
         frames.append((error.lineno or 1, "<module>"))
+        message = str(error.msg)  # str(error) says file and line once more
     omitted = max(0, len(frames) - 2 * _KEPT)
     if omitted:
         frames = frames[:_KEPT] + frames[-_KEPT:]
-    return _type_name(kind), _message(error), frames, omitted
+    return _type_name(kind), message, frames, omitted
 
 
 def _own_frames(traceback: TracebackType | None) -> Frames:
@@ -55,6 +54,11 @@ def _message(error: BaseException) -> str:
 def _shortened(text: str) -> str:
     kept = text if len(text) <= _MESSAGE_CAP else text[:_MESSAGE_CAP] + f"... ({len(text)} characters)"
     return kept.encode("utf-8", "backslashreplace").decode()
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines as Python's compiler counts them: `str.splitlines` ends them at form feeds and the like too."""
+    return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def printed(error: BaseException, source_lines: list[str]) -> str:
