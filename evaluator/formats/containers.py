@@ -173,11 +173,11 @@ def open_container(path: str | Path) -> Container:
 
 def _open_file(path: Path, name: str) -> io.BufferedReader:
     try:
-        if path.is_dir():
-            raise FormatError(f"{name}: is a directory: name a file in it")
         return cast("io.BufferedReader", path.open("rb", buffering=_BUFFER_BYTES))
     except FileNotFoundError:
         raise FormatError(f"{name}: no such file: check the path") from None
+    except IsADirectoryError:
+        raise FormatError(f"{name}: is a directory: name a file in it") from None
     except PermissionError:
         raise FormatError(f"{name}: may not be read: check its permissions") from None
     except (OSError, ValueError) as error:

@@ -29,7 +29,7 @@ def decode_json(data: bytes | str) -> JsonValue:
 def _decode_slowly(data: bytes | str) -> JsonValue:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8", "surrogatepass")
-        return json.loads(text)
+        return json.loads(text.rstrip())  # a line end would count as a line of its own in the position
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
