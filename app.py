@@ -1,0 +1,25 @@
+"""The dashboard's front door: navigation, the open workspace, the sidebar; then the page itself."""
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+# `streamlit run` puts this file's folder on the path only when it is the script; AppTest does not.
+if str(Path(__file__).parent) not in sys.path:
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from dashboard import controls, front_door, state, theme, workspace
+
+st.set_page_config(page_title="Rollscope", layout="wide", initial_sidebar_state=252)
+current = front_door.pages()
+state.follow()
+theme.apply()
+with front_door.entered():
+    try:
+        controls.navigation()
+        controls.sidebar()
+        controls.banners()
+        current.run()
+    except workspace.WorkspaceError as error:
+        st.error(state.plain(str(error)))

@@ -1,0 +1,32 @@
+// Brings a line of the code view into its middle: once when the page shows another line, and when a
+// link to a line is clicked. Only the code's own box moves, never the page.
+
+export default function (component) {
+  const { data, parentElement } = component;
+  const host = parentElement.host ?? parentElement;
+  if (host.__shown !== data.key) {
+    host.__shown = data.key;
+    whenThere(data.anchor, 40);
+  }
+  const onClick = (event) => {
+    const link = event.target.closest?.("a[href^='#']");
+    if (!link || !link.closest(".rs-frames")) return;
+    event.preventDefault();
+    centre(link.getAttribute("href").slice(1));
+  };
+  document.addEventListener("click", onClick, true);
+  return () => document.removeEventListener("click", onClick, true);
+}
+
+function whenThere(anchor, tries) {
+  if (!anchor || centre(anchor) || tries === 0) return;
+  requestAnimationFrame(() => whenThere(anchor, tries - 1));
+}
+
+function centre(anchor) {
+  const line = document.getElementById(anchor), box = line?.closest(".rs-code");
+  if (!box) return false;
+  const offset = line.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  box.scrollTop += offset - box.clientHeight / 2 + line.clientHeight / 2;
+  return true;
+}

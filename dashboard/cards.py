@@ -1,0 +1,44 @@
+"""Figures in a row, each a link to the rollouts behind it where there are such."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from dashboard import state, theme
+from dashboard.state import View
+
+_mount = st.components.v2.component(
+    "rollscope_cards", html='<div class="cards"></div>', css=theme.asset("cards.css"), js=theme.asset("cards.js")
+)
+
+
+class Card(NamedTuple):
+    """A figure: its name, its value, a note under it, and the view of the rollouts that it counts."""
+
+    name: str
+    value: str
+    note: str
+    target: View | None = None
+
+
+def show(cards: Sequence[Card]) -> None:
+    """Draw the figures; a click on one that has a target shows its rollouts."""
+
+    def picked() -> None:
+        target = cards[int(st.session_state["cards"].pick)].target
+        if target is not None:
+            state.go("rollouts", target)
+
+    data = [
+        {
+            "name": card.name,
+            "value": card.value,
+            "note": card.note,
+            "href": state.href("rollouts", card.target) if card.target is not None else None,
+        }
+        for card in cards
+    ]
+    _mount(key="cards", data={"cards": data}, on_pick_change=picked)

@@ -1,0 +1,104 @@
+"""Draws code with line numbers, the failing line filled and the traceback's other lines outlined.
+
+Pygments only splits the text into tokens; every piece is escaped here, so a completion is never markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from html import escape
+
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+
+MAX_CHARACTERS = 200_000
+"""Longer code is shown without colours."""
+MAX_LINES = 3_000
+"""Of longer code the lines round the marked one are shown."""
+
+_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Comment, "c"),
+    (String, "s"),
+    (Number, "m"),
+    (Operator.Word, "k"),
+    (Keyword, "k"),
+    (Name.Builtin, "b"),
+    (Name.Exception, "b"),
+    (Name.Function, "n"),
+    (Name.Class, "n"),
+    (Name.Decorator, "n"),
+)
+
+
+def code(
+    text: str,
+    *,
+    failing: int | None = None,
+    frames: Collection[int] = (),
+    note: str = "",
+    prefix: str = "L",
+    height: str = "480px",
+) -> str:
+    """The code as HTML. Line numbers count from 1; each line has the anchor `prefix` + its number.
+
+    `failing` is filled and followed by `note`; the other lines of `frames` are outlined.
+    """
+    lines = coloured_lines(text)
+    begin, end = _window(len(lines), failing)
+    rows = [_line(n, lines[n - 1], failing, frames, note, prefix) for n in range(begin, end + 1)]
+    if begin > 1:
+        rows.insert(0, f'<span class="fold">lines 1 to {begin - 1} not shown</span>')
+    if end < len(lines):
+        rows.append(f'<span class="fold">lines {end + 1} to {len(lines)} not shown</span>')
+    return _box(rows, height)
+
+
+def raw(text: str, *, taken: range | None, failing: int | None = None, height: str = "480px") -> str:
+    """A whole completion; the lines in `taken` are those that were run, the others are faint."""
+    lines = [escape(line) for line in text.split("\n")]
+    begin, end = _window(len(lines), failing or (taken.start if taken else None))
+    rows = []
+    for n in range(begin, end + 1):
+        kind = "took" if taken is None or n in taken else "cut"
+        kind += " fail" if n == failing else ""
+        rows.append(f'<span class="ln {kind}" id="R{n}"><span class="no">{n}</span>{lines[n - 1] or " "}</span>')
+    return _box(rows, height)
+
+
+def coloured_lines(text: str) -> list[str]:
+    """Each line as escaped HTML with a class a token."""
+    if len(text) > MAX_CHARACTERS:
+        return [escape(line) for line in text.split("\n")]
+    lines = [""]
+    for kind, value in PythonLexer(ensurenl=False, stripnl=False).get_tokens(text):
+        name = _class_of(kind)
+        for index, piece in enumerate(value.split("\n")):
+            if index:
+                lines.append("")
+            if piece:
+                lines[-1] += f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
+    return lines
+
+
+def _class_of(kind: _TokenType) -> str:
+    return next((name for parent, name in _CLASSES if kind in parent), "")
+
+
+def _line(number: int, html: str, failing: int | None, frames: Collection[int], note: str, prefix: str) -> str:
+    kind = " fail" if number == failing else " frame" if number in frames else ""
+    said = f'<span class="note">↳ {escape(note)}</span>' if note and number == failing else ""
+    anchor = f"{prefix}{number}"
+    return f'<span class="ln{kind}" id="{anchor}"><span class="no">{number}</span>{html or " "}{said}</span>'
+
+
+def _window(total: int, centre: int | None) -> tuple[int, int]:
+    if total <= MAX_LINES:
+        return 1, total
+    begin = max(1, min((centre or 1) - MAX_LINES // 2, total - MAX_LINES + 1))
+    return begin, begin + MAX_LINES - 1
+
+
+def _box(rows: list[str], height: str) -> str:
+    return (
+        f'<div class="rs-code" tabindex="0" style="max-height:{height}"><div class="rows">{"".join(rows)}</div></div>'
+    )

@@ -1,0 +1,334 @@
+"""The pieces of the completion page: where it stands, its test cases, its code, why it failed."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+import msgspec
+import streamlit as st
+
+from dashboard import code_view, controls, diff, diff_view, facts, queries, scroll, state
+from dashboard import strip as case_strip
+from dashboard.controls import Screen
+from dashboard.state import View
+from evaluator.model import Traceback, Verdict
+
+Record = dict[str, Any]
+
+_PANES = {"code": "Code", "raw": "Raw completion", "prompt": "Prompt"}
+_CODE_HEIGHT = "max(300px, calc(100vh - 232px))"
+
+_WHY: dict[Verdict, str] = {
+    Verdict.PASSED: "passed",
+    Verdict.WRONG_ANSWER: "no exception: it ran to its end, and what it gave differs from what is expected",
+    Verdict.TIME_LIMIT: "no traceback: the program was killed when its time was up",
+    Verdict.MEMORY_LIMIT: "no traceback: the program was killed when it took more memory than it may",
+    Verdict.OUTPUT_LIMIT: "the program printed more than it may",
+    Verdict.NO_CODE: "no code could be extracted from the completion, so nothing was run",
+    Verdict.REJECTED: "the program broke the protocol with the sandbox, or was caught tampering with it",
+    Verdict.SANDBOX_ERROR: "the sandbox failed: not the completion's fault, so it has no reward",
+    Verdict.UNKNOWN: "it could not be graded, so it has no reward",
+    Verdict.NOT_RUN: "not run: an earlier test case had failed or timed out",
+    Verdict.RUNTIME_ERROR: "no traceback: the program ended by itself with a failure status or by a signal",
+    Verdict.COMPILE_ERROR: "the program does not load",
+}
+
+
+def find(screen: Screen) -> Record:
+    """The rollout that the view names, or the first in the filter. Ends the page when there is none."""
+    view, run = screen.view, screen.run
+    if not view.task:
+        found = queries.first(run, view.filter, view.sort)
+        if found is None:
+            controls.require_rows(screen)
+            st.stop()
+        state.write(view.but(task=found[0], sample=found[1]))
+        return queries.rollout(run, *found) or {}
+    sample = view.sample or _first_sample(screen)
+    record = queries.rollout(run, view.task, sample) if sample else None
+    if record is None:
+        _unknown(screen)
+        st.stop()
+    return record
+
+
+def head(screen: Screen, rollout: Record) -> None:
+    """Which rollout it is, what came of it, and the way to the next one inside the filter."""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        facts.line([], title=_title(rollout), chip=rollout["verdict"])
+    with right:
+        _walk(screen, rollout)
+    facts.line(_head_facts(rollout))
+
+
+def strip(screen: Screen, rollout: Record) -> Record | None:
+    """The test cases as letters. Returns the result of the one that is looked at; None when there are none."""
+    verdicts = queries.verdicts_of(screen.run, rollout["task_id"], rollout["sample_id"])
+    if not verdicts:
+        return None
+    current = _current_test(screen.view, rollout, verdicts)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch"):
+            case_strip.show(verdicts, current, lambda index: state.write(state.read().but(test=index)))
+        following = _next_failing(verdicts, current)
+        st.button(
+            "Next failing test",
+            key="next_failing",
+            shortcut="N",
+            disabled=following is None,
+            on_click=state.write,
+            args=(screen.view.but(task=rollout["task_id"], sample=rollout["sample_id"], test=following),),
+        )
+    return queries.case(screen.run, rollout["task_id"], rollout["sample_id"], current)
+
+
+def code(screen: Screen, rollout: Record, test: Record | None) -> None:
+    """The code that was run with its failing line, or the raw completion, or the prompt."""
+    shown = controls.choice("Pane", _PANES, screen.view, key="w_pane", default="code")
+    trace = _traceback(test)
+    line = (test or rollout).get("error_line")
+    identity = f"{screen.run.key}|{rollout['task_id']}|{rollout['sample_id']}|{(test or {}).get('test_index')}|{shown}"
+    if shown == "prompt":
+        task = queries.task(screen.run, rollout["task_id"])
+        st.html(
+            diff_view.text_block((task or {}).get("prompt") or "The dataset has no prompt for it.", height=_CODE_HEIGHT)
+        )
+        return
+    if shown == "raw" or rollout["code"] is None:
+        st.html(_raw(rollout, line))
+        scroll.to(f"R{line + rollout['line_offset']}" if line else None, key=identity)
+        return
+    frames = {frame.line for frame in trace.frames} if trace else set()
+    message = _said(test or rollout)
+    st.html(code_view.code(rollout["code"], failing=line, frames=frames, note=message, height=_CODE_HEIGHT))
+    scroll.to(f"L{line}" if line else None, key=identity)
+
+
+def error(rollout: Record, test: Record | None) -> None:
+    """The exception and its frames, each a link to its line; or why there is none."""
+    result = test or rollout
+    verdict = _verdict(result)
+    trace = _traceback(test)
+    if verdict is Verdict.PASSED:
+        return
+    type_, message = result.get("error_type"), result.get("error_message")
+    head = f'{facts.chip_html(verdict.value)} <span class="type">{escape(type_ or verdict.value)}</span>'
+    if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
+        head += f" <span>{escape(_WHY[verdict])}</span>"
+    body = f'<span class="msg">{escape(message)}</span>' if message else ""
+    if trace is None and not (test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN)):
+        body += f' <span class="rs-soft">{escape(_reason(verdict, rollout))}</span>'
+    st.html(f'<div class="rs-error">{head}{body}{_frames(trace)}</div>')
+
+
+def case(screen: Screen, rollout: Record, test: Record | None) -> None:
+    """The exact input, and expected beside actual with the first difference located."""
+    if test is None:
+        return
+    task = queries.task(screen.run, rollout["task_id"])
+    given = _input(task, test["test_index"])
+    if given is not None:
+        _shown_input(task or {}, given, test["test_index"])
+    _expected_and_actual(test)
+
+
+def streams(test: Record | None) -> None:
+    """What the test case printed, with true sizes: only head and tail of long output are kept."""
+    if test is None:
+        return
+    for name in ("stdout", "stderr"):
+        text, size = test.get(name) or "", test.get(f"{name}_bytes") or 0
+        if not text and not size:
+            facts.note(f"{name}: nothing")
+            continue
+        kept = len(text.encode("utf-8", "replace"))
+        part = f", head and tail kept: {facts.size(kept)}" if kept < size else ""
+        with st.expander(f"{name}: {facts.size(size)}{part}", expanded=name == "stderr" or len(text) < 400):
+            st.code(text[:20_000], language=None, height=min(240, 60 + 20 * text.count("\n")))
+            if len(text) > 20_000:
+                st.download_button(f"Download {name}", text, f"{name}.txt", on_click="ignore", key=f"dl_{name}")
+
+
+# --- Where it stands ----------------------------------------------------------------------------
+
+
+def _title(rollout: Record) -> str:
+    return f"{rollout['verdict']} · {rollout['task_id']} / sample {rollout['n_of_task']} of {rollout['in_task']}"
+
+
+def _head_facts(rollout: Record) -> list[tuple[str, str]]:
+    found = [("reward", "none" if rollout["reward"] is None else f"{rollout['reward']:g}")]
+    if rollout["tests_total"]:
+        found.append(("tests passed", f"{rollout['tests_passed']} of {rollout['tests_total']}"))
+    found += [
+        ("wall", facts.seconds(rollout["wall_s"])),
+        ("memory", facts.mebibytes(rollout["memory_mb"])),
+        ("sample", rollout["sample_id"]),
+    ]
+    optional = [("model", rollout["model"]), ("checker", rollout["checker"]), ("same code as", rollout["duplicate_of"])]
+    found += [(name, str(value)) for name, value in optional if value]
+    if not rollout["verified"]:
+        found.append(("verified", "no"))
+    if rollout["flags"]:
+        found.append(("flags", ", ".join(rollout["flags"])))
+    return found
+
+
+def _walk(screen: Screen, rollout: Record) -> None:
+    view = screen.view
+    place = queries.place(screen.run, view.filter, view.sort, rollout["row"])
+    inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
+        st.button("Up", key="up", shortcut="U", on_click=state.go, args=("rollouts", view.place()))
+        st.button(
+            "Previous", key="previous", shortcut="K", disabled=place.previous is None, **_to(view, place.previous)
+        )
+        st.html(f'<span class="rs-mono" title="place inside the filter">{escape(inside)}</span>', width="content")
+        st.button("Next", key="next", shortcut="J", disabled=place.following is None, **_to(view, place.following))
+
+
+def _to(view: View, target: tuple[str, str] | None) -> dict[str, Any]:
+    if target is None:
+        return {}
+    return {"on_click": state.write, "args": (view.but(task=target[0], sample=target[1], test=None),)}
+
+
+def _first_sample(screen: Screen) -> str:
+    known = queries.samples(screen.run, screen.view.task)
+    return known[0][0] if known else ""
+
+
+def _unknown(screen: Screen) -> None:
+    view, run = screen.view, screen.run
+    sample = view.sample if queries.samples(run, view.task) else ""
+    missing = f"sample {view.sample} of task {view.task}" if sample else f"task {view.task}"
+    facts.banner(f"{missing[0].upper()}{missing[1:]} is not in this run.", warn=True)
+    nearest = queries.nearest(run, view.task, sample)
+    if nearest:
+        target = view.but(sample=nearest, test=None) if sample else view.but(task=nearest, sample="", test=None)
+        state.link("completion", target, f"Nearest: {nearest}")
+
+
+def _current_test(view: View, rollout: Record, verdicts: list[tuple[int, str]]) -> int:
+    known = [index for index, _ in verdicts]
+    if view.test in known:
+        return int(view.test)
+    first = rollout["first_failing_test"]
+    return first if first in known else known[0]
+
+
+def _next_failing(verdicts: list[tuple[int, str]], current: int) -> int | None:
+    failing = [index for index, word in verdicts if word not in ("passed", "not_run") and index != current]
+    return next((index for index in failing if index > current), failing[0] if failing else None)
+
+
+# --- Why it failed ------------------------------------------------------------------------------
+
+
+def _verdict(result: Record) -> Verdict:
+    try:
+        return Verdict(result["verdict"])
+    except ValueError:
+        return Verdict.UNKNOWN
+
+
+def _traceback(test: Record | None) -> Traceback | None:
+    if test is None or not test.get("traceback"):
+        return None
+    try:
+        return msgspec.json.decode(test["traceback"], type=Traceback)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def _said(result: Record) -> str:
+    """The exception in one short line, to stand behind the failing line of code."""
+    if not result.get("error_type"):
+        return ""
+    text = f"{result['error_type']}: {result.get('error_message') or ''}".split("\n", 1)[0].rstrip(": ")
+    return text if len(text) <= 90 else f"{text[:89]}…"
+
+
+def _reason(verdict: Verdict, rollout: Record) -> str:
+    limits = json.loads(rollout["limits"] or "{}")
+    words = {
+        Verdict.TIME_LIMIT: f" (limits: {limits.get('wall_s', 0):g} s wall, {limits.get('cpu_s', 0):g} s CPU)",
+        Verdict.MEMORY_LIMIT: f" (limit: {limits.get('memory_mb', 0):g} MiB)",
+        Verdict.OUTPUT_LIMIT: f" (limit: {limits.get('output_mb', 0):g} MiB)",
+    }
+    return _WHY[verdict] + words.get(verdict, "")
+
+
+def _frames(trace: Traceback | None) -> str:
+    if trace is None or not trace.frames:
+        return ""
+    rows = [
+        f'<li><a href="#L{frame.line}">line {frame.line}</a><span>{escape(frame.function)}</span>'
+        f"<code>{escape(frame.text)}</code></li>"
+        for frame in reversed(trace.frames)
+    ]
+    if trace.omitted:
+        rows.insert(len(rows) // 2, f'<li class="rs-soft">{trace.omitted:,} frames not shown</li>')
+    return f'<ul class="rs-frames rs-mono">{"".join(rows)}</ul>'
+
+
+def _raw(rollout: Record, line: int | None) -> str:
+    total = rollout["completion"].count("\n") + 1
+    taken: range | None = range(0)
+    if rollout["code"] is not None:
+        offset = rollout["line_offset"] or 0
+        taken = range(max(1, 1 + offset), min(total, rollout["code"].count("\n") + 1 + offset) + 1)
+    failing = line + (rollout["line_offset"] or 0) if line else None
+    return code_view.raw(rollout["completion"], taken=taken, failing=failing, height=_CODE_HEIGHT)
+
+
+# --- Input, expected and actual -----------------------------------------------------------------
+
+
+def _input(task: Record | None, index: int) -> str | None:
+    cases = queries.test_cases(task) if task else []
+    return next((case.input for case in cases if case.index == index), None)
+
+
+def _shown_input(task: Record, given: str, index: int) -> None:
+    size = len(given.encode("utf-8", "replace"))
+    what = {"stdin": "stdin", "call": "arguments, one a line"}.get(task.get("mode", ""), "statement")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        facts.section(f"Input of test {index}: {what}, {facts.size(size)}")
+        st.download_button(
+            "Download",
+            given.encode("utf-8", "replace"),
+            f"input-{index}.txt",
+            on_click="ignore",
+            type="tertiary",
+            key="dl_input",
+        )
+    lines = given.count("\n") + 1
+    st.code(given[:20_000] or " ", language=None, height=min(150, 28 + 20 * lines), wrap_lines=True)
+    if len(given) > 20_000:
+        facts.note(f"The first 20,000 of {len(given):,} characters; download it to have all.")
+
+
+def _expected_and_actual(test: Record) -> None:
+    expected, actual, verdict = test["expected"], test["actual"], _verdict(test)
+    if expected is None and actual is None:
+        return
+    compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
+    if expected is None:
+        facts.section("Actual")
+        st.html(diff_view.text_block(actual))
+        return
+    if not actual and not (compared and expected):
+        st.html(diff_view.expected_alone(expected, "nothing" if compared else f"nothing before {verdict.value}"))
+        return
+    actual = actual or ""
+    if verdict is Verdict.WRONG_ANSWER:
+        facts.banner(f"First difference: {test['difference'] or diff_view.banner(diff.compare(expected, actual))}")
+    elif compared and expected != actual:
+        facts.note("Equal to the checker; the texts differ as marked.")
+    elif not compared:
+        facts.note(f"What came before {verdict.value}:")
+    st.html(diff_view.side_by_side(expected, actual))

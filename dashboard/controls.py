@@ -1,0 +1,277 @@
+"""What stands on every page: the links between pages, the sidebar with run picker and filter, the banners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dashboard import facts, front_door, grading, queries, sandbox_check, state, workspace
+from dashboard.queries import SORTS
+from dashboard.state import VERDICT_WORDS, Filter, View
+from dashboard.workspace import Entry, OpenRun
+
+_LOOK_AGAIN_S = 3
+_CLAUSE_NAMES = {
+    "verdicts": "verdict",
+    "model": "model",
+    "err": "error",
+    "q": "text",
+    "r_min": "reward from",
+    "r_max": "reward to",
+}
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a page draws: the view, the open run, and how many of its rollouts the filter lets through."""
+
+    view: View
+    run: OpenRun
+    shown: int
+    total: int
+
+
+def navigation() -> None:
+    """The pages, one link each; every link keeps the run and the filter."""
+    view = state.read().place()
+    with st.container(horizontal=True, key="nav", gap="small", vertical_alignment="center"):
+        for name, title in state.PAGES.items():
+            state.link(name, view, title)
+
+
+def sidebar() -> None:
+    """The run picker and the filter, nothing else."""
+    view = state.read()
+    with st.sidebar:
+        entries = workspace.entries()
+        if not entries:
+            return
+        chosen = workspace.entry(view)
+        _run_picker(entries, chosen, view)
+        if chosen is None or not chosen.graded:
+            return
+        run = workspace.open_run(chosen)
+        _filter(run, view)
+
+
+def banners() -> None:
+    """Say what keeps this machine from grading, with its mend, above every page."""
+    mend = sandbox_check.mend()
+    if mend is not None:
+        facts.banner(f"No sandbox here, so nothing can be graded or run; stored grades can be read. {mend}", warn=True)
+
+
+def screen() -> Screen:
+    """The view and its run. Where there is none, says what to do next and ends the page."""
+    front_door.require()
+    view = state.read()
+    chosen = workspace.entry(view)
+    if chosen is None:
+        _no_entry(view)
+        st.stop()
+    if not chosen.graded:
+        grading.offer(chosen, view)
+        st.stop()
+    run = workspace.open_run(chosen)
+    _follow(run)
+    total = queries.count(run, Filter())
+    if total == 0:
+        _empty_run(run)
+        st.stop()
+    return Screen(view, run, queries.count(run, view.filter), total)
+
+
+def _follow(run: OpenRun) -> None:
+    """Draw the page again when a run that is being made has grown."""
+    if run.manifest.get("state") == "running":
+        _look_again(run.name, run.key)
+
+
+@st.fragment(run_every=_LOOK_AGAIN_S)
+def _look_again(name: str, key: str) -> None:
+    chosen = next((e for e in workspace.entries() if e.name == name), None)
+    if chosen is not None and workspace.open_run(chosen).key != key:
+        st.rerun()
+
+
+def require_rows(screen_: Screen) -> None:
+    """Where the filter matches nothing: which field took the last rows, each with a button that undoes it."""
+    if screen_.shown:
+        return
+    facts.banner(f"The filter matches none of {screen_.total:,} rollouts.", warn=True)
+    for name, count in queries.without_each(screen_.run, screen_.view.filter):
+        label = f"Remove {_CLAUSE_NAMES[name]}: {count:,} rollouts"
+        cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
+        st.button(state.plain(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
+    st.stop()
+
+
+def sort_picker(view: View, sorts: dict[str, tuple[str, str]] = SORTS, *, key: str = "w_sort") -> None:
+    """The order, kept in the URL."""
+    st.session_state[key] = view.sort if view.sort in sorts else ""
+
+    def changed() -> None:
+        state.write(state.read().but(sort=st.session_state[key], page=1))
+
+    st.selectbox(
+        "Order",
+        list(sorts),
+        format_func=lambda word: sorts[word][0],
+        key=key,
+        on_change=changed,
+        label_visibility="collapsed",
+        width=210,
+    )
+
+
+def page_of(view: View, count: int, size: int) -> int:
+    """The page that the view asks for, or the last one that there is."""
+    return min(view.page, max(1, -(-count // size)))
+
+
+def pager(view: View, count: int, size: int, noun: str) -> None:
+    """Page links for more than one page, with the part that is shown."""
+    if count <= size:
+        return
+    page = page_of(view, count, size)
+    st.session_state["w_page"] = page
+
+    def changed() -> None:
+        state.write(state.read().but(page=st.session_state["w_page"]))
+
+    first = (page - 1) * size
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.pagination(-(-count // size), key="w_page", on_change=changed)
+        facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
+
+
+def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str) -> str:
+    """A row of alternatives kept in the URL's `view`; `options` are word -> label. Returns the word."""
+    current = view.view if view.view in options else default
+    st.session_state[key] = current
+
+    def changed() -> None:
+        word = st.session_state[key] or default
+        state.write(state.read().but(view="" if word == default else word))
+
+    st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda word: options[word],
+        key=key,
+        on_change=changed,
+        label_visibility="collapsed",
+    )
+    return current
+
+
+def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
+    names = [e.name for e in entries]
+    graded = {e.name: e.graded for e in entries}
+    st.session_state["w_run"] = chosen.name if chosen else None
+
+    def changed() -> None:
+        # Another run has other tasks, models and errors: its filter starts empty.
+        state.write(View(run=st.session_state["w_run"] or ""))
+
+    st.selectbox(
+        "Run",
+        names,
+        format_func=lambda name: name if graded[name] else f"{name} (not graded)",
+        key="w_run",
+        on_change=changed,
+        placeholder="choose a run" if view.run else "",
+    )
+
+
+def _filter(run: OpenRun, view: View) -> None:
+    filter_ = view.filter
+    shown, total = queries.count(run, filter_), queries.count(run, Filter())
+    facts.note(f"{shown:,} of {total:,} rollouts", strong=True)
+    _text(filter_)
+    _pick("verdicts", "Verdict", list(VERDICT_WORDS), list(filter_.verdicts), many=True)
+    names = queries.models(run)
+    if len(names) > 1 or filter_.model:
+        _pick("model", "Model", _with(names, filter_.model), filter_.model or None)
+    clusters = [c.name for c in queries.clusters(run, Filter())]
+    _pick("err", "Error", _with(clusters, filter_.err), filter_.err or None)
+    _rewards(filter_)
+    if filter_:
+        cleared = view.but(filter=Filter(), page=1)
+        st.button("Clear the filter", key="w_clear", on_click=state.write, args=(cleared,), width="stretch")
+
+
+def _text(filter_: Filter) -> None:
+    st.session_state["w_q"] = filter_.q
+    st.text_input(
+        "Text",
+        key="w_q",
+        placeholder="task, sample, model or error",
+        on_change=_changed,
+        args=("q", "w_q", ""),
+    )
+
+
+def _pick(field: str, label: str, options: list[str], value: Any, *, many: bool = False) -> None:
+    key = f"w_{field}"
+    st.session_state[key] = value
+    widget: Any = st.multiselect if many else st.selectbox
+    empty: Any = () if many else ""
+    extra = {} if many else {"index": None}
+    widget(label, options, key=key, placeholder="any", on_change=_changed, args=(field, key, empty), **extra)
+
+
+def _rewards(filter_: Filter) -> None:
+    left, right = st.columns(2)
+    for column, field, label in ((left, "r_min", "Reward from"), (right, "r_max", "to")):
+        key = f"w_{field}"
+        st.session_state[key] = getattr(filter_, field)
+        column.number_input(
+            label,
+            key=key,
+            value=None,
+            step=0.1,
+            format="%g",
+            placeholder="any",
+            on_change=_changed,
+            args=(field, key, None),
+        )
+
+
+def _changed(field: str, key: str, empty: Any) -> None:
+    value = st.session_state[key]
+    if isinstance(value, list):
+        value = tuple(value)
+    state.write(state.read().but(page=1, **{field: empty if value in (None, "", ()) else value}))
+
+
+def _with(options: list[str], value: str) -> list[str]:
+    """The options, with the URL's own value among them even where the run does not have it."""
+    return options if not value or value in options else [value, *options]
+
+
+def _no_entry(view: View) -> None:
+    names = [e.name for e in workspace.entries()]
+    if not names:
+        facts.banner("Nothing is open. Start the dashboard with a run or with rollouts:", warn=True)
+        st.code(
+            "rollscope view RUN\nrollscope view ROLLOUTS.jsonl --dataset DATASET.jsonl\n"
+            "rollscope grade ROLLOUTS.jsonl --dataset DATASET.jsonl",
+            language=None,
+        )
+        return
+    facts.banner(f"{view.run} is not open here. Choose one of the runs that are:", warn=True)
+    for name in names:
+        state.link("overview", View(run=name), name)
+
+
+def _empty_run(run: OpenRun) -> None:
+    manifest = run.manifest
+    running = manifest.get("state") == "running"
+    said = "No rollout has been graded yet: the run is being made." if running else "This run holds no rollouts."
+    facts.banner(f"{said} Rollouts file: {manifest.get('rollouts') or 'not named'}.", warn=True)
+    if not running:
+        st.code("rollscope grade ROLLOUTS.jsonl --dataset DATASET.jsonl", language=None)
+    facts.problems(manifest)

@@ -1,0 +1,135 @@
+"""Draws a comparison as HTML. All text is escaped here; white space is made visible where it differs."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from html import escape
+
+from dashboard.diff import Comparison, Row, Span, compare
+
+_MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
+_ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩"}
+_SHOWN = 4_000
+_LONG_LINE = 3_000
+
+
+def visible(text: str) -> str:
+    """Text with its white space drawn: spaces as middle dots, tabs as arrows, returns as signs."""
+    return text.translate(_MARKS)
+
+
+def banner(comparison: Comparison) -> str:
+    """One line, as text, that says where the first difference is."""
+    first = comparison.first
+    if first is None:
+        return "expected and actual are the same text"
+    where = f"first difference: line {first.line}, column {first.column}"
+    return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
+
+
+def side_by_side(expected: str, actual: str, *, height: str = "300px") -> str:
+    """A table of both texts with what differs marked."""
+    comparison = compare(expected, actual)
+    if not comparison.rows:
+        return _plain(expected, "expected and actual", height)
+    first_row = next((i for i, row in enumerate(comparison.rows) if row.kind == "change"), 0)
+    body = "".join(_row(row, first=i == first_row) for i, row in enumerate(comparison.rows))
+    head = _head(f"expected · {_lines(comparison.expected_lines)}", f"actual · {_lines(comparison.actual_lines)}")
+    notes = list(comparison.endings)
+    if not comparison.whole:
+        notes.append(
+            "too long to align: the lines round the first difference are shown. "
+            f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}"
+        )
+    tail = "".join(f'<tr><td class="fold" colspan="4">{escape(note)}</td></tr>' for note in notes)
+    return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{body}{tail}</tbody></table></div>'
+
+
+def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
+    """Expected beside the reason why there is no actual."""
+    rows = "".join(
+        f'<tr><td class="no">{n}</td><td>{escape(line)}</td>'
+        + (f'<td class="no"></td><td class="end" rowspan="99">{escape(why)}</td>' if n == 1 else "")
+        + "</tr>"
+        for n, line in enumerate(_cut(expected).split("\n"), 1)
+    )
+    head = _head("expected", "actual")
+    return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{rows}</tbody></table></div>'
+
+
+def text_block(text: str, *, height: str = "160px", limit: int = 20_000) -> str:
+    """Text in a box that scrolls; beyond `limit` characters its head and tail, with what is left out told."""
+    return f'<pre class="rs-text" style="max-height:{height}">{escape(_cut(text, limit))}</pre>'
+
+
+_TABLE = '<table><colgroup><col class="no"><col><col class="no"><col></colgroup>'
+
+
+def _head(left: str, right: str) -> str:
+    return f'<thead><tr><th colspan="2">{escape(left)}</th><th colspan="2">{escape(right)}</th></tr></thead>'
+
+
+def _row(row: Row, *, first: bool) -> str:
+    if row.kind == "fold":
+        return f'<tr><td class="fold" colspan="4">{_lines(row.folded)} not shown</td></tr>'
+    changed = row.kind == "change"
+    mark = ' class="first"' if first and changed else ""
+    left = _side(row.left_no, row.left, changed, "minus")
+    return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'plus')}</tr>"
+
+
+def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str) -> str:
+    if spans is None:
+        return '<td class="no"></td><td></td>'
+    kind = f' class="{name}"' if changed else ""
+    return f'<td class="no">{number}</td><td{kind}>{_spans(spans)}</td>'
+
+
+def _spans(spans: list[Span]) -> str:
+    if sum(len(text) for text, _ in spans) > _LONG_LINE:
+        spans = _near_the_change(spans)
+    return "".join(f"<i>{escape(visible(text))}</i>" if differs else escape(_named(text)) for text, differs in spans)
+
+
+def _near_the_change(spans: list[Span]) -> list[Span]:
+    """A long line's pieces cut so that what differs stays in sight."""
+    out: list[Span] = []
+    for text, differs in spans:
+        keep = 600 if differs else 150
+        if len(text) > 2 * keep:
+            text = f"{text[:keep]} …{len(text) - 2 * keep:,} characters… {text[-keep:]}"  # noqa: PLW2901
+        out.append((text, differs))
+    return out[:60]
+
+
+def _named(text: str) -> str:
+    for char, name in _ALWAYS.items():
+        if char in text:
+            text = text.replace(char, name)
+    return text
+
+
+def _plain(text: str, title: str, height: str) -> str:
+    return (
+        f'<div class="rs-diff" style="max-height:{height}"><table><thead><tr><th>{escape(title)}</th></tr></thead>'
+        f"<tbody><tr><td>{escape(_named(_cut(text)))}</td></tr></tbody></table></div>"
+    )
+
+
+def _cut(text: str, limit: int = _SHOWN) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters not shown …\n{text[-half:]}"
+
+
+def _quoted(text: str) -> str:
+    return f"`{visible(text)}`" if text else "the end of the text"
+
+
+def _lines(count: int) -> str:
+    return f"{count:,} line" + ("" if count == 1 else "s")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]

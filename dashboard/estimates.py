@@ -1,0 +1,35 @@
+"""pass@k for the pages: from the counts of each task to `evaluator.metrics`, asked once a run and filter."""
+
+from __future__ import annotations
+
+from dashboard import queries
+from dashboard.queries import cached
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+from evaluator.metrics import Interval, pass_at_k_over_tasks
+
+
+@cached
+def pass_at_k(run: OpenRun, filter_: Filter, k: int) -> Interval:
+    """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has."""
+    return pass_at_k_over_tasks(*queries.solved(run, filter_), k)
+
+
+def curve(run: OpenRun, filter_: Filter) -> list[tuple[int, Interval]]:
+    """(k, pass@k) for each k that at least half of the tasks have enough rollouts for."""
+    n, _ = queries.solved(run, filter_)
+    found = [(k, pass_at_k(run, filter_, k)) for k in _ks(int(n.max(initial=0)))]
+    return [(k, interval) for k, interval in found if interval.n * 2 >= n.size]
+
+
+def fewer(run: OpenRun, filter_: Filter, k: int) -> int:
+    """How many tasks have fewer than k graded rollouts."""
+    n, _ = queries.solved(run, filter_)
+    return int((n < k).sum())
+
+
+def _ks(most: int) -> list[int]:
+    if most <= 16:
+        return list(range(1, most + 1))
+    powers = {2**i for i in range(most.bit_length())}
+    return sorted(k for k in powers | {10, 100, most} if k <= most)

@@ -1,0 +1,57 @@
+"""The Export dialog: what the filter lets through, as a file. The rows are the library's own export."""
+
+from __future__ import annotations
+
+import io
+
+import streamlit as st
+
+from dashboard import facts, queries
+from dashboard.controls import Screen
+from evaluator.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export
+from evaluator.run_schema import column_names
+
+_MIME = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+_PER: dict[Per, str] = {"rollout": "one row a rollout", "case": "one row a test case"}
+
+
+def offer(screen: Screen) -> None:
+    """The button that opens the dialog."""
+    if st.button("Export", key="export", disabled=screen.shown == 0):
+        _dialog(screen)
+
+
+@st.dialog("Export", width="medium")
+def _dialog(screen: Screen) -> None:
+    facts.note(f"{screen.shown:,} of {screen.total:,} rollouts: those that the filter lets through.", strong=True)
+    left, right = st.columns(2)
+    format_ = left.segmented_control("Format", list(_MIME), default="csv", required=True, key="export_format")
+    per = right.segmented_control(
+        "Rows", list(_PER), format_func=_PER.__getitem__, default="rollout", required=True, key="export_per"
+    )
+    defaults = ROLLOUT_DEFAULTS if per == "rollout" else CASE_DEFAULTS
+    known = column_names("rollouts" if per == "rollout" else "cases")
+    columns = st.multiselect("Columns", known, default=defaults, key=f"export_columns_{per}")
+    if format_ == "csv":
+        facts.note("Cells that a spreadsheet would run as a formula get a leading quote.")
+    filter_ = screen.view.filter
+    condition = None
+    if filter_:
+        condition = queries.condition_text(filter_) if per == "rollout" else queries.case_condition_text(filter_)
+
+    def made() -> bytes:
+        file = io.BytesIO()
+        export(screen.run.run, file, format=format_, per=per, where=condition, columns=columns)
+        return file.getvalue()
+
+    name = f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}"
+    st.download_button(
+        f"Download {name}".replace("_", "\\_"),
+        made,
+        name,
+        _MIME[format_],
+        type="primary",
+        on_click="ignore",
+        disabled=not columns,
+        key="export_download",
+    )

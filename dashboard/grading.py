@@ -1,0 +1,205 @@
+"""Grades a rollouts file from the page: a thread does it, a fragment watches it, the result opens as a run."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import streamlit as st
+
+import evaluator
+from dashboard import bars, facts, sandbox_check, state, workspace
+from dashboard.queries import VerdictCount
+from dashboard.state import View
+from dashboard.workspace import Entry
+from evaluator.engines import local
+from evaluator.formats import Problem, dataset_hash, load_rollouts, load_tasks
+from evaluator.graders.tests import test_cases
+from evaluator.model import Rollout, Task, Verdict
+from evaluator.runs import Manifest, RunWriter
+
+_COUNTED = 1 << 20
+_POLL_S = 0.5
+
+
+class Job:
+    """One grading of a file, on a thread of its own. Its fields may be read from anywhere at any time."""
+
+    def __init__(self, rollouts: Path, dataset: Path, out: Path, total: int | None) -> None:
+        self.rollouts = rollouts
+        self.dataset = dataset
+        self.out = out
+        self.total = total
+        self.counts: Counter[Verdict] = Counter()
+        self.failure: str | None = None
+        self.started = time.monotonic()
+        self.seconds = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=f"grade {rollouts.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def graded(self) -> int:
+        return sum(self.counts.values())
+
+    def stop(self) -> None:
+        """Ask it to end; what has been graded is kept, as a run."""
+        self._stop.set()
+
+    def _work(self) -> None:
+        try:
+            self._grade()
+        except (evaluator.SandboxUnavailable, evaluator.FormatError, ValueError, OSError) as error:
+            self.failure = " ".join(str(error).split())
+        finally:
+            self.seconds = time.monotonic() - self.started
+
+    def _grade(self) -> None:
+        problems: list[Problem] = []
+        tasks = list(load_tasks(self.dataset, on_problem=problems.append))
+        writer = RunWriter.create(self.out, self._manifest())
+        try:
+            for task in tasks:
+                writer.add_task(task, test_cases(task))
+            self._grade_into(writer, tasks, problems)
+        except evaluator.SandboxUnavailable:
+            writer.discard()
+            raise
+        finally:
+            writer.close("stopped")  # no effect after a good end
+
+    def _grade_into(self, writer: RunWriter, tasks: list[Task], problems: list[Problem]) -> None:
+        rollouts: Iterator[Rollout] = iter(load_rollouts(self.rollouts, on_problem=problems.append))
+        for rollout, grade, row in local.grade_all(tasks, rollouts, stop=self._stop):
+            writer.add(rollout, grade, row)
+            self.counts[grade.verdict] += 1
+        for problem in problems:
+            writer.problem(problem.path, problem.line, problem.message, problem.snippet)
+        writer.close("stopped" if self._stop.is_set() else "finished")
+
+    def _manifest(self) -> Manifest:
+        return Manifest(
+            dataset=str(self.dataset),
+            dataset_hash=dataset_hash(self.dataset),
+            rollouts=str(self.rollouts),
+            evaluator_version=evaluator.__version__,
+            python=platform.python_version(),
+        )
+
+
+def offer(entry: Entry, view: View) -> None:
+    """The page of a rollouts file that has no grades: what it is, and the button that grades it."""
+    job = _jobs().get(entry.path)
+    if job is not None:
+        _watch(entry.path)
+        return
+    facts.line([("file", str(entry.path))], title=f"{entry.name}: not graded yet")
+    dataset = workspace.opened().dataset
+    if dataset is None:
+        facts.banner("A dataset with the test cases is needed to grade it. Start the dashboard with one:", warn=True)
+        st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
+        return
+    count = _lines(entry.path)
+    refusal = sandbox_check.refusal()
+    if refusal:
+        facts.banner(refusal, warn=True)
+    label = "Grade the rollouts" if count is None else f"Grade {count:,} rollouts"
+    st.button(
+        label,
+        type="primary",
+        key="grade",
+        disabled=bool(refusal),
+        on_click=_start,
+        args=(entry.path, Path(dataset), count),
+    )
+    facts.line([("dataset", dataset), ("grades go to", str(_out(entry.path)))])
+    del view
+
+
+def _start(rollouts: Path, dataset: Path, total: int | None) -> None:
+    known = _jobs().get(rollouts)
+    if known is None or not known.running:
+        _jobs()[rollouts] = Job(rollouts, dataset, _out(rollouts), total)
+
+
+@st.fragment(run_every=_POLL_S)
+def _watch(path: Path) -> None:
+    """The job's progress, drawn again twice a second until it ends."""
+    job = _jobs().get(path)
+    if job is None:
+        st.rerun()
+    if not job.running:
+        _ended(job)
+        return
+    total = job.total or 0
+    rate = job.graded / max(time.monotonic() - job.started, 1e-3)
+    left = f"about {(total - job.graded) / rate:,.0f} s left" if total and job.graded else "starting"
+    facts.line(
+        [
+            ("graded", f"{job.graded:,}" + (f" of {total:,}" if total else "")),
+            ("passed", f"{job.counts[Verdict.PASSED]:,}"),
+            ("rate", f"{rate:,.1f} a second"),
+            ("", left),
+        ],
+        title=f"Grading {path.name}",
+    )
+    st.progress(min(1.0, job.graded / total) if total else 0.0)
+    st.button("Stopping" if job.stopping else "Stop", key="stop", disabled=job.stopping, on_click=job.stop)
+    _verdicts(job)
+
+
+def _ended(job: Job) -> None:
+    """Open the run; where nothing could be graded, say why."""
+    _jobs().pop(job.rollouts, None)
+    if job.failure is not None:
+        facts.banner(f"Nothing was graded: {job.failure}", warn=True)
+        st.button("Back", key="grade_back")
+        return
+    graded = workspace.graded_here()
+    if job.out not in graded:
+        graded.append(job.out)
+    state.go("overview", View(run=workspace.name_of(job.out)))
+    st.rerun()
+
+
+def _verdicts(job: Job) -> None:
+    counts = dict(job.counts)
+    found = [VerdictCount(v.value, counts[v]) for v in Verdict if v in counts]
+    bars.plain(found)
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> dict[Path, Job]:
+    """The gradings under way, by rollouts file: a reload or a second visitor finds the same one."""
+    return {}
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _lines(path: Path) -> int | None:
+    """How many rows a plain file of JSON lines has; None for others, which would have to be read for it."""
+    if path.suffix != ".jsonl":
+        return None
+    with path.open("rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_COUNTED), b""))
+
+
+def _out(rollouts: Path) -> Path:
+    """`runs/<stem>-<UTC time>`, as the command names it."""
+    stem = rollouts.name.split(".jsonl")[0].removesuffix(".json").removesuffix(".rollouts") or "rollouts"
+    base = Path("runs").resolve() / f"{stem}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+    names = itertools.chain([base], (base.with_name(f"{base.name}-{n}") for n in itertools.count(2)))
+    return next(path for path in names if not path.exists())

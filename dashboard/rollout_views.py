@@ -1,0 +1,118 @@
+"""The three ways to look at many rollouts: tasks x samples, a table, one task's rollouts x test cases."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import bars, controls, export, facts, queries, state
+from dashboard import grid as cells
+from dashboard.controls import Screen
+from dashboard.queries import GRID_SORTS, ROLLOUTS_A_PAGE, SORTS, TASKS_A_PAGE
+from dashboard.state import View
+
+_SHAPES = {"grid": "Grid", "table": "Table"}
+
+
+def head(screen: Screen) -> str:
+    """Grid or table, the order, the legend, the export. Returns `grid` or `table`."""
+    view = screen.view
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if view.task:
+            state.link("rollouts", view.place(), "All tasks")
+            shape = "grid"
+            facts.note(view.task, strong=True)
+            state.link("tasks", view.place().but(task=view.task), "Its prompt and test cases")
+        else:
+            shape = controls.choice("Shape", _SHAPES, view, key="w_shape", default="grid")
+            controls.sort_picker(view, GRID_SORTS if shape == "grid" else SORTS, key=f"w_sort_{shape}")
+        st.space("stretch")
+        export.offer(screen)
+    return shape
+
+
+def grid(screen: Screen) -> None:
+    """Tasks x samples, one page of tasks at a time."""
+    view, run = screen.view, screen.run
+    count = queries.task_count(run, view.filter)
+    controls.pager(view, count, TASKS_A_PAGE, "tasks")
+    rows = queries.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
+    cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, column))
+    bars.legend(queries.verdict_counts(run, view.filter), view)
+
+
+def one_task(screen: Screen) -> None:
+    """One task's rollouts x test cases. A column of failures is a suspect test, not a bad model."""
+    view, run = screen.view, screen.run
+    rows = queries.case_grid(run, view.filter, view.task)
+    if not rows:
+        nearest = queries.nearest(run, view.task)
+        facts.banner(f"No rollout of {view.task} is in this run.", warn=True)
+        if nearest:
+            state.link("rollouts", view.but(task=nearest), f"Nearest: {nearest}")
+        return
+    counts = queries.case_counts(run, view.task)
+    cells.rollouts_by_cases(rows, counts, lambda sample, test: _open_case(screen, sample, test))
+    if len(rows) == queries.SAMPLES_SHOWN:
+        facts.note(f"The first {queries.SAMPLES_SHOWN} rollouts of this task are shown.")
+
+
+def table(screen: Screen) -> None:
+    """One row a rollout, sorted and paged in SQL; a selected row opens."""
+    view, run = screen.view, screen.run
+    controls.pager(view, screen.shown, ROLLOUTS_A_PAGE, "rollouts")
+    page = controls.page_of(view, screen.shown, ROLLOUTS_A_PAGE)
+    found = queries.table(run, view.filter, view.sort, page)
+    ids = found.select(["task_id", "sample_id"]).to_pylist()
+
+    def opened() -> None:
+        rows = st.session_state["rollout_table"]["selection"]["rows"]
+        if rows:
+            row = ids[rows[0]]
+            _go(screen, row["task_id"], row["sample_id"], None)
+
+    st.dataframe(
+        found,
+        key="rollout_table",
+        on_select=opened,
+        selection_mode="single-row",
+        hide_index=True,
+        height=560,
+        row_height=26,
+        column_config=_COLUMNS,
+    )
+    facts.note("Tick a row to open the completion.")
+
+
+def _open_sample(screen: Screen, task: str, column: int) -> None:
+    if column < 0:
+        state.go("rollouts", screen.view.place().but(task=task))
+        return
+    known = queries.samples(screen.run, task)
+    if column < len(known):
+        _go(screen, task, known[column][0], None)
+
+
+def _open_case(screen: Screen, sample: str, test: int) -> None:
+    _go(screen, screen.view.task, sample, test if test >= 0 else None)
+
+
+def _go(screen: Screen, task: str, sample: str, test: int | None) -> None:
+    sort = screen.view.sort if screen.view.sort in SORTS else ""
+    target: View = screen.view.place().but(task=task, sample=sample, test=test, sort=sort)
+    state.go("completion", target)
+
+
+_COLUMNS = {
+    "task_id": st.column_config.TextColumn("task", width="medium"),
+    "sample_id": st.column_config.TextColumn("sample", width="medium"),
+    "model": st.column_config.TextColumn("model", width="small"),
+    "verdict": st.column_config.TextColumn("verdict", width="small"),
+    "reward": st.column_config.NumberColumn("reward", format="%.3g", width=70),
+    "tests_passed": st.column_config.NumberColumn("passed", width=65),
+    "tests_total": st.column_config.NumberColumn("tests", width=55),
+    "error_type": st.column_config.TextColumn("error", width="small"),
+    "error_message": st.column_config.TextColumn("message", width="large"),
+    "error_line": st.column_config.NumberColumn("line", format="%d", width=50),
+    "wall_s": st.column_config.NumberColumn("wall, s", format="%.3f", width=75),
+    "memory_mb": st.column_config.NumberColumn("memory, MiB", format="%.0f", width=95),
+}

@@ -1,0 +1,207 @@
+"""The Tasks page's pieces: the list of tasks, one task, its test cases raw and parsed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import code_view, controls, diff_view, facts, queries, state
+from dashboard.controls import Screen
+from dashboard.queries import TASKS_A_PAGE, CaseCount
+from evaluator.model import TestCase
+
+Record = dict[str, Any]
+
+
+def task_list(screen: Screen) -> Record:
+    """The dataset's tasks, one of them chosen. Ends the page where there is none."""
+    view, run = screen.view, screen.run
+    st.session_state["w_find"] = view.filter.q
+    st.text_input(
+        "Find", key="w_find", placeholder="find a task", label_visibility="collapsed",
+        on_change=lambda: state.write(state.read().but(q=st.session_state["w_find"], page=1)),
+    )  # fmt: skip
+    count = queries.task_total(run, view.filter.q)
+    lines = queries.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_A_PAGE))
+    if not lines and not view.task:
+        facts.banner(
+            f"No task has {view.filter.q!r} in its id." if view.filter.q else "The run has no dataset.", warn=True
+        )
+        st.stop()
+    chosen = view.task or lines[0].task_id
+    position = next((i for i, line in enumerate(lines) if line.task_id == chosen), None)
+
+    def picked() -> None:
+        rows = st.session_state["task_list"]["selection"]["rows"]
+        if rows:
+            state.write(state.read().but(task=lines[rows[0]].task_id, test=None))
+
+    table = pd.DataFrame(
+        [(t.task_id, t.passed, t.samples, t.nobody, t.everybody) for t in lines],
+        columns=["task", "passed", "rollouts", "nobody", "all"],
+    ).astype({"nobody": "Int64", "all": "Int64"})
+    st.dataframe(
+        table,
+        key="task_list",
+        hide_index=True,
+        on_select=picked,
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [] if position is None else [position]}},
+        height=540,
+        row_height=26,
+        placeholder="",
+        column_config=_LIST_COLUMNS,
+    )
+    controls.pager(view, count, TASKS_A_PAGE, "tasks")
+    facts.note("nobody, all: test cases that no or every rollout passes.")
+    record = queries.task(run, chosen)
+    if record is None:
+        _unknown(screen, chosen)
+        st.stop()
+    return record
+
+
+def task(screen: Screen, record: Record) -> list[TestCase]:
+    """Head, prompt and reference of a task. Returns its test cases as the grader ran them."""
+    cases = queries.test_cases(record)
+    found = [("mode", record["mode"]), ("test cases", f"{len(cases):,}")]
+    found += [(name, str(record[key])) for name, key in _OPTIONAL if record[key]]
+    left, right = st.columns([3, 1], vertical_alignment="top")
+    with left:
+        facts.line(found, title=record["task_id"])
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        state.link("rollouts", screen.view.place().but(task=record["task_id"]), "Its rollouts by test case")
+    parts = {
+        "Prompt": record["prompt"],
+        "Reference": record["reference"],
+        "Preamble": record["preamble"],
+        "Test code": record["test"],
+    }
+    present = {name: text for name, text in parts.items() if text}
+    if not present:
+        facts.note("The dataset has no prompt and no reference for it.")
+        return cases
+    for tab, (name, text) in zip(st.tabs(list(present)), present.items(), strict=True):
+        with tab:
+            if name == "Prompt":
+                st.html(diff_view.text_block(text, height="170px"))
+            else:
+                st.html(code_view.code(text, prefix=f"{name[0]}", height="170px"))
+    return cases
+
+
+def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | None:
+    """Every test case with how many rollouts pass it. Returns the index of the chosen one."""
+    if not cases:
+        facts.banner("This task has no test case that can be run, so its rollouts are unknown.", warn=True)
+        return None
+    counts = {c.test_index: c for c in queries.case_counts(screen.run, record["task_id"])}
+    table = pd.DataFrame(
+        [
+            (c.index, _share(counts.get(c.index)), _mark(counts.get(c.index)), _short(c.input), _short(c.expected))
+            for c in cases
+        ],
+        columns=["test", "passed", "mark", "input", "expected"],
+    )
+    known = [c.index for c in cases]
+    current = screen.view.test if screen.view.test in known else known[0]
+
+    def picked() -> None:
+        rows = st.session_state["case_list"]["selection"]["rows"]
+        if rows:
+            state.write(state.read().but(task=record["task_id"], test=known[rows[0]]))
+
+    st.dataframe(
+        table,
+        key="case_list",
+        hide_index=True,
+        on_select=picked,
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [known.index(current)]}},
+        height=min(214, 40 + 26 * len(cases)),
+        row_height=26,
+        column_config=_CASE_COLUMNS,
+    )
+    return current
+
+
+def case(record: Record, cases: list[TestCase], index: int | None) -> None:
+    """The chosen test case, raw and as it is called."""
+    chosen = next((c for c in cases if c.index == index), None)
+    if chosen is None:
+        return
+    left, right = st.columns(2)
+    with left:
+        facts.section(f"Input of test {chosen.index}, raw ({facts.size(len(chosen.input.encode('utf-8', 'replace')))})")
+        st.code(chosen.input[:20_000] or " ", language=None, height=_height(chosen), wrap_lines=True)
+    with right:
+        facts.section("Expected, raw")
+        st.code(chosen.expected[:20_000] or " ", language=None, height=_height(chosen), wrap_lines=True)
+    facts.section("Parsed")
+    st.html(code_view.code(parsed(record, chosen), prefix="P", height="110px"))
+
+
+def _height(chosen: TestCase) -> int:
+    """Room for what there is: one line needs little, a hundred lines scroll."""
+    lines = max(len(text) // 44 + text.count("\n") + 1 for text in (chosen.input, chosen.expected))
+    return min(150, 28 + 20 * lines)
+
+
+def parsed(record: Record, chosen: TestCase) -> str:
+    """What the grader makes of a test case: the call and the value, the statement, or the lines."""
+    if record["mode"] == "call":
+        arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
+        return f"{record['entry_point']}({arguments}) == {_value(chosen.expected)}"
+    if record["mode"] == "stdin":
+        given, wanted = len(chosen.input.splitlines()), len(chosen.expected.splitlines())
+        return f"# {given} lines on stdin, {wanted} lines expected on stdout"
+    return f"{chosen.input} == {chosen.expected}" if chosen.expected else chosen.input
+
+
+def _value(text: str) -> str:
+    try:
+        shown = repr(json.loads(text))
+    except (ValueError, RecursionError):
+        return f"<not JSON: {text[:60]!r}>"
+    return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
+
+
+def _unknown(screen: Screen, task_id: str) -> None:
+    facts.banner(f"Task {task_id} is not in this run's dataset.", warn=True)
+    nearest = queries.nearest(screen.run, task_id)
+    if nearest and nearest != task_id:
+        state.link("tasks", screen.view.but(task=nearest, test=None), f"Nearest: {nearest}")
+
+
+def _share(count: CaseCount | None) -> str:
+    return f"{count.passed:,} of {count.ran:,}" if count else "–"
+
+
+def _mark(count: CaseCount | None) -> str:
+    if count is None or count.ran < 2:
+        return ""
+    return "nobody" if count.passed == 0 else "everybody" if count.passed == count.ran else ""
+
+
+def _short(text: str) -> str:
+    return diff_view.visible(text[:160]) if "\n" in text[:160] else text[:160]
+
+
+_OPTIONAL = (("entry point", "entry_point"), ("source", "source"), ("tests", "test_hash"))
+_LIST_COLUMNS = {
+    "task": st.column_config.TextColumn("task", width=112),
+    "passed": st.column_config.NumberColumn("pass", help="rollouts that passed", width=46),
+    "rollouts": st.column_config.NumberColumn("of", help="rollouts", width=42),
+    "nobody": st.column_config.NumberColumn("nobody", help="test cases that no rollout passes", width=62),
+    "all": st.column_config.NumberColumn("all", help="test cases that every rollout passes", width=42),
+}
+_CASE_COLUMNS = {
+    "test": st.column_config.NumberColumn("test", width=48),
+    "passed": st.column_config.TextColumn("passed", width=80),
+    "mark": st.column_config.TextColumn("mark", width=85, help="test cases that nobody or everybody passes"),
+    "input": st.column_config.TextColumn("input", width=260),
+    "expected": st.column_config.TextColumn("expected", width=120),
+}

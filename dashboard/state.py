@@ -1,0 +1,194 @@
+"""The view: what the URL says is on the screen. Every link, filter, "next" and export goes through it.
+
+The URL is the only place where the view is kept, so that a copied address shows the same screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import streamlit as st
+
+from dashboard import theme
+from evaluator.model import Verdict
+
+FAILED = "failed"
+"""In `verdict=`: any verdict that is the completion's own fault."""
+
+VERDICT_WORDS: tuple[str, ...] = (FAILED, *(v.value for v in Verdict))
+
+PAGES = {
+    "overview": "Overview",
+    "rollouts": "Rollouts",
+    "completion": "Completion",
+    "tasks": "Tasks",
+    "rewards": "Rewards",
+}
+"""File name (also the URL's path; `overview` is at `/`) and title of each page."""
+
+_PENDING = "_go"
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which rollouts are looked at. Empty fields do not restrict."""
+
+    verdicts: tuple[str, ...] = ()
+    """Verdict words, or `failed`."""
+    model: str = ""
+    err: str = ""
+    """An error cluster's name, as `queries.clusters` gives it."""
+    q: str = ""
+    """Text looked for in task, sample, model and error message; case does not matter."""
+    r_min: float | None = None
+    r_max: float | None = None
+
+    def __bool__(self) -> bool:
+        return self != Filter()
+
+    @property
+    def by_outcome(self) -> bool:
+        """Whether it picks by how a rollout ended: then rates such as pass@1 would mean nothing."""
+        return bool(self.verdicts or self.err or self.r_min is not None or self.r_max is not None)
+
+    def words(self) -> frozenset[str]:
+        """The verdict words with `failed` spelled out."""
+        plain = {word for word in self.verdicts if word != FAILED}
+        return frozenset(plain | {v.value for v in theme.FAILED} if FAILED in self.verdicts else plain)
+
+
+class View(msgspec.Struct, frozen=True):
+    """The URL's query, typed. Fields that the URL does not name have their defaults."""
+
+    run: str = ""
+    task: str = ""
+    sample: str = ""
+    test: int | None = None
+    filter: Filter = Filter()
+    sort: str = ""
+    page: int = 1
+    view: str = ""
+
+    def but(self, **changes: Any) -> View:
+        """This view with some fields replaced; fields of the filter may be named as well."""
+        inner = {name: changes.pop(name) for name in list(changes) if name in Filter.__struct_fields__}
+        if inner:
+            changes["filter"] = msgspec.structs.replace(changes.get("filter", self.filter), **inner)
+        return msgspec.structs.replace(self, **changes)
+
+    def place(self) -> View:
+        """What a link to another page carries along: the run and the filter."""
+        return View(run=self.run, filter=self.filter)
+
+    def params(self) -> dict[str, str]:
+        """The URL's query for this view; defaults are left out."""
+        filter_ = self.filter
+        pairs: dict[str, object] = {
+            "run": self.run,
+            "task": self.task,
+            "sample": self.sample,
+            "test": self.test,
+            "verdict": ",".join(filter_.verdicts),
+            "model": filter_.model,
+            "err": filter_.err,
+            "q": filter_.q,
+            "r_min": _number_text(filter_.r_min),
+            "r_max": _number_text(filter_.r_max),
+            "sort": self.sort,
+            "page": self.page if self.page > 1 else None,
+            "view": self.view,
+        }
+        return {key: str(value) for key, value in pairs.items() if value not in (None, "")}
+
+
+def parse(params: Mapping[str, str]) -> View:
+    """The view of a URL's query. What can't be read is taken for absent."""
+    words = [word for word in params.get("verdict", "").split(",") if word in VERDICT_WORDS]
+    return View(
+        run=params.get("run", ""),
+        task=params.get("task", ""),
+        sample=params.get("sample", ""),
+        test=_int(params.get("test")),
+        filter=Filter(
+            verdicts=tuple(dict.fromkeys(words)),
+            model=params.get("model", ""),
+            err=params.get("err", ""),
+            q=params.get("q", ""),
+            r_min=_float(params.get("r_min")),
+            r_max=_float(params.get("r_max")),
+        ),
+        sort=params.get("sort", ""),
+        page=max(1, _int(params.get("page")) or 1),
+        view=params.get("view", ""),
+    )
+
+
+def read() -> View:
+    """The view that the URL asks for."""
+    return parse(st.query_params.to_dict())
+
+
+def write(view: View) -> None:
+    """Make the URL say `view`, on the page where we are."""
+    if view.params() != st.query_params.to_dict():
+        st.query_params.from_dict(view.params())
+
+
+def path(page: str) -> str:
+    """The page's file, as Streamlit's commands want it."""
+    return f"pages/{page}.py"
+
+
+def href(page: str, view: View) -> str:
+    """A relative address that works from every page, for links that open in a new tab."""
+    from urllib.parse import urlencode
+
+    query = urlencode(view.params())
+    return ("./" if page == "overview" else page) + (f"?{query}" if query else "")
+
+
+def link(page: str, view: View, label: str, *, help: str | None = None, disabled: bool = False) -> None:  # noqa: A002
+    """A link to a page. `label` is shown as text: Markdown in it has no effect."""
+    st.page_link(path(page), label=plain(label), query_params=view.params(), help=help, disabled=disabled)
+
+
+def go(page: str, view: View) -> None:
+    """Open a page before anything else of the next script run is drawn. For callbacks."""
+    st.session_state[_PENDING] = (page, view.params())
+
+
+def follow() -> None:
+    """Do what `go` asked for. Called once, at the start of the script."""
+    pending = st.session_state.pop(_PENDING, None)
+    if pending is not None:
+        page, params = pending
+        st.switch_page(path(page), query_params=params)
+
+
+_MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]()<>#+-.!|~$:^=&\"'@/"})
+
+
+def plain(text: str) -> str:
+    """Text from a file, made safe for a label or a caption that Streamlit reads as Markdown."""
+    flat = " ".join(text.split())
+    return flat.translate(_MARKDOWN)
+
+
+def _number_text(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _int(text: str | None) -> int | None:
+    try:
+        return int(text) if text else None
+    except ValueError:
+        return None
+
+
+def _float(text: str | None) -> float | None:
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        return None
+    return value if value is None or abs(value) < float("inf") else None

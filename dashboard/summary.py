@@ -1,0 +1,131 @@
+"""The Overview's own pieces: the head with its one button, the figures, how the run was graded."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import cards, estimates, export, facts, queries, state
+from dashboard.cards import Card
+from dashboard.controls import Screen
+from dashboard.queries import Signal, Totals
+from dashboard.state import FAILED, View
+from dashboard.workspace import OpenRun
+
+
+def head(screen: Screen) -> None:
+    """The run's name and files, the button to the first failure, the export."""
+    manifest = screen.run.manifest
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        found = [("rollouts", _file(manifest.get("rollouts"))), ("dataset", _file(manifest.get("dataset")))]
+        if manifest.get("state") != "finished":
+            found.append(("state", str(manifest.get("state", "unknown"))))
+        facts.line(found, title=screen.run.name)
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        _first_failure(screen)
+        export.offer(screen)
+
+
+def _first_failure(screen: Screen) -> None:
+    found = queries.first_failure(screen.run, screen.view.filter)
+    target = None
+    if found is not None:
+        task, sample, test = found
+        # J and K then walk the failures; a filter that is there already stays as it is.
+        verdicts = screen.view.filter.verdicts or (FAILED,)
+        target = screen.view.place().but(task=task, sample=sample, test=test, verdicts=verdicts)
+    st.button(
+        "Open the first failure" if target else "No failure here",
+        type="primary",
+        disabled=target is None,
+        key="first_failure",
+        shortcut="F",
+        on_click=state.go,
+        args=("completion", target or View()),
+    )
+
+
+def figures(screen: Screen) -> None:
+    """Counts and rates of what the filter lets through. Ungraded rollouts are counted apart, never as failures."""
+    filter_, here = screen.view.filter, screen.view.place()
+    totals = queries.totals(screen.run, filter_)
+    part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
+    rewarded = f"over {totals.rewarded:,} with a reward"
+    cards.show(
+        [
+            Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
+            Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
+            _pass_at_1(screen),
+            Card("mean reward", facts.number(totals.mean_reward), rewarded),
+            _signal(queries.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
+            _ungraded("unknown", totals.unknown, here),
+            _ungraded("sandbox_error", totals.sandbox_error, here),
+            Card("not verified", f"{totals.unverified:,}", _share(totals.unverified, totals.rollouts)),
+        ]
+    )
+
+
+def _pass_at_1(screen: Screen) -> Card:
+    if screen.view.filter.by_outcome:
+        return Card("pass@1", "–", "filtered by outcome")
+    interval = estimates.pass_at_k(screen.run, screen.view.filter, 1)
+    if not interval.n:
+        return Card("pass@1", "–", "nothing graded")
+    note = f"95%: {interval.low:.3f} to {interval.high:.3f}"
+    return Card("pass@1", facts.number(interval.value), note, screen.view.place().but(verdicts=("passed",)))
+
+
+def _signal(signal: Signal, *, by_outcome: bool) -> Card:
+    label = "zero-signal groups"
+    if by_outcome:
+        return Card(label, "–", "filtered by outcome")
+    if not signal.groups:
+        return Card(label, "–", "one rollout a group")
+    note = f"{signal.all_low:,} all fail, {signal.flat - signal.all_low:,} all pass"
+    return Card(label, f"{signal.flat / signal.groups:.1%}", note)
+
+
+def _ungraded(verdict: str, count: int, here: View) -> Card:
+    return Card(verdict, f"{count:,}", "no reward", here.but(verdicts=(verdict,)) if count else None)
+
+
+def _per_task(totals: Totals) -> str:
+    if totals.samples_min == totals.samples_max:
+        return f"{totals.samples_min:,} rollouts each"
+    return f"{totals.samples_min:,} to {totals.samples_max:,} rollouts each"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"
+
+
+def provenance(run: OpenRun) -> None:
+    """Grader, limits, sandbox and version: what two runs must share to be compared."""
+    manifest = run.manifest
+    limits = manifest.get("limits") or {}
+    facts.line(
+        [
+            ("checker", manifest.get("checker") or "the task's own"),
+            ("grader", manifest.get("grader") or "the task's own"),
+            ("wall", f"{limits.get('wall_s', 0):g} s"),
+            ("CPU", f"{limits.get('cpu_s', 0):g} s"),
+            ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
+            ("isolation", str(manifest.get("isolation", ""))),
+            ("sandbox", str(manifest.get("sandbox", ""))),
+            ("layers", ", ".join(manifest.get("layers") or []) or "not named"),
+            ("created", str(manifest.get("created", ""))),
+            ("evaluator", str(manifest.get("evaluator_version", ""))),
+            ("Python", str(manifest.get("python", ""))),
+            ("dataset hash", str(manifest.get("dataset_hash", ""))[:16]),
+        ]
+    )
+
+
+def open_rewards(bounds: list[float]) -> None:
+    """Show the rollouts behind a bar of the reward histogram."""
+    if len(bounds) == 2:
+        state.go("rollouts", state.read().place().but(r_min=bounds[0], r_max=bounds[1]))
+
+
+def _file(path: object) -> str:
+    return str(path or "not named").rsplit("/", 1)[-1]

@@ -1,0 +1,115 @@
+"""Runs any code against a task's test cases, in the sandbox that grades; nothing is written to the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import streamlit as st
+
+from dashboard import code_view, diff_view, facts, queries, sandbox_check, state
+from dashboard.controls import Screen
+from evaluator.model import CaseResult, Grade, Kind, Mode, Task
+
+_RESULT = "trial_result"
+
+
+def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
+    """The editor, prefilled, and its two buttons; off with the reason where code may not be run."""
+    facts.section("Run any code against the test cases")
+    refusal = sandbox_check.refusal()
+    if refusal:
+        facts.banner(refusal, warn=True)
+    sources = _sources(screen, record)
+    key = f"trial_{record['task_id']}"
+    if key not in st.session_state:
+        st.session_state[key] = _source(screen, record, next(iter(sources)))
+
+    def filled() -> None:
+        chosen = st.session_state["trial_source"]
+        if chosen:
+            st.session_state[key] = _source(screen, record, chosen)
+
+    st.selectbox("Start from", list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
+    with st.container(key="trial_editor"):
+        text = st.text_area("Code", key=key, height=190, label_visibility="collapsed")
+    with st.container(horizontal=True):
+        one = st.button(f"Run test {index}", disabled=bool(refusal) or index is None, key="trial_one", type="primary")
+        every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
+    if one or every:
+        _run(record, text, index if one else None)
+    _result(record["task_id"])
+
+
+def _sources(screen: Screen, record: dict[str, Any]) -> dict[str, str]:
+    found = {"reference": "the reference"} if record["reference"] else {}
+    found["empty"] = "an empty page"
+    for sample, verdict, model in queries.samples(screen.run, record["task_id"])[:200]:
+        found[f"sample:{sample}"] = state.plain(f"{verdict}: {sample}" + (f" ({model})" if model else ""))
+    return found
+
+
+def _source(screen: Screen, record: dict[str, Any], chosen: str) -> str:
+    if chosen == "reference":
+        return str(record["reference"])
+    if chosen.startswith("sample:"):
+        rollout = queries.rollout(screen.run, record["task_id"], chosen.removeprefix("sample:"))
+        return str((rollout or {}).get("code") or "")
+    return f"def {record['entry_point']}():\n    ...\n" if record["entry_point"] else ""
+
+
+def _run(record: dict[str, Any], text: str, index: int | None) -> None:
+    from evaluator import grade
+
+    task = msgspec.json.decode(record["task"], type=Task)
+    if index is not None and task.mode in (Mode.CALL, Mode.STDIN):
+        task = msgspec.structs.replace(task, cases=tuple(c for c in task.cases if c.index == index), weights=None)
+    with st.spinner("Running in the sandbox"):
+        result = grade(task, text, kind=Kind.FULL)
+    st.session_state[_RESULT] = (record["task_id"], index, text, result)
+
+
+def _result(task_id: str) -> None:
+    found = st.session_state.get(_RESULT)
+    if found is None or found[0] != task_id:
+        return
+    _, index, text, result = found
+    _headline(result)
+    shown = [case for case in result.cases if index is None or case.index == index]
+    failing = next((case for case in shown if case.verdict != "passed"), shown[0] if shown else None)
+    if failing is None:
+        return
+    _case(failing, text)
+
+
+def _headline(result: Grade) -> None:
+    reward = "none" if result.reward is None else f"{result.reward:g}"
+    found = [("reward", reward), ("tests passed", f"{result.tests_passed} of {result.tests_total}")]
+    if result.error_type or result.error_message:
+        found.append((result.error_type or "message", (result.error_message or "").split("\n", 1)[0][:200]))
+    facts.line(found, title=result.verdict.value, chip=result.verdict.value)
+
+
+def _case(case: CaseResult, text: str) -> None:
+    facts.line(
+        [
+            ("test", str(case.index)),
+            ("verdict", case.verdict.value),
+            ("wall", facts.seconds(case.wall_s)),
+            ("memory", facts.mebibytes(case.memory_mb)),
+        ]
+    )
+    if case.traceback:
+        lines = {frame.line for frame in case.traceback.frames}
+        said = f"{case.traceback.type}: {case.traceback.message}"[:90]
+        st.html(code_view.code(text, failing=case.error_line, frames=lines, note=said, prefix="T", height="220px"))
+    if case.expected is not None and case.actual is not None:
+        if case.difference:
+            facts.note(case.difference.message)
+        st.html(diff_view.side_by_side(case.expected, case.actual))
+    elif case.expected is not None:
+        st.html(diff_view.expected_alone(case.expected, f"nothing: {case.verdict.value}"))
+    for name, output in (("stdout", case.stdout), ("stderr", case.stderr)):
+        if output:
+            facts.section(name)
+            st.html(diff_view.text_block(output))

@@ -1,0 +1,156 @@
+"""What is open: the runs and rollouts files that `rollscope view` was given, and the runs graded from the page.
+
+Only what is listed here can be opened by a URL: an address names an entry, never a path.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+import streamlit as st
+
+from dashboard.state import View
+from evaluator.runs import Run
+
+VARIABLE = "ROLLSCOPE_OPEN"
+_APP = Path(__file__).resolve().parent.parent
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """What the command line asked to open. Paths are absolute or relative to the working directory."""
+
+    runs: tuple[str, ...] = ()
+    rollouts: tuple[str, ...] = ()
+    dataset: str | None = None
+    allow_rerun: bool = False
+    follow: bool = False
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A line of the run picker."""
+
+    name: str
+    path: Path
+    graded: bool
+    """False for a rollouts file that has not been graded yet."""
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that can be queried. Equal keys mean equal answers."""
+
+    name: str
+    path: Path
+    stamp: tuple[int, int]
+    run: Run
+    connection: duckdb.DuckDBPyConnection
+
+    @property
+    def key(self) -> str:
+        return f"{self.path}|{self.stamp}"
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return _as_dict(self.run.manifest)
+
+    def rows(self, sql: str, params: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a query, on a cursor of its own: several visitors may ask at once."""
+        return self.connection.cursor().execute(sql, params or {}).fetchall()
+
+
+class WorkspaceError(ValueError):
+    """Something can't be opened. The message says what, and what to do."""
+
+
+def opened() -> Opened:
+    """What the command line asked for. Raises `WorkspaceError` when the variable can't be read."""
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return Opened(runs=tuple(str(path) for path in bundled_runs()))
+    try:
+        return msgspec.json.decode(text, type=Opened)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise WorkspaceError(f"{VARIABLE} is not what `rollscope view` writes: {error}") from None
+
+
+def bundled_runs() -> list[Path]:
+    """The stored runs of the example in `data/`."""
+    return sorted(manifest.parent for manifest in (_APP / "data").glob("**/run.json"))
+
+
+def entries() -> list[Entry]:
+    """The run picker's lines: runs, then rollouts files, each with a name of its own."""
+    asked = opened()
+    runs = [Path(path) for path in asked.runs] + graded_here()
+    paths = [(path, True) for path in dict.fromkeys(runs)]
+    paths += [(Path(path), False) for path in asked.rollouts]
+    taken: set[str] = set()
+    return [Entry(_name(path, taken), path, graded) for path, graded in paths]
+
+
+def entry(view: View) -> Entry | None:
+    """The entry that the view names; the first one when it names none; None when it names no entry."""
+    known = entries()
+    if not view.run:
+        return known[0] if known else None
+    return next((e for e in known if e.name == view.run), None)
+
+
+def name_of(path: Path) -> str:
+    """The picker's name of an open path."""
+    return next(e.name for e in entries() if e.path == path)
+
+
+def open_run(chosen: Entry) -> OpenRun:
+    """The run behind an entry. Raises `WorkspaceError` with one line when it can't be read."""
+    try:
+        stamp = _stamp(chosen.path)
+        run, connection = _connected(str(chosen.path), stamp)
+    except (OSError, ValueError, duckdb.Error, msgspec.DecodeError) as error:
+        detail = " ".join(str(error).split())
+        raise WorkspaceError(f"{chosen.path} can't be opened as a run: {detail}") from None
+    return OpenRun(chosen.name, chosen.path, stamp, run, connection)
+
+
+def may_run_code() -> bool:
+    """Whether visitors may run code: only on this machine, unless the command line allows others."""
+    address = st.get_option("server.address")
+    return opened().allow_rerun or address in _LOOPBACK
+
+
+@st.cache_resource(show_spinner=False)
+def graded_here() -> list[Path]:
+    """Runs graded from the page since the server started; append to it."""
+    return []
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:  # noqa: ARG001
+    run = Run.open(Path(path))
+    return run, run.connect()
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    parts = sum(1 for _ in (path / "rollouts").glob("*.parquet"))
+    return (path / "run.json").stat().st_mtime_ns, parts
+
+
+def _name(path: Path, taken: set[str]) -> str:
+    parts = path.resolve().parts
+    for depth in range(1, len(parts) + 1):
+        name = "/".join(parts[-depth:])
+        if name not in taken:
+            break
+    taken.add(name)
+    return name
+
+
+def _as_dict(manifest: Any) -> dict[str, Any]:
+    plain = msgspec.to_builtins(manifest)
+    return plain if isinstance(plain, dict) else {}

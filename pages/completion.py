@@ -1,0 +1,18 @@
+"""One completion: its code with the failing line, the input, expected beside actual, what it printed."""
+
+import streamlit as st
+
+from dashboard import completion, controls
+
+screen = controls.screen()
+rollout = completion.find(screen)
+
+completion.head(screen, rollout)
+test = completion.strip(screen, rollout)
+left, right = st.columns([1, 1], gap="small")
+with left:
+    completion.code(screen, rollout, test)
+with right:
+    completion.error(rollout, test)
+    completion.case(screen, rollout, test)
+    completion.streams(test)

@@ -1,0 +1,36 @@
+"""What the run is, what came of it, and the way to the first failure."""
+
+import streamlit as st
+
+from dashboard import bars, charts, controls, facts, queries, summary
+
+screen = controls.screen()
+view, run = screen.view, screen.run
+
+summary.head(screen)
+controls.require_rows(screen)
+summary.figures(screen)
+
+left, right = st.columns([1, 1], gap="medium")
+with left:
+    facts.section("Verdicts: a click shows the rollouts")
+    bars.verdicts(queries.verdict_counts(run, view.filter), view)
+with right:
+    facts.section("Rewards")
+    values = queries.reward_values(run, view.filter, "verdict")
+    figure = charts.reward_histogram(values, queries.reward_width(run, view.filter), by="verdict", height=230)
+    charts.show(figure, "overview_rewards", "Rollouts by reward, coloured by verdict", summary.open_rewards)
+
+left, right = st.columns([1.6, 1], gap="medium")
+with left:
+    facts.section("Errors that look alike: a click shows the rollouts")
+    clusters = queries.clusters(run, view.filter, 12)
+    if clusters:
+        bars.clusters(clusters, view)
+    else:
+        facts.note("None: every rollout in the filter passed.")
+with right:
+    facts.section("How it was graded")
+    summary.provenance(run)
+
+facts.problems(run.manifest)

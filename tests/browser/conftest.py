@@ -1,0 +1,140 @@
+"""The dashboard as a process, and Debian's Chromium in front of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "dashboard"))
+
+import sample_run  # noqa: E402
+
+expect.set_options(timeout=20_000)
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def chromium() -> str:
+    """Where Chromium is. Fails the tests with what to install when it is nowhere."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not found or not Path(found).exists():
+        pytest.fail(
+            "no Chromium for the page tests: run `apt-get install chromium`, or name one in CHROMIUM", pytrace=False
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What the dashboard is started with: the sample run, an empty one, and rollouts that are not graded."""
+    folder = tmp_path_factory.mktemp("open")
+    dataset = folder / "fresh.dataset.jsonl"
+    cases = {"inputs": ["1\n2", "5\n6"], "outputs": ["3", "11"], "fn_name": "add"}
+    dataset.write_text(json.dumps({"task_id": "add", "mode": "call", "entry_point": "add", "in_outs": cases}) + "\n")
+    rollouts = folder / "fresh.jsonl"
+    codes = ["def add(a, b):\n    return a + b", "def add(a, b):\n    return a - b", "def add(a, b):\n    return a.b"]
+    rows = [{"task_id": "add", "sample_id": f"add#{i}", "completion": code} for i, code in enumerate(codes)]
+    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {
+        "runs": [str(sample_run.write(folder / "sample")), str(sample_run.write_empty(folder / "empty"))],
+        "rollouts": [str(rollouts)],
+        "dataset": str(dataset),
+    }
+
+
+@pytest.fixture(scope="session")
+def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the dashboard answers. Its working directory is a temporary one, so that runs land there."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    work = tmp_path_factory.mktemp("work")
+    log = (work / "log").open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), f"--server.port={port}"],
+        cwd=work,
+        env=os.environ | {"ROLLSCOPE_OPEN": json.dumps(opened)},
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait(url, process, work / "log")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+        log.close()
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail(f"the dashboard did not start:\n{log.read_text()}", pytrace=False)
+
+
+@pytest.fixture
+def outside() -> list[str]:
+    """Requests that left this machine; filled by `page`."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, outside: list[str]) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    opened_page = context.new_page()
+    opened_page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
+    yield opened_page
+    context.close()
+
+
+def _is_local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:"))
+
+
+@pytest.fixture
+def visit(page: Page, address: str) -> Callable[[str], Page]:
+    """Open a path and wait until the script has drawn all of it."""
+
+    def go(path: str) -> Page:
+        page.goto(f"{address}/{path}")
+        page.get_by_role("link", name="Overview").wait_for()  # before the first run the script is not running either
+        settled(page)
+        return page
+
+    return go
+
+
+def settled(page: Page) -> None:
+    """Wait until Streamlit is connected and its script is not running."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')

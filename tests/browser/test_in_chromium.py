@@ -1,0 +1,212 @@
+"""What only a browser can show: clicks, keys, scrolling, and that nothing leaves the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+import sample_run
+from conftest import settled
+from playwright.sync_api import Page, expect
+
+PATHS = ["", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards"]
+HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
+Visit = Callable[[str], Page]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "?run=empty", "rollouts?run=empty", "tasks?run=empty", "rewards?run=empty"])
+def test_every_page_draws_without_an_error_and_without_the_network(visit: Visit, outside: list[str], path: str) -> None:
+    page = visit(path)
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    assert outside == []
+
+
+def test_a_page_can_be_the_first_one_that_is_asked_for(visit: Visit) -> None:
+    page = visit("completion?task=math/add&sample=add%231")
+    expect(page.get_by_role("link", name="Rollouts")).to_be_visible()
+    expect(page.locator(".rs-code .ln.fail")).to_be_visible()
+
+
+def test_the_way_to_a_failure_is_above_the_fold(visit: Visit) -> None:
+    page = visit("")
+    button = page.get_by_role("button", name="Open the first failure")
+    box = button.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 720
+
+
+def test_one_click_from_the_overview_to_the_failing_line(visit: Visit) -> None:
+    page = visit("")
+    page.get_by_role("button", name="Open the first failure").click()
+    line = page.locator(".rs-code .ln.fail")
+    expect(line).to_contain_text("total = total.plus(1)")
+    expect(line).to_be_in_viewport()
+    assert "verdict=failed" in page.url
+
+
+def test_two_clicks_from_the_overview_to_the_failing_line_of_a_chosen_task(visit: Visit) -> None:
+    page = visit("")
+    page.get_by_role("link", name="Rollouts", exact=True).click()
+    click_cell(page, row=0, column=2)
+    line = page.locator(".rs-code .ln.fail")
+    expect(line).to_contain_text("return missing")
+    expect(line).to_be_in_viewport()
+    expect(page.locator(".rs-title")).to_contain_text("math/add / sample 3 of 4")
+
+
+def test_a_failing_line_far_down_is_scrolled_into_sight_and_frames_scroll_to_theirs(visit: Visit) -> None:
+    page = visit("completion?task=math/add&sample=add%232")
+    expect(page.locator("#L161")).to_be_in_viewport()
+    page.evaluate("document.querySelector('.rs-code').scrollTop = 0")
+    expect(page.locator("#L161")).not_to_be_in_viewport()
+    page.locator(".rs-frames a").first.click()
+    expect(page.locator("#L161")).to_be_in_viewport()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+
+
+def test_the_grid_is_worked_with_the_keyboard(visit: Visit) -> None:
+    page = visit("rollouts")
+    page.locator(".scroller").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".status")).to_contain_text("math/add · sample 2 · runtime_error")
+    page.keyboard.press("End")
+    expect(page.locator(".status")).to_contain_text("sample 4 · passed")
+    page.keyboard.press("j")
+    page.keyboard.press("Home")
+    expect(page.locator(".status")).to_contain_text("sample 1 · wrong_answer")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rs-title")).to_contain_text("wrong_answer")
+
+
+def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None:
+    page = visit("rollouts")
+    click_cell(page, row=0, column=-1)
+    page.wait_for_url("**/rollouts?*task=math*")
+    page.mouse.move(0, 0)
+    expect(page.locator(".status")).to_contain_text("a test case that nobody passes")
+    settled(page)
+    page.locator(".scroller").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".status")).to_contain_text("add#1 · test 1 · runtime_error")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/completion?*test=1*")
+
+
+def test_keys_walk_the_filter_and_the_failing_tests(visit: Visit) -> None:
+    page = visit("completion?verdict=runtime_error")
+    expect(page.get_by_text("1 of 2", exact=True)).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_text("2 of 2", exact=True)).to_be_visible()
+    settled(page)
+    page.keyboard.press("k")
+    expect(page.get_by_text("1 of 2", exact=True)).to_be_visible()
+    settled(page)
+    page.locator(".strip button").first.click()
+    page.wait_for_url("**test=0*")
+    settled(page)
+    page.keyboard.press("n")
+    page.wait_for_url("**test=1*")
+    settled(page)
+    page.keyboard.press("u")
+    page.wait_for_url("**/rollouts?*verdict=runtime_error*")
+
+
+def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
+    page = visit("rollouts")
+    page.get_by_label("Text").fill("add#1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("13 of 13 rollouts")).to_be_visible()
+    expect(page.get_by_label("Text")).to_have_value("")
+
+
+def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> None:
+    page = visit("")
+    page.locator(".bars a", has_text="wrong_answer").first.click()
+    page.wait_for_url("**/rollouts?verdict=wrong_answer*")
+    for title in ("Completion", "Rewards", "Overview"):
+        page.get_by_test_id("stPageLink-NavLink").get_by_text(title, exact=True).click()
+        expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
+        settled(page)
+        assert "verdict=wrong_answer" in page.url
+
+
+def test_a_selected_table_row_opens(visit: Visit) -> None:
+    page = visit("rollouts?view=table&q=add%231")
+    table = page.get_by_test_id("stDataFrame").locator("canvas").first
+    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
+    page.wait_for_url("**/completion?*sample=add*")
+
+
+@pytest.mark.parametrize("path", ["", "rollouts", f"rollouts?task={HOSTILE}", f"completion?task={HOSTILE}",
+                                  f"tasks?task={HOSTILE}", "completion?task=math/add&sample=add%232&view=raw",
+                                  "completion?task=text/all-kinds&sample=k/no_code&view=raw"])  # fmt: skip
+def test_a_completion_can_not_put_markup_on_a_page(visit: Visit, path: str) -> None:
+    page = visit(path)
+    assert page.title() != "owned"
+    assert page.locator("img[src='x']").count() == 0
+    assert page.locator("a[href^='http://e.example']").count() == 0
+
+
+def test_export_downloads_what_is_filtered(visit: Visit) -> None:
+    page = visit("rollouts?verdict=runtime_error")
+    page.get_by_role("button", name="Export").click()
+    expect(page.get_by_role("dialog").get_by_text("2 of 13 rollouts")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download sample.csv").click()
+    text = download.value.path().read_text()
+    assert text.startswith("task_id,sample_id")
+    assert "add#1" in text
+    assert "add#0" not in text
+
+
+def test_rollouts_are_graded_from_the_page_and_open_as_a_run(visit: Visit, outside: list[str]) -> None:
+    page = visit("?run=fresh.jsonl")
+    page.get_by_role("button", name="Grade 3 rollouts").click()
+    expect(page.get_by_role("button", name="Open the first failure")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Open the first failure").click()
+    expect(page.locator(".rs-title")).to_contain_text("wrong_answer · add / sample 2 of 3")
+    expect(page.locator(".rs-diff")).to_contain_text("3")
+    page.keyboard.press("j")
+    expect(page.locator(".rs-code .ln.fail")).to_contain_text("return a.b")
+    assert outside == []
+
+
+def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
+    page = visit("tasks?task=math/add&test=1")
+    editor = page.get_by_label("Code")
+    expect(editor).to_have_value("def add(a, b):\n    return a + b\n")
+    editor.fill("def add(a, b):\n    return [][a]\n")
+    page.get_by_role("button", name="Run test 1").click()
+    expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]", timeout=60_000)
+    expect(page.get_by_text("IndexError").first).to_be_visible()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_page_scrolls_sideways_in_any_size_or_scheme(visit: Visit, path: str) -> None:
+    page = visit(path)
+    for width, height, scheme in ((1280, 720, "light"), (1920, 1080, "dark"), (1024, 700, "dark")):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
+def click_cell(page: Page, *, row: int, column: int) -> None:
+    """Click a cell of the grid; column -1 is the row's name. Cells are 20 px, under a head of 18."""
+    expect(page.locator(".status")).to_contain_text("click a cell")
+    settled(page)
+    canvas = page.locator(".scroller canvas")
+    x = 20 if column < 0 else left_edge(page) + 20 * column + 9
+    canvas.click(position={"x": x, "y": 18 + 20 * row + 9})
+
+
+def left_edge(page: Page) -> float:
+    """Where the first column begins."""
+    return float(page.locator(".grid").evaluate("root => root.__grid.left"))

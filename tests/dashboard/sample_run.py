@@ -1,0 +1,173 @@
+"""A small run written by hand, with every verdict and with texts that would be markup if they were not escaped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaluator.model import (
+    CaseResult,
+    Difference,
+    Frame,
+    Grade,
+    Kind,
+    Mode,
+    Rollout,
+    Task,
+    TestCase,
+    Traceback,
+    Verdict,
+)
+from evaluator.runs import Manifest, RunWriter
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$ [l](http://e.example)"
+ADD_CODE = "def add(a, b):\n    total = a\n    for _ in range(b):\n        total = total.plus(1)\n    return total\n"
+LONG_CODE = "\n".join(f"value_{n} = {n}" for n in range(1, 160)) + "\ndef add(a, b):\n    return missing\n"
+MODELS = ("small", "large")
+
+
+def cases(*expected: str) -> tuple[TestCase, ...]:
+    """Test cases with the given expected values."""
+    return tuple(TestCase(i, f"{i}\n{i + 1}", value) for i, value in enumerate(expected))
+
+
+TASKS = (
+    Task(
+        task_id="math/add",
+        mode=Mode.CALL,
+        prompt="Write `add(a, b)`.",
+        entry_point="add",
+        cases=cases("1", "3", "5"),
+        reference="def add(a, b):\n    return a + b\n",
+    ),
+    Task(task_id=f"text/{HOSTILE}", mode=Mode.STDIN, prompt=HOSTILE, cases=cases("one\ntwo\nthree\n", "x \ty\n")),
+    Task(task_id="text/all-kinds", mode=Mode.STDIN, prompt="Print the input.", cases=cases("a\n", "b\n")),
+    Task(task_id="math/untried", mode=Mode.CALL, entry_point="f", cases=cases("1")),
+)
+
+
+def passed(index: int, expected: str) -> CaseResult:
+    """A test case that passed."""
+    return CaseResult(
+        index=index, verdict=Verdict.PASSED, expected=expected, actual=expected, wall_s=0.01, memory_mb=20.0
+    )
+
+
+def wrong(index: int, expected: str, actual: str, message: str) -> CaseResult:
+    """A test case with another output than expected."""
+    return CaseResult(
+        index=index,
+        verdict=Verdict.WRONG_ANSWER,
+        expected=expected,
+        actual=actual,
+        difference=Difference(message, 1, 1),
+        wall_s=0.02,
+        memory_mb=21.0,
+        stdout=actual,
+        stdout_bytes=len(actual),
+    )
+
+
+def raised(index: int, expected: str, type_: str, message: str, *lines: int) -> CaseResult:
+    """A test case that raised; `lines` are those of the traceback, the innermost last."""
+    frames = tuple(Frame(line, "add", "total = total.plus(1)") for line in lines)
+    return CaseResult(
+        index=index,
+        verdict=Verdict.RUNTIME_ERROR,
+        expected=expected,
+        error_type=type_,
+        error_message=message,
+        traceback=Traceback(type_, message, frames),
+        wall_s=0.03,
+        memory_mb=22.0,
+        stderr="a warning\n",
+        stderr_bytes=10,
+    )
+
+
+def bare(index: int, verdict: Verdict, message: str = "") -> CaseResult:
+    """A test case with a verdict and nothing else."""
+    return CaseResult(index=index, verdict=verdict, expected="a\n", error_message=message or None, wall_s=0.5)
+
+
+def grade(task: str, sample: str, found: tuple[CaseResult, ...], code: str | None, **more: object) -> Grade:
+    """The grade that follows from the results."""
+    first = next((c for c in found if c.verdict is not Verdict.PASSED), None)
+    verdict = more.pop("verdict", first.verdict if first else Verdict.PASSED)
+    assert isinstance(verdict, Verdict)
+    reward = None if not verdict.graded else float(verdict is Verdict.PASSED)
+    fields: dict[str, object] = {
+        "error_type": first.error_type if first else None,
+        "error_message": first.error_message if first else None,
+        "error_line": first.error_line if first else None,
+    }
+    return Grade(
+        task_id=task,
+        sample_id=sample,
+        verdict=verdict,
+        reward=reward,
+        pass_rate=sum(c.verdict is Verdict.PASSED for c in found) / len(found) if found else None,
+        cases=found,
+        code=code,
+        kind=Kind.FULL,
+        checker="value",
+        **(fields | more),  # type: ignore[arg-type]
+    )
+
+
+def grades() -> list[Grade]:
+    """Every verdict, on three tasks."""
+    add, text, kinds = TASKS[0].task_id, TASKS[1].task_id, TASKS[2].task_id
+    good = (passed(0, "1"), passed(1, "3"), passed(2, "5"))
+    message = "'int' object has no attribute 'plus'"
+    found = [
+        grade(add, "add#0", good, "def add(a, b):\n    return a + b\n"),
+        grade(add, "add#1", (passed(0, "1"), raised(1, "3", "AttributeError", message, 3, 4), good[2]), ADD_CODE),
+        grade(add, "add#2", (passed(0, "1"), good[1], raised(2, "5", "NameError", HOSTILE, 161)), LONG_CODE),
+        grade(add, "add#3", good, "def add(a, b):\n    return b + a\n", duplicate_of="add#0"),
+        grade(
+            text,
+            f"s/{HOSTILE}",
+            (wrong(0, "one\ntwo\nthree\n", "one\ntwo \nthree\nfour", "line 2"), passed(1, "x \ty\n")),
+            f"print('''{HOSTILE}''')\n",
+        ),
+    ]
+    singles = [
+        Verdict.COMPILE_ERROR, Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT, Verdict.REJECTED,
+        Verdict.SANDBOX_ERROR,
+    ]  # fmt: skip
+    for verdict in singles:
+        pair = (bare(0, verdict, f"{verdict} happened after 1.5 s"), bare(1, Verdict.NOT_RUN))
+        found.append(grade(kinds, f"k/{verdict}", pair, "print(input())\n", verified=verdict is not Verdict.REJECTED))
+    found.append(grade(kinds, "k/no_code", (), None, verdict=Verdict.NO_CODE, error_message="nothing that parses"))
+    found.append(grade(kinds, "k/unknown", (), None, verdict=Verdict.UNKNOWN, error_message="no test cases"))
+    return found
+
+
+def write(path: Path) -> Path:
+    """Write the run and return its directory."""
+    manifest = Manifest(dataset="sample.dataset.jsonl", rollouts="sample.rollouts.jsonl", dataset_hash="0" * 16)
+    with RunWriter.create(path, manifest) as writer:
+        for task in TASKS:
+            writer.add_task(task, task.cases)
+        for row, one in enumerate(grades()):
+            completion = f"Here it is:\n```python\n{one.code}```\n" if one.code else HOSTILE
+            rollout = Rollout(
+                task_id=one.task_id,
+                sample_id=one.sample_id,
+                completion=completion,
+                model=MODELS[row % 2],
+                line=row + 1,
+            )
+            if one.code:
+                one.line_offset = 2
+            writer.add(rollout, one, row)
+        writer.problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}')
+        writer.close()
+    return path
+
+
+def write_empty(path: Path) -> Path:
+    """Write a run without rollouts."""
+    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+        writer.close()
+    return path

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from dashboard import diff, diff_view
+
+_text = some.text(alphabet="ab \n\t\r", max_size=60)
+
+
+def sides(comparison: diff.Comparison) -> tuple[list[str], list[str]]:
+    left = ["".join(text for text, _ in row.left) for row in comparison.rows if row.left is not None]
+    right = ["".join(text for text, _ in row.right) for row in comparison.rows if row.right is not None]
+    return left, right
+
+
+@given(_text, _text)
+def test_the_first_difference_is_where_the_texts_part(expected: str, actual: str) -> None:
+    first = diff.compare(expected, actual).first
+    if expected == actual:
+        assert first is None
+        return
+    assert first is not None
+    offset = sum(len(line) + 1 for line in expected.split("\n")[: first.line - 1]) + first.column - 1
+    assert expected[:offset] == actual[:offset]
+    assert expected[offset : offset + 1] != actual[offset : offset + 1]
+
+
+@given(some.lists(some.sampled_from("abc"), max_size=12), some.lists(some.sampled_from("abc"), max_size=12))
+def test_no_line_is_lost_or_moved_when_nothing_is_folded(left: list[str], right: list[str]) -> None:
+    comparison = diff.compare("\n".join([*left, ""]), "\n".join([*right, ""]))
+    if left != right and not any(row.kind == "fold" for row in comparison.rows):
+        assert sides(comparison) == (left, right)
+
+
+def test_extra_output_at_the_end_is_always_shown() -> None:
+    expected = "\n".join(str(n) for n in range(5_000)) + "\n"
+    html = diff_view.side_by_side(expected, expected + "one line too many\n")
+    assert "one line too many" in html
+    assert "lines not shown" in html
+
+
+def test_a_long_diff_keeps_its_tail() -> None:
+    html = diff_view.side_by_side("\n".join(["a"] * 900), "\n".join(["b"] * 899 + ["the end"]))
+    assert "end" in html
+
+
+def test_white_space_is_drawn_where_it_differs_and_not_elsewhere() -> None:
+    html = diff_view.side_by_side("a b\n", "a b \t\n")
+    assert "<i>·→</i>" in html
+    assert "a b" in html
+
+
+def test_carriage_returns_and_a_missing_newline_are_named() -> None:
+    html = diff_view.side_by_side("a\nb\n", "a\r\nb")
+    assert "carriage return" in html
+    assert "no newline at its end" in html
+    assert "␍" in html
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "said"),
+    [
+        ("0.5\n", "0.50\n", "line 1, column 4, expected `⏎`, got `0`"),
+        ("a\n1 2\n", "a\n1 3\n", "line 2, column 3, expected `2`, got `3`"),
+        ("a", "", "line 1, column 1, expected `a`, got the end of the text"),
+    ],
+)
+def test_the_banner_says_where_and_what(expected: str, actual: str, said: str) -> None:
+    assert said in diff_view.banner(diff.compare(expected, actual))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        ("x" * 400_000, "x" * 200_000 + "y" * 200_000),
+        ("ab" * 100_000, "ba" * 100_000),
+        ("\n".join(map(str, range(200_000))), "\n".join(map(str, range(1, 200_001)))),
+        ("a\n" * 9_000, "b\n" * 9_000),
+    ],
+)
+def test_large_outputs_are_compared_in_bounded_time_and_space(expected: str, actual: str) -> None:
+    began = time.process_time()
+    html = diff_view.side_by_side(expected, actual)
+    assert time.process_time() - began < 2
+    assert len(html) < 1_000_000
+
+
+def test_text_that_is_too_long_to_align_gives_hashes_and_the_lines_round_the_difference() -> None:
+    left = [f"line {n}" for n in range(30_000)]
+    html = diff_view.side_by_side("\n".join(left), "\n".join([*left[:15_000], "other", *left[15_001:]]))
+    assert "SHA-256" in html
+    assert "15001" in html
+
+
+def test_nothing_in_a_text_is_markup() -> None:
+    for html in (
+        diff_view.side_by_side("<b>a</b>", "<i>&amp;</i><script>"),
+        diff_view.side_by_side("<b>", "<b>"),
+        diff_view.expected_alone("<b>", "<u>why</u>"),
+        diff_view.text_block("<b>&"),
+    ):
+        assert "<b>" not in html
+        assert "<script>" not in html
+        assert "<u>" not in html

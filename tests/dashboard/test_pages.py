@@ -1,0 +1,292 @@
+"""The pages as Streamlit runs them, without a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_run
+from conftest import APP
+from streamlit.testing.v1 import AppTest
+
+from dashboard import sandbox_check, state, workspace
+from evaluator.sandbox import launch
+
+PAGES = list(state.PAGES)
+
+
+def visit(page: str, /, **params: str) -> AppTest:
+    """A fresh visitor on a page. Every page is reached through the front door, as in a browser."""
+    app = AppTest.from_file(str(APP), default_timeout=30)
+    app.query_params.update(params)
+    app.run()
+    if page != "overview":
+        app.switch_page(state.path(page))
+        app.query_params.update(params)
+        app.run()
+    return app
+
+
+def text(app: AppTest) -> str:
+    """All HTML and text of the page."""
+    return "\n".join([e.proto.body for e in app.html] + [e.value for e in app.markdown] + [e.value for e in app.code])
+
+
+def component(app: AppTest, key: str) -> dict[str, Any]:
+    """What one of our own components was given to draw."""
+    (found,) = [e for e in app.get("bidi_component") if f"-{key}" in e.proto.id]
+    return json.loads(found.proto.json)
+
+
+def no_exception(app: AppTest) -> None:
+    assert not app.exception, [e.value for e in app.exception]
+    assert not app.error, [e.value for e in app.error]
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"verdict": "failed"},
+        {"q": "add", "model": "small", "view": "table"},
+        {"view": "raw", "verdict": "runtime_error"},
+        {"task": "math/add"},
+        {"task": "math/add", "sample": "add#2", "test": "2"},
+        {"task": f"text/{sample_run.HOSTILE}", "view": "prompt"},
+        {"task": "math/untried"},
+        {"task": "nowhere"},
+        {"task": "math/add", "sample": "nobody", "test": "99"},
+        {"run": "empty"},
+        {"run": "not-open"},
+        {"q": "matches nothing"},
+        {"sort": "slow", "page": "99"},
+        {"verdict": "?", "page": "-1", "test": "x", "r_min": "nan"},
+    ],
+    ids=str,
+)
+def test_no_address_makes_a_page_fail(page: str, params: dict[str, str]) -> None:
+    no_exception(visit(page, **params))
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("verdict", ["compile_error", "time_limit", "memory_limit", "output_limit", "rejected",
+                                     "sandbox_error", "no_code", "unknown"])  # fmt: skip
+def test_a_completion_without_traceback_says_why(verdict: str) -> None:
+    app = visit("completion", task="text/all-kinds", sample=f"k/{verdict}")
+    no_exception(app)
+    shown = text(app)
+    assert f"{verdict} ·" in shown
+    assert "rs-error" in shown
+    expected = {"no_code": "no code could be extracted", "unknown": "no test cases", "time_limit": "10 s wall"}
+    assert expected.get(verdict, f"{verdict} happened after 1.5 s") in shown
+
+
+@pytest.mark.usefixtures("opened")
+def test_overview_counts_ungraded_rollouts_apart_from_failures() -> None:
+    app = visit("overview")
+    found = {card["name"]: card for card in component(app, "cards")["cards"]}
+    assert found["rollouts"]["value"] == "13"
+    assert found["unknown"]["value"] == "1"
+    assert found["sandbox_error"]["value"] == "1"
+    assert found["mean reward"]["value"] == f"{2 / 11:.3f}"
+    assert found["unknown"]["href"] == "rollouts?verdict=unknown"
+
+
+@pytest.mark.usefixtures("opened")
+def test_overview_lists_the_bad_lines_of_the_input() -> None:
+    assert "sample.rollouts.jsonl:7: not JSON" in text(visit("overview"))
+
+
+@pytest.mark.usefixtures("opened")
+def test_pass_at_1_is_not_shown_for_rollouts_picked_by_outcome() -> None:
+    found = {card["name"]: card for card in component(visit("overview", verdict="passed"), "cards")["cards"]}
+    assert found["pass@1"]["note"] == "filtered by outcome"
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_first_failure_opens_at_its_failing_line() -> None:
+    app = visit("overview")
+    app.button(key="first_failure").click().run()
+    no_exception(app)
+    assert app.query_params["task"] == "math/add"
+    shown = text(app)
+    assert '<span class="ln fail" id="L4">' in shown
+    assert '<span class="ln frame" id="L3">' in shown
+    assert "AttributeError" in shown
+    assert "1 of 9" in shown
+
+
+@pytest.mark.usefixtures("opened")
+def test_next_and_previous_stay_inside_the_filter() -> None:
+    app = visit("completion", verdict="runtime_error")
+    assert "1 of 2" in text(app)
+    app.button(key="next").click().run()
+    assert "2 of 2" in text(app)
+    assert app.query_params["sample"] == "add#2"
+    assert app.button(key="next").disabled
+    app.button(key="previous").click().run()
+    assert app.query_params["sample"] == "add#1"
+
+
+@pytest.mark.usefixtures("opened")
+def test_next_failing_test_case() -> None:
+    app = visit("completion", task="math/add", sample="add#1", test="0")
+    app.button(key="next_failing").click().run()
+    assert app.query_params["test"] == "1"
+    assert app.button(key="next_failing").disabled
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_wrong_answer_shows_input_difference_and_the_extra_line() -> None:
+    shown = text(visit("completion", verdict="wrong_answer"))
+    assert "line 2" in shown
+    assert '<td class="plus">two<i>·</i></td>' in shown
+    assert "four" in shown
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_raw_completion_shows_where_the_code_was_cut() -> None:
+    shown = text(visit("completion", task="math/add", sample="add#1", test="1", view="raw"))
+    assert '<span class="ln cut" id="R1">' in shown
+    assert '<span class="ln took fail" id="R6">' in shown
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("page", PAGES)
+def test_texts_from_files_are_never_markup(page: str) -> None:
+    for params in ({"task": f"text/{sample_run.HOSTILE}"}, {"task": "math/add", "sample": "add#2"}):
+        app = visit(page, **params)
+        assert "<img" not in text(app)
+        labels = [e.label for e in (*app.button, *app.expander, *app.page_link)]
+        assert not any("<img" in label.replace("\\<", "") or " **bold**" in label for label in labels)
+
+
+@pytest.mark.usefixtures("opened")
+def test_an_unknown_task_offers_the_nearest() -> None:
+    app = visit("completion", task="math/ad")
+    assert "not in this run" in text(app)
+    assert any("Nearest" in link.label for link in app.page_link)
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_filter_that_matches_nothing_says_which_part_took_the_rows_and_undoes_it() -> None:
+    app = visit("rollouts", q="add#1", verdict="passed")
+    assert "matches none of 13" in text(app)
+    assert "2 rollouts" in app.button(key="undo_q").label
+    app.button(key="undo_q").click().run()
+    no_exception(app)
+    assert "q" not in app.query_params
+    assert "2 of 13 rollouts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_sidebar_writes_the_filter_into_the_address() -> None:
+    app = visit("overview")
+    app.text_input(key="w_q").set_value("add").run()
+    app.multiselect(key="w_verdicts").set_value(["passed", "runtime_error"]).run()
+    assert app.query_params["q"] == "add"
+    assert app.query_params["verdict"] == "passed,runtime_error"
+    assert "4 of 13 rollouts" in text(app)
+    app.button(key="w_clear").click().run()
+    assert "13 of 13 rollouts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_another_run_starts_with_an_empty_filter() -> None:
+    app = visit("rollouts", q="add")
+    app.selectbox(key="w_run").set_value("empty").run()
+    no_exception(app)
+    assert dict(app.query_params) == {"run": "empty"}
+    assert "holds no rollouts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_page_beyond_the_last_shows_the_last() -> None:
+    app = visit("rollouts", page="99")
+    assert next(row["id"] for row in component(app, "task_grid")["rows"]) == "math/add"
+
+
+@pytest.mark.usefixtures("opened")
+def test_tasks_shows_test_cases_raw_and_parsed() -> None:
+    shown = text(visit("tasks", task="math/add", test="1"))
+    assert "2 of 4" not in shown
+    assert "1\n2" in shown
+    assert "add" in shown
+    assert 'class="rs-code"' in shown
+
+
+def test_nothing_open_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(workspace.VARIABLE, "{}")
+    for page in PAGES:
+        app = visit(page)
+        no_exception(app)
+        assert "rollscope view" in text(app)
+
+
+def test_a_run_that_can_not_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{")
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "broken")]}))
+    app = visit("overview")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "can" in app.error[0].value
+
+
+def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "new.jsonl"
+    file.write_text('{"task_id": "a", "completion": "x"}\n')
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(file)]}))
+    app = visit("overview")
+    no_exception(app)
+    assert "--dataset" in text(app)
+
+
+@pytest.fixture
+def no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose bubblewrap may not make namespaces."""
+    bwrap = tmp_path / "bin" / "bwrap"
+    bwrap.parent.mkdir()
+    bwrap.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    bwrap.chmod(0o755)
+    monkeypatch.setenv("PATH", str(bwrap.parent), prepend=":")
+    launch.bubblewrap.cache_clear()
+    sandbox_check.mend.clear()
+    yield
+    launch.bubblewrap.cache_clear()
+    sandbox_check.mend.clear()
+
+
+@pytest.mark.usefixtures("no_sandbox")
+def test_without_a_sandbox_grades_are_shown_the_mend_is_named_and_nothing_can_be_run(
+    opened: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dataset, rollouts = tmp_path / "d.jsonl", tmp_path / "new.jsonl"
+    dataset.write_text("{}\n")
+    rollouts.write_text('{"task_id": "a", "completion": "x"}\n')
+    names = {"runs": [str(opened)], "rollouts": [str(rollouts)], "dataset": str(dataset)}
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps(names))
+    app = visit("completion", task="math/add", sample="add#1")
+    no_exception(app)
+    assert "No sandbox here" in text(app)
+    assert '<span class="ln fail" id="L4">' in text(app)
+    assert visit("tasks", task="math/add").button(key="trial_all").disabled
+    assert visit("overview", run="new.jsonl").button(key="grade").disabled
+
+
+def test_two_runs_of_one_name_can_be_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    runs = [sample_run.write_empty(tmp_path / parent / "run") for parent in ("a", "b")]
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run) for run in runs]}))
+    assert [e.name for e in workspace.entries()] == ["run", "b/run"]
+
+
+def test_code_can_not_be_run_where_others_reach_the_page(opened: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.get_option", {"server.address": "0.0.0.0"}.get)
+    assert not workspace.may_run_code()
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(opened)], "allow_rerun": True}))
+    assert workspace.may_run_code()
