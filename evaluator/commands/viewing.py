@@ -28,6 +28,7 @@ _PORTS_TRIED: Final = 100
 _READY_WITHIN: Final = 60.0
 _ENDS_WITHIN: Final = 5.0
 _WILDCARDS: Final = {"0.0.0.0", "::", ""}  # noqa: S104 - recognised, not listened on
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -104,6 +105,9 @@ def _command(host: str, port: int) -> list[str]:
         "logger.level": "error",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    if host in _LOOPBACK_NAMES:
+        # Else a page of somebody else's, whose name is made to point here, could reach the box that runs code.
+        options += [word for name in _LOOPBACK_NAMES for word in ("--server.allowedHosts", name)]
     return [sys.executable, "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
 
 
@@ -189,7 +193,7 @@ def _shown_host(host: str) -> str:
 
 
 def _warn_of_strangers(host: str) -> None:
-    if host not in ("127.0.0.1", "::1", "localhost"):
+    if host not in _LOOPBACK_NAMES:
         print("other machines can reach this page: it has no password", file=sys.stderr, flush=True)
 
 
