@@ -212,7 +212,10 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Traceback(msgspec.Struct, frozen=True):
-    """An exception as the completion raised it: outermost frame first, as Python prints it."""
+    """An exception as the completion raised it: outermost frame first, as Python prints it.
+
+    With an empty `type`: where the completion was when a limit stopped it.
+    """
 
     type: str
     message: str

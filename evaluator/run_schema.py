@@ -7,6 +7,7 @@ The writer, the reader's empty views, the export and the dashboard's SQL all fol
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
@@ -168,6 +169,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("given_reward", "double", lambda r: r.rollout.given_reward),
     Column("layers", "list<string>", lambda r: list(r.grade.layers)),
     Column("limits", "string", lambda r: _as_json(r.grade.limits)),
+    Column("metadata", "string", lambda r: json.dumps(r.rollout.metadata) if r.rollout.metadata else None),
 )
 
 CASE_COLUMNS: Final[tuple[Column[CaseRow], ...]] = (

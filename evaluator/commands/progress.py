@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import IO, Final, Self
@@ -52,18 +53,27 @@ class Meter:
 
 
 class LineMeter(Meter):
-    """A plain line every five seconds, for logs."""
+    """A plain line every five seconds, for logs, also while a slow completion holds everything up."""
 
     def __init__(self, total: int | None, stream: IO[str]) -> None:
         super().__init__(total)
         self._stream = stream
-        self._due = time.monotonic() + _LINE_EVERY
+        self._over = threading.Event()
+        self._speaker = threading.Thread(target=self._speak, daemon=True)
 
-    def count(self, verdict: Verdict) -> None:
-        super().count(verdict)
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + _LINE_EVERY
+    def _speak(self) -> None:
+        while not self._over.wait(_LINE_EVERY):
             print(self._line(), file=self._stream, flush=True)
+
+    def __enter__(self) -> Self:
+        self._speaker.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._speaker.join()
 
     def _line(self) -> str:
         of, left = "", ""

@@ -20,7 +20,9 @@ class Gate:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        self._enter()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken)
+            self._inside += 1
         try:
             yield
         finally:
@@ -29,23 +31,19 @@ class Gate:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """To be entered within `shared`."""
+        mine = False
         self._leave()
-        with self._changed:
-            self._changed.wait_for(lambda: not self._taken)
-            self._taken = True
-            self._changed.wait_for(lambda: self._inside == 0)
         try:
-            yield
-        finally:
             with self._changed:
-                self._taken = False
+                self._changed.wait_for(lambda: not self._taken)
+                mine = self._taken = True
+                self._changed.wait_for(lambda: self._inside == 0)
+            yield
+        finally:  # also when Ctrl-C ends the waiting: the gate outlives it
+            with self._changed:
+                self._taken = self._taken and not mine
                 self._inside += 1
                 self._changed.notify_all()
-
-    def _enter(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: not self._taken)
-            self._inside += 1
 
     def _leave(self) -> None:
         with self._changed:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import queue
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from evaluator.sandbox import Sandbox
 
 _WAITING_PER_WORKER = 8
 _REMEMBERED = 1024
+_REMEMBERED_CHARACTERS = 64 * 2**20
 _PATIENCE_S = 0.3
 
 
@@ -90,8 +92,10 @@ class _Crew:
             self._ending.set()
             for _ in threads:
                 self._waiting.put(None)
-            for thread, sandbox in zip(threads, sandboxes, strict=True):
-                thread.join(_PATIENCE_S)
+            patience = time.monotonic() + _PATIENCE_S
+            for thread in threads:
+                thread.join(max(0.0, patience - time.monotonic()))
+            for sandbox in sandboxes:
                 sandbox.abort()  # a thread in the middle of a rollout sees its sandbox die and gives up
             for thread in threads:
                 thread.join()
@@ -162,6 +166,7 @@ class _Known:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._grades: OrderedDict[bytes, Grade] = OrderedDict()
+        self._characters = 0
         self._waiting: dict[bytes, list[tuple[int, Rollout]]] = {}
 
     def ask(self, key: bytes, asker: tuple[int, Rollout]) -> object:
@@ -182,9 +187,18 @@ class _Known:
         with self._lock:
             if grade is not None:
                 self._grades[key] = grade
-                while len(self._grades) > _REMEMBERED:
-                    self._grades.popitem(last=False)
+                self._characters += _characters(grade)
+                while len(self._grades) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+                    self._characters -= _characters(self._grades.popitem(last=False)[1])
             return self._waiting.pop(key, [])
+
+
+def _characters(grade: Grade) -> int:
+    """Of the texts that make a grade large."""
+    shown = sum(
+        len(case.expected or "") + len(case.actual or "") + len(case.stdout) + len(case.stderr) for case in grade.cases
+    )
+    return shown + len(grade.code or "")
 
 
 def _copied(grade: Grade, rollout: Rollout) -> Grade:

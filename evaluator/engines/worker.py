@@ -9,6 +9,7 @@ from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable
 
 _ATTEMPTS = 2
+_SHOWN = 500
 
 
 class Worker:
@@ -38,6 +39,8 @@ class Worker:
             except (FaultError, SandboxUnavailable) as error:
                 fault = str(error)
                 self.sandbox.renew()
+            except Exception as error:  # a mistake of ours: it may not cost the run, nor the rollout its reward
+                return _ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
         return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault)
 
 

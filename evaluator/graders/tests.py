@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
@@ -15,6 +17,7 @@ from evaluator.sandbox import Execution, Outcome, Program, Status
 __all__ = ["grade", "test_cases"]
 
 _TIME_OUTS_ALLOWED = 2
+_LEAST_S = 0.01
 _SHOWN_WHEN_WRONG = 64 * 1024
 _SHOWN_WHEN_RIGHT = 2 * 1024
 _SHOWN_STREAM = 16 * 1024
@@ -92,21 +95,21 @@ def _grade_cases(task: Task, extraction: Extraction, plan: Plan, limits: Limits,
 
 def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution) -> list[CaseResult]:
     results: list[CaseResult] = []
-    deadline = time.monotonic() + limits.total_s
+    budget = _Budget(limits.total_s)
     time_outs = 0
     stopped = False
     for planned in plan.cases:
         if stopped:
             results.append(_not_run(planned))
             continue
-        if time.monotonic() >= deadline:
+        if budget.left() <= 0:
             late = _not_run(planned)
             late.verdict = Verdict.TIME_LIMIT
             late.error_message = f"{limits.total_s:g} s for the whole completion had passed"
             results.append(late)
             stopped = True
             continue
-        result = _case_result(task, plan, planned, _run_case(planned, limits, deadline, bench, execution))
+        result = _case_result(task, plan, planned, _run_case(planned, limits, budget, bench, execution))
         results.append(result)
         time_outs += result.verdict is Verdict.TIME_LIMIT
         failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
@@ -114,13 +117,30 @@ def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: 
     return results
 
 
-def _run_case(planned: PlannedCase, limits: Limits, deadline: float, bench: Bench, execution: Execution) -> Outcome:
-    """Runs one test case; once more, alone, when it ran out of wall time with little CPU time used."""
-    wall_s = min(limits.wall_s, max(deadline - time.monotonic(), 0.01))
-    outcome = execution.run(planned.payload, wall_s=wall_s)
-    if outcome.status is Status.TIME and outcome.cpu_s < limits.wall_s / 2 and deadline > time.monotonic():
+class _Budget:
+    """The seconds that a completion has left for all its test cases. Waiting to be alone costs none of them."""
+
+    def __init__(self, total_s: float) -> None:
+        self._end = time.monotonic() + total_s
+
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    @contextmanager
+    def alone(self, bench: Bench) -> Iterator[None]:
+        left = self.left()
         with bench.alone():
-            outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, deadline - time.monotonic()))
+            self._end = time.monotonic() + left
+            yield
+
+
+def _run_case(planned: PlannedCase, limits: Limits, budget: _Budget, bench: Bench, execution: Execution) -> Outcome:
+    """Runs one test case; once more, alone, when it ran out of wall time with little CPU time used."""
+    outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, max(budget.left(), _LEAST_S)))
+    starved = outcome.status is Status.TIME and outcome.cpu_s < min(limits.wall_s, limits.cpu_s) / 2
+    if starved and budget.left() > 0:
+        with budget.alone(bench):
+            outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, budget.left()))
     return outcome
 
 
@@ -145,8 +165,8 @@ def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome)
         error_message=outcome.message or None,
         traceback=outcome.failure,
     )
-    if outcome.failure is not None:
-        result.error_type, result.error_message = outcome.failure.type, outcome.failure.message
+    if outcome.failure is not None and outcome.failure.type:
+        result.error_type, result.error_message = outcome.failure.type, outcome.message or outcome.failure.message
     if outcome.status is Status.ANSWERED:
         _judge(task, plan, planned, outcome, stdout, result)
     room = _SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else _SHOWN_WHEN_WRONG

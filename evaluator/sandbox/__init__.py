@@ -70,6 +70,16 @@ class Sandbox:
 
         Raises `SandboxUnavailable` when there is none or a layer does not hold.
         """
+        try:
+            self._warm_up()
+        except FaultError:
+            self.renew()
+            try:
+                self._warm_up()
+            except FaultError as error:
+                raise SandboxUnavailable(f"it starts, but fails ({error})", "see `rollscope doctor`") from error
+
+    def _warm_up(self) -> None:
         self._zygote(numpy=False)
         if not self._proved:
             prove(self)
@@ -102,4 +112,7 @@ class Sandbox:
             zygote = None
         if zygote is None:
             zygote = self._zygotes[numpy] = Zygote(numpy=numpy)
+            if self._closed:  # by `abort`, which did not see the one that was just starting
+                self.renew()
+                raise FaultError("the sandbox is closed")
         return zygote

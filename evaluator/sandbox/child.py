@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import socket
 import time
 
+from evaluator.sandbox.inside.channel import STACK_SIGNAL
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
 from evaluator.sandbox.zygotes import Zygote
 
 _START_S = 10.0
-_GRACE_S = 2.0
+_GRACE_S = 10.0
+"""For the kernel to end a process and free its memory, on a busy machine."""
+_STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.1, 0.002, 64 * 1024
 
 
 class Child:
@@ -24,13 +30,16 @@ class Child:
         self.used = False
         self.ended: Ended | None = None
         self._files = MemoryFile(stdin), MemoryFile(), MemoryFile()
+        self._stack = MemoryFile()
         ours, theirs = socket.socketpair()
         # The kernel tells the process's number with its first frame.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.connection = Connection(ours)
         with theirs:
-            zygote.fork([theirs.fileno(), *(file.descriptor for file in self._files)])
+            zygote.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
         self.number = self.connection.receive_hello(time.monotonic() + _START_S)
+        # It waits for its order now, so the number is still its own; later it may be another process's.
+        self._handle = open(os.pidfd_open(self.number), "rb", buffering=0)
 
     @property
     def output(self) -> tuple[MemoryFile, MemoryFile]:
@@ -50,6 +59,18 @@ class Child:
             self.ended = self._zygote.await_end(watch)
         return self.ended
 
+    def stack(self) -> bytes:
+        """Where it is at this moment, as Python's faulthandler writes it; empty when it does not say so at once."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle.fileno(), STACK_SIGNAL)
+        deadline = time.monotonic() + _STACK_S
+        while time.monotonic() < deadline:
+            told = self._stack.read(_STACK_CAP).data
+            if told.endswith(b"\n") and told.count(b"\n") > 1:
+                return told
+            time.sleep(_STACK_LOOK_S)
+        return b""
+
     def kill(self) -> Ended:
         """Kills it with everything that it started; returns when all is gone."""
         if self.ended is None:
@@ -59,5 +80,6 @@ class Child:
 
     def close(self) -> None:
         self.connection.close()
-        for file in self._files:
+        self._handle.close()
+        for file in (*self._files, self._stack):
             file.close()

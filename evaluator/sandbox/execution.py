@@ -16,7 +16,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import values
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.outcomes import Outcome, Status
-from evaluator.sandbox.reports import Ended, report, traceback_of
+from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
 from evaluator.sandbox.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
@@ -66,8 +66,10 @@ class Execution:
         try:
             child.kill()
         except (OSError, EOFError, SilenceError, BrokenFrameError):
-            self._zygote.kill()  # it can't be trusted to have ended the child
+            pass
         finally:
+            if child.ended is None:  # also when Ctrl-C came meanwhile
+                self._zygote.kill()
             child.close()
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
@@ -104,12 +106,13 @@ class Execution:
             return ""
         except BrokenFrameError:
             pass
-        return "it wrote to the protocol descriptor after its last answer"
+        return "it wrote to the grader's own channel after its last answer"
 
     def _compile(self, child: Child) -> Outcome | None:
         """Has the program compiled, nothing of it run; None when it could be, else the process is ended."""
         refused = Outcome(status=Status.NOT_LOADED)
-        watch = LimitWatch(child.number, self._limits, _COMPILE_S)
+        limits = msgspec.structs.replace(self._limits, cpu_s=max(self._limits.cpu_s, _COMPILE_S))
+        watch = LimitWatch(child.number, limits, _COMPILE_S)
         try:
             child.connection.send(b"I", self._order(), watch)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
@@ -119,7 +122,7 @@ class Execution:
                 raise FaultError(payload.decode("utf-8", "replace"))
             refused.failure = traceback_of(report(payload), self._program.source)
         except LimitPassed as passed:
-            refused.message = f"compiling it took over {passed.message}"
+            refused.status, refused.message = passed.status, f"while it was compiled: {passed.message}"
         except EOFError:
             refused.message = "Python's compiler crashed on it"
         child.kill()  # raises when it is the zygote that has gone
@@ -154,10 +157,13 @@ class Execution:
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
         except LimitPassed as passed:
-            outcome.status, outcome.message, outcome.failure = passed.status, passed.message, None
+            outcome.status, outcome.message = passed.status, passed.message
+            outcome.wall_s = time.monotonic() - watch.started
+            outcome.failure = stack_of(child.stack(), self._program.source)
         except BrokenFrameError as error:
-            outcome.status, outcome.message, outcome.failure = Status.REJECTED, str(error), None
-        outcome.wall_s = time.monotonic() - watch.started
+            outcome.status, outcome.failure = Status.REJECTED, None
+            outcome.message = f"it wrote to the grader's own channel: {error}"
+        outcome.wall_s = outcome.wall_s or time.monotonic() - watch.started
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
         outcome.memory_mb = max(outcome.memory_mb, watch.peak_mb)
         outcome.stdout, outcome.stderr = (file.read(self._output_bytes) for file in child.output)

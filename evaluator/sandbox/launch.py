@@ -78,6 +78,14 @@ _ENVIRONMENT = {
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rollscope-starter")
 
 
+def _renew_starter() -> None:
+    global _starter  # noqa: PLW0603 - a fork's child has the executor, but not its thread
+    _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rollscope-starter")
+
+
+os.register_at_fork(after_in_child=_renew_starter)
+
+
 def target_user() -> int:
     """Who runs completions outside the namespaces: nobody when we are root, else ourselves."""
     return _NOBODY if os.geteuid() == 0 else os.geteuid()
@@ -183,7 +191,7 @@ def _settings(interpreter: Interpreter, *, numpy: bool) -> dict[str, object]:
     rules += [("/proc", _READ), ("/dev", _READ | _WRITE), ("/tmp", _ALL), ("/dev/shm", _ALL)]  # noqa: S108
     return {
         "path": list(interpreter.path),
-        "preload": [*_PRELOAD, *(("numpy",) if numpy else ())],
+        "preload": [*_PRELOAD, *(("numpy", "numpy.random") if numpy else ())],
         "seccomp": bpf_program(),
         "landlock": True,
         "rules": rules,

@@ -47,6 +47,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None
+    """The exception; for TIME and MEMORY, with an empty type, where it was when it was stopped."""
     message: str = ""
     """For REJECTED, DIED and FAULT: what was seen."""
     stdout: Stream = msgspec.field(default_factory=Stream)

@@ -66,3 +66,14 @@ def traceback_of(told: Report, source: str) -> Traceback | None:
         if 0 < line <= len(lines)
     )
     return Traceback(kind[:_TYPE_CAP], message[:_MESSAGE_CAP], shown, min(max(omitted, 0), _MOST_OMITTED))
+
+
+_STACK_LINE = re.compile(rb'^  File "(?:main|solution)\.py", line (\d{1,9}) in (.*)$', re.MULTILINE)
+
+
+def stack_of(told: bytes, source: str) -> Traceback | None:
+    """Where a process was when it was stopped, from what Python's faulthandler wrote; None when it told nothing."""
+    frames = [(int(line), function.decode("utf-8", "replace")) for line, function in _STACK_LINE.findall(told)]
+    if not frames:
+        return None
+    return traceback_of(Report(failure=("", "", frames[::-1], 0)), source)

@@ -2,7 +2,8 @@
 
 What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
 whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
-for `socketpair`, which asyncio needs and which reaches nobody else.
+for `socketpair`, which asyncio needs and which reaches nobody else. Signals, limits and priorities reach the
+process itself alone, not its process group or the namespace's first process, which are the harness's.
 
 The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
 laid, so a short path costs less at each fork than a long list would.
@@ -13,13 +14,14 @@ from __future__ import annotations
 import errno
 import platform
 import struct
+from collections.abc import Sequence
 from functools import cache
 
 # Name, number on x86_64, number on aarch64 ("-": the call does not exist there).
 _ALLOWED = """
     read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69;
     pwritev 296 70; preadv2 327 286; pwritev2 328 287; lseek 8 62; close 3 57; close_range 436 436;
-    dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; fcntl 72 25; ioctl 16 29; flock 73 32;
+    dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; flock 73 32;
     fsync 74 82; fdatasync 75 83; sync_file_range 277 84; sendfile 40 71; splice 275 76; tee 276 77;
     copy_file_range 326 285; open 2 -; openat 257 56; openat2 437 437; creat 85 -; access 21 -;
     faccessat 269 48; faccessat2 439 439; stat 4 -; fstat 5 80; lstat 6 -; newfstatat 262 79;
@@ -36,8 +38,8 @@ _ALLOWED = """
     munlock 150 229; mlockall 151 230; munlockall 152 231; mlock2 325 284; membarrier 324 283;
     memfd_create 319 279; pkey_mprotect 329 288; pkey_alloc 330 289; pkey_free 331 290;
     rt_sigaction 13 134; rt_sigprocmask 14 135; rt_sigreturn 15 139; rt_sigpending 127 136;
-    rt_sigsuspend 130 133; rt_sigtimedwait 128 137; rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240;
-    sigaltstack 131 132; kill 62 129; tkill 200 130; tgkill 234 131; pause 34 -; signalfd 282 -;
+    rt_sigsuspend 130 133; rt_sigtimedwait 128 137;
+    sigaltstack 131 132; pause 34 -; signalfd 282 -;
     signalfd4 289 74; restart_syscall 219 128; alarm 37 -; getitimer 36 102; setitimer 38 103;
     nanosleep 35 101; clock_nanosleep 230 115; clock_gettime 228 113; clock_getres 229 114;
     gettimeofday 96 169; time 201 -; times 100 153; timer_create 222 107; timer_settime 223 110;
@@ -49,10 +51,10 @@ _ALLOWED = """
     epoll_pwait2 441 441; eventfd 284 -; eventfd2 290 19; sched_yield 24 124; sched_getaffinity 204 123;
     sched_setaffinity 203 122; sched_getparam 143 121; sched_getscheduler 145 120;
     sched_get_priority_max 146 125; sched_get_priority_min 147 126; sched_rr_get_interval 148 127;
-    getpriority 140 141; setpriority 141 140; getcpu 309 168; getpid 39 172; getppid 110 173;
+    getpriority 140 141; getcpu 309 168; getpid 39 172; getppid 110 173;
     getuid 102 174; geteuid 107 175; getgid 104 176; getegid 108 177; getresuid 118 148;
     getresgid 120 150; getgroups 115 158; getpgid 121 155; getpgrp 111 -; getsid 124 156;
-    setsid 112 157; setpgid 109 154; getrlimit 97 163; setrlimit 160 164; prlimit64 302 261;
+    setsid 112 157; setpgid 109 154; getrlimit 97 163; setrlimit 160 164;
     getrusage 98 165; sysinfo 99 179; uname 63 160; getrandom 318 278; prctl 157 167; capget 125 90;
     exit 60 93; exit_group 231 94; wait4 61 260; waitid 247 95; sendto 44 206; recvfrom 45 207;
     sendmsg 46 211; recvmsg 47 212; sendmmsg 307 269; recvmmsg 299 243; shutdown 48 210;
@@ -66,6 +68,23 @@ _CLONE3 = 435
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE_THREAD = 0x00010000
 
+_ANY = 0xFFFFFFFF
+_A_PROCESS = ((2, 0x7FFFFFFF),)
+_ITSELF = ((0, 0),)
+# Name, number on x86_64, number on aarch64, which argument, and the values that are allowed: (first, last) ascending.
+_WITH_ARGUMENT = (
+    ("kill", 62, 129, 0, _A_PROCESS),
+    ("tkill", 200, 130, 0, _A_PROCESS),
+    ("tgkill", 234, 131, 0, _A_PROCESS),
+    ("rt_sigqueueinfo", 129, 138, 0, _A_PROCESS),
+    ("rt_tgsigqueueinfo", 297, 240, 0, _A_PROCESS),
+    ("prlimit64", 302, 261, 0, _ITSELF),
+    ("setpriority", 141, 140, 0, _ITSELF),  # PRIO_PROCESS
+    # Without F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel sends signals to others.
+    ("fcntl", 72, 25, 1, ((0, 7), (9, 9), (11, 14), (16, _ANY))),
+    ("ioctl", 16, 29, 1, ((0, 0x8900), (0x8903, _ANY))),  # without FIOSETOWN and SIOCSPGRP
+)
+
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
 
@@ -75,7 +94,7 @@ def _refuse(error: int) -> int:
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
 _Instruction = tuple[int, int, int, int]
 """BPF: operation, jump if true, jump if false, constant."""
@@ -87,41 +106,58 @@ def _numbers(table: str, machine: str) -> set[int]:
     return {int(row[column]) for row in rows if row[column] != "-"}
 
 
-def _runs(allowed: set[int], clone: int, processes: bool) -> list[tuple[int, int]]:
-    """(first number, action) of each run of calls, ascending. Action -1 looks at clone's flags."""
-    refused = _refuse(errno.EPERM)
-    runs: list[tuple[int, int]] = []
-    for number in range(max(allowed) + 2):
-        if number in allowed:
-            action = _ALLOW
-        elif number == clone:
-            action = _ALLOW if processes else -1
-        elif number == _CLONE3:
-            action = _refuse(errno.ENOSYS)
-        else:
-            action = refused
-        if not runs or runs[-1][1] != action:
-            runs.append((number, action))
+_Leaf = tuple[_Instruction, ...]
+"""What decides on a call whose number is known."""
+
+_ALLOWED_LEAF: _Leaf = ((_RETURN, 0, 0, _ALLOW),)
+_REFUSED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(errno.EPERM)),)
+_NO_SUCH_CALL: _Leaf = ((_RETURN, 0, 0, _refuse(errno.ENOSYS)),)
+_THREAD_ALONE: _Leaf = (
+    (_LOAD, 0, 0, _ARGUMENTS),
+    (_JUMP_BITS, 0, 1, _CLONE_THREAD),
+    *_ALLOWED_LEAF,
+    *_REFUSED_LEAF,
+)
+
+
+def _where_argument(place: int, ranges: Sequence[tuple[int, int]]) -> _Leaf:
+    """Allows the call where the argument's lower half lies in one of the ranges."""
+    leaf = [(_LOAD, 0, 0, _ARGUMENTS + 8 * place)]
+    for first, last in ranges:
+        if last != _ANY:
+            leaf.append((_JUMP_AT_LEAST, 3, 0, last + 1))
+        leaf += [(_JUMP_AT_LEAST, 0, 1, first), *_ALLOWED_LEAF, *_REFUSED_LEAF]
+    return (*leaf, *_REFUSED_LEAF)
+
+
+def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
+    """What decides on each call by its number; all others are refused."""
+    leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
+    for _, x86_64, aarch64, place, ranges in _WITH_ARGUMENT:
+        leaves[x86_64 if machine == "x86_64" else aarch64] = _where_argument(place, ranges)
+    if processes:
+        leaves |= dict.fromkeys(_numbers(_PROCESSES, machine), _ALLOWED_LEAF)
+    leaves[_CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
+    leaves[_CLONE3] = _NO_SUCH_CALL
+    return leaves
+
+
+def _runs(leaves: dict[int, _Leaf]) -> list[tuple[int, _Leaf]]:
+    """(first number, leaf) of each run of calls that are decided alike, ascending."""
+    runs: list[tuple[int, _Leaf]] = []
+    for number in range(max(leaves) + 2):
+        leaf = leaves.get(number, _REFUSED_LEAF)
+        if not runs or runs[-1][1] != leaf:
+            runs.append((number, leaf))
     return runs
 
 
-def _search_tree(runs: list[tuple[int, int]]) -> list[_Instruction]:
+def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
     if len(runs) == 1:
-        return _leaf(runs[0][1])
+        return list(runs[0][1])
     middle = len(runs) // 2
     below, above = _search_tree(runs[:middle]), _search_tree(runs[middle:])
     return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
-
-
-def _leaf(action: int) -> list[_Instruction]:
-    if action != -1:
-        return [(_RETURN, 0, 0, action)]
-    return [
-        (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_JUMP_BITS, 0, 1, _CLONE_THREAD),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _refuse(errno.EPERM)),
-    ]
 
 
 @cache
@@ -130,14 +166,11 @@ def bpf_program(machine: str = platform.machine(), *, processes: bool = False) -
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    allowed = _numbers(_ALLOWED, machine)
-    if processes:
-        allowed |= _numbers(_PROCESSES, machine) - {_CLONE3}
     instructions: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCH),
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[machine]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NUMBER),
-        *_search_tree(_runs(allowed, _CLONE[machine], processes)),
+        *_search_tree(_runs(_leaves(machine, processes))),
     ]
     return b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)

@@ -29,6 +29,7 @@ class LimitWatch:
         self._process = process
         self._limits = limits
         self.started = time.monotonic()
+        self._wall_s = wall_s
         self._deadline = self.started + wall_s
         self.cpu_before = self._cpu()
         self._next_look = self.started + _FIRST_LOOK_S
@@ -48,7 +49,7 @@ class LimitWatch:
         """How long to wait before the next look, in milliseconds; looks when that is due."""
         now = time.monotonic()
         if now >= self._deadline:
-            raise LimitPassed(Status.TIME, "wall time")
+            raise LimitPassed(Status.TIME, f"{self._wall_s:.3g} s of wall time")
         if now >= self._next_look:
             self.look()
         return max((min(self._deadline, self._next_look) - now) * 1000, 1)

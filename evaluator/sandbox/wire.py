@@ -78,7 +78,10 @@ class Connection:
         (size,) = _HEADER.unpack(self._exactly(4, patience))
         if not 0 < size <= most + 1:
             raise BrokenFrameError(f"a frame of {size} bytes where at most {most + 1} belong")
-        body = self._exactly(size, patience)
+        try:
+            body = self._exactly(size, patience)
+        except EOFError:
+            raise BrokenFrameError("a frame that ends too early") from None
         return body[:1], body[1:]
 
     def receive_hello(self, deadline: float) -> int:

@@ -34,6 +34,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     namespace = module.__dict__
     namespace.update(__builtins__=builtins, __file__="solution.py")
     sys.modules["__main__"] = ModuleType("__main__")
+    leftovers.keep_builtins()
     leftovers.seed()
     try:
         if preamble is not None:

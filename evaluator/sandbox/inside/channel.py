@@ -8,6 +8,11 @@ import socket
 import struct
 from typing import Any
 
+STACK_SIGNAL = 63
+"""Asks a process to write where it is to `STACK_DESCRIPTOR`; a real-time signal, which few programs know."""
+
+STACK_DESCRIPTOR = 7
+
 _HEADER = struct.Struct("!I")
 
 

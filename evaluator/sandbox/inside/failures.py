@@ -20,7 +20,7 @@ def report(error: BaseException) -> Report:
     frames, message = _own_frames(error.__traceback__), _message(error)
     if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES:
         frames.append((error.lineno or 1, "<module>"))
-        message = str(error.msg)  # str(error) says file and line once more
+        message = _shortened(str(error.msg))  # str(error) says file and line once more
     omitted = max(0, len(frames) - 2 * _KEPT)
     if omitted:
         frames = frames[:_KEPT] + frames[-_KEPT:]

@@ -20,8 +20,8 @@ from types import CodeType, FunctionType
 
 _HARMLESS = frozenset(
     """__future__ abc array bisect calendar cmath collections copy dataclasses datetime decimal enum fractions
-    functools hashlib heapq io itertools json math numbers operator os pprint queue random re statistics string
-    struct sys textwrap threading time types typing unicodedata""".split()
+    functools hashlib heapq io itertools json math numbers operator os pprint queue random re readline statistics
+    string struct sys textwrap threading time types typing unicodedata""".split()
 )
 
 _TELLING = frozenset(
@@ -77,7 +77,12 @@ def _sets_attribute_of_global(code: CodeType) -> bool:
     return False
 
 
-_BUILTINS = dict(builtins.__dict__)
+_BUILTINS: dict[str, object] = {}
+
+
+def keep_builtins() -> None:
+    """Notes the builtin functions, before any of the completion has run."""
+    _BUILTINS.update(builtins.__dict__)
 
 
 def restore_builtins() -> None:

@@ -14,12 +14,15 @@ from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux,
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
 
+_BROKEN = 70
+"""Exit status of a process that could not go on."""
+
 Confinement = tuple[linux.SeccompFilter, int, list[tuple[str, int]]]
 """The system call filter, Landlock's version (0: none) and its rules."""
 
 
 def serve(descriptors: list[int], confinement: Confinement) -> None:
-    """Never returns. `descriptors`: the parent's connection, then what becomes 0, 1 and 2.
+    """Never returns. `descriptors`: the parent's connection, what becomes 0, 1 and 2, and where a stack is written.
 
     Sends `H`; reads the order; sends `L`, or `C` when the code does not compile. Until then none of it has run.
     """
@@ -34,17 +37,21 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
     except BaseException as error:
         channel.send(_CHANNEL, b"!", repr(error).encode())
         os._exit(1)
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+    try:
         _run(order, code, preamble)
-    os._exit(0)
+    except BaseException:  # the parent has gone, or the program broke what we need
+        os._exit(_BROKEN)
 
 
 def _take(descriptors: list[int]) -> None:
     """Puts the descriptors in their places and closes all others."""
     high = [os.dup2(descriptor, 200 + place) for place, descriptor in enumerate(descriptors)]
-    for descriptor, place in zip(high, (_CHANNEL, 0, 1, 2), strict=True):
+    for descriptor, place in zip(high, (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR), strict=True):
         os.dup2(descriptor, place)
-    linux.close_from(_CHANNEL + 1)
+    for between in range(_CHANNEL + 1, channel.STACK_DESCRIPTOR):
+        with contextlib.suppress(OSError):
+            os.close(between)
+    linux.close_from(channel.STACK_DESCRIPTOR + 1)
 
 
 def _confine(order: dict[str, Any], seccomp: linux.SeccompFilter, abi: int, rules: list[tuple[str, int]]) -> None:
@@ -83,7 +90,7 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
         if order["preamble"]:
             preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
         return compile(source, name, "exec", dont_inherit=True), preamble
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+    except Exception as error:
         channel.send(_CHANNEL, b"C", dumps({"failure": failures.report(error)}).encode())
         os._exit(0)
 
@@ -99,7 +106,7 @@ def _write_source(name: str, source: str) -> None:
 def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> None:
     channel.send(_CHANNEL, b"L")
     if order["entry_point"] is None:
-        reuse = order["reuse"] and leftovers.is_plain(code)
-        programs.serve(_CHANNEL, code, order["source"], reuse=reuse)
+        reuse = order["reuse"] and preamble is None and leftovers.is_plain(code)
+        programs.serve(_CHANNEL, code, preamble, order["source"], reuse=reuse)
     else:
         calls.serve(_CHANNEL, code, preamble, order["entry_point"], order["output_bytes"])

@@ -10,12 +10,14 @@ import os
 import resource
 import sys
 import threading
+import weakref
 from json import dumps
 from types import CodeType, ModuleType
 
 from evaluator.sandbox.inside import channel, failures, leftovers
 
 _DESCRIPTORS = (0, 1, 2)
+_FILE = "/tmp/main.py"  # noqa: S108 - the sandbox's own
 
 
 class _Outcome:
@@ -26,15 +28,19 @@ class _Outcome:
         self.failure: failures.Report | None = None
 
 
-def serve(connection: int, code: CodeType, source: str, *, reuse: bool) -> None:
-    """Runs the program once for each `R` frame and answers `D`; ends the process when it can't be used again."""
+def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, *, reuse: bool) -> None:
+    """Runs the preamble and the program once for each `R` frame and answers `D`.
+
+    Ends the process when it can't be used again.
+    """
     for descriptor in _DESCRIPTORS:
         os.dup2(descriptor, connection + 1 + descriptor)
     snapshot = None
     if reuse:
         snapshot = leftovers.Snapshot(code)
+    leftovers.keep_builtins()
     exit_callbacks = atexit._ncallbacks()
-    lines = source.splitlines()
+    lines = failures.lines_of(source)
     write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
     while True:
         try:
@@ -43,9 +49,9 @@ def serve(connection: int, code: CodeType, source: str, *, reuse: bool) -> None:
             leave(0)
         _fresh_streams(connection)
         leftovers.seed()
-        outcome = _run(code, lines, exit_callbacks, collect=not reuse)
+        outcome = _run([preamble, code] if preamble else [code], lines, exit_callbacks, collect=not reuse)
         leftovers.restore_builtins()
-        clean = snapshot is not None and snapshot.restore()
+        clean = snapshot is not None and _restored(connection) and snapshot.restore()
         memory = usage(resource.RUSAGE_SELF).ru_maxrss
         answer = _answer(outcome, memory, clean)
         try:
@@ -66,10 +72,20 @@ def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
     return dumps(record).encode()
 
 
+def _restored(connection: int) -> bool:
+    """Makes 0, 1 and 2 what they were: `open(0).read()` closes 0. False where our copies have gone too."""
+    try:
+        for descriptor in _DESCRIPTORS:
+            os.dup2(connection + 1 + descriptor, descriptor)
+    except OSError:
+        return False
+    return True
+
+
 def _fresh_streams(connection: int) -> None:
     """Descriptors 0, 1 and 2 and the text layers over them, made anew at the start of their files."""
+    _restored(connection)
     for descriptor in _DESCRIPTORS:
-        os.dup2(connection + 1 + descriptor, descriptor)
         os.lseek(descriptor, 0, os.SEEK_SET)
     sys.stdin = sys.__stdin__ = _text(0, "r", "surrogateescape")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _text(1, "w", "surrogateescape")  # type: ignore[misc]
@@ -83,27 +99,29 @@ def _text(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
     raw = io.FileIO(descriptor, mode, closefd=False)
     raw.name = _NAMES[descriptor]
     buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
-    stream = io.TextIOWrapper(buffer, "utf-8", errors, line_buffering=descriptor == 2)
+    stream = io.TextIOWrapper(buffer, "utf-8", errors, newline="\n", line_buffering=descriptor == 2)
     stream.mode = mode  # type: ignore[misc]
     return stream
 
 
-def _run(code: CodeType, lines: list[str], exit_callbacks: int, collect: bool) -> _Outcome:
+def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collect: bool) -> _Outcome:
     outcome = _Outcome()
     original = sys.stdout, sys.stderr
-    module = sys.modules["__main__"] = ModuleType("__main__")
-    namespace = module.__dict__
-    namespace.update(__builtins__=builtins, __file__="main.py", __cached__=None, __annotations__={})
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=_FILE, __cached__=None, __annotations__={})
     try:
-        exec(code, namespace)  # noqa: S102 - this process exists for it
+        for code in codes:
+            exec(code, sys.modules["__main__"].__dict__)  # noqa: S102 - this process exists for it
     except SystemExit as error:
         outcome.exit_status = failures.exit_status(error)
     except BaseException as error:
         outcome.exit_status = 1
         outcome.failure = failures.report(error)
         _print_traceback(error, lines)
-    _finish(namespace, exit_callbacks, collect)
-    _flush(outcome, sys.stdout, sys.stderr, *original)
+    _finish(outcome, exit_callbacks)
+    sys.stdout, sys.stderr = original  # a program's own may need the globals that end now
+    _drop_main(collect=collect)
+    _flush(outcome, *original)
     return outcome
 
 
@@ -119,22 +137,32 @@ def _print_traceback(error: BaseException, lines: list[str]) -> None:
         error.__traceback__ = None
 
 
-def _finish(namespace: dict[str, object], exit_callbacks: int, collect: bool) -> None:
-    """What the interpreter does after the last line: wait for threads, run atexit, drop the globals."""
+def _finish(outcome: _Outcome, exit_callbacks: int) -> None:
+    """What the interpreter does after the last line: wait for threads, run atexit, flush."""
     try:
         _join_threads()
     except BaseException as error:
         failures.report(error)
     if atexit._ncallbacks() != exit_callbacks:
         atexit._run_exitfuncs()
-    _flush(_Outcome(), sys.stdout, sys.stderr)
-    for private in (True, False):
-        for name in list(namespace):
-            if name != "__builtins__" and (name.startswith("_") and not name.startswith("__")) is private:
-                namespace[name] = None
-    namespace.clear()
+    _flush(outcome, sys.stdout, sys.stderr)
+
+
+_NOBODY = ModuleType("__main__")
+"""Keeps the place between two runs: what is imported is counted to see what a run left."""
+
+
+def _drop_main(*, collect: bool) -> None:
+    """Ends what the globals hold. With `collect` a `__del__` still finds them, for the collector calls it first."""
+    module: ModuleType | None = sys.modules["__main__"]
+    sys.modules["__main__"] = _NOBODY
     if collect:
+        left = weakref.ref(module)
+        module = None
         gc.collect()
+        module = left()
+    if module is not None:
+        module.__dict__.clear()
 
 
 def _join_threads() -> None:

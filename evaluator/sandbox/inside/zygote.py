@@ -6,6 +6,7 @@ It reads nothing that comes from a completion: for each it gets a byte and the d
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import importlib
 import os
@@ -43,7 +44,7 @@ def main(control: socket.socket, settings: dict[str, Any]) -> None:
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     while True:
         try:
-            message, descriptors = channel.receive_with_descriptors(control, 4)
+            message, descriptors = channel.receive_with_descriptors(control, 5)
         except channel.ClosedError:
             os._exit(0)
         if message != b"F":
@@ -115,6 +116,8 @@ def _prepare(settings: dict[str, Any]) -> None:
     site.sethelper()
     _import_without_fork_hooks(settings["preload"])
     linux.set_default_thread_stack(_THREAD_STACK)
+    # Works without the GIL and without running any Python, so also within a call into C that does not end.
+    faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     leftovers.is_plain(code)
     try:

@@ -1,0 +1,70 @@
+"""Finding the sandboxes' processes of this one, as a user would with `ps`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+PATIENCE_S = 20.0
+
+
+def children(of: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                status = (folder / "stat").read_text()
+            except OSError:
+                continue
+            state, parent = status.rpartition(")")[2].split()[:2]
+            if int(parent) == of and state != "Z":
+                found.append(int(folder.name))
+    return found
+
+
+def sandboxes() -> list[int]:
+    """The processes of bubblewrap that this process started and that live."""
+    found = []
+    for number in children(os.getpid()):
+        try:
+            name = Path(f"/proc/{number}/comm").read_text().strip()
+        except OSError:
+            continue
+        if name == "bwrap":
+            found.append(number)
+    return found
+
+
+def zygotes() -> list[int]:
+    """The warm interpreters: Python, two levels below."""
+    inner = [child for outer in sandboxes() for child in children(outer)]
+    return [child for first in inner for child in [*children(first), first] if name_of(child).startswith("python")]
+
+
+def name_of(number: int) -> str:
+    try:
+        return Path(f"/proc/{number}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def kill(numbers: list[int]) -> None:
+    for number in numbers:
+        try:
+            os.kill(number, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def wait_until_none(find: object) -> list[int]:
+    """What `find` still finds when it has had time to become nothing."""
+    end = time.monotonic() + PATIENCE_S
+    while (found := find()) and time.monotonic() < end:  # type: ignore[operator]
+        os.sched_yield()
+    return found
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))

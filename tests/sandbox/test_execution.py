@@ -1,0 +1,560 @@
+"""How a run ends, and what is told of it: statuses, exceptions, limits, streams."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluator.model import Limits
+from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
+from tests.sandbox.conftest import PATIENT, Run
+
+HASTY = Limits(wall_s=0.3, cpu_s=30)
+BRIEF_CPU = Limits(wall_s=60, cpu_s=0.3)
+SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=200, virtual_mb=1024, output_mb=1)
+CPU_WATCH_S = 10
+"""A CPU limit of 0.3 s is noticed long before this, even where the process gets a tenth of a CPU."""
+
+
+def lines_of(outcome: Outcome) -> list[int]:
+    assert outcome.failure is not None, outcome
+    return [frame.line for frame in outcome.failure.frames]
+
+
+# ---- values
+
+
+def test_a_call_answers_its_value_with_times_and_memory(call: Run) -> None:
+    (outcome,) = call("def f(a, b): return [a + b, {'k': (1, 2.5)}]", [1, 2])
+    assert (outcome.status, outcome.value, outcome.exit_status) == (Status.ANSWERED, [3, {"k": (1, 2.5)}], None)
+    assert 0 <= outcome.cpu_s < 30
+    assert 0 < outcome.wall_s < 30
+    assert outcome.memory_mb > 1
+
+
+def test_keywords_reach_the_function(sandbox: Sandbox) -> None:
+    with sandbox.execute(Program("def f(a, *, b): return a - b", "f"), PATIENT) as execution:
+        assert execution.run(encoded_call([5], {"b": 3}), wall_s=30).value == 2
+
+
+def test_arguments_are_new_for_each_test_case(call: Run) -> None:
+    outcomes = call("def f(items):\n    items.append(1)\n    return items", [[]], [[]])
+    assert [outcome.value for outcome in outcomes] == [[1], [1]]
+
+
+def test_each_test_case_gets_a_new_solution(call: Run) -> None:
+    source = (
+        "class Solution:\n    def __init__(self): self.seen = []\n    def f(self, x):\n        self.seen.append(x)\n"
+    )
+    outcomes = call(source + "        return self.seen", [1], [2])
+    assert [outcome.value for outcome in outcomes] == [[1], [2]]
+
+
+def test_a_function_is_preferred_to_a_solution(call: Run) -> None:
+    (outcome,) = call("class Solution:\n    def f(self): return 'method'\ndef f(): return 'function'")
+    assert outcome.value == "function"
+
+
+def test_a_missing_function_is_said(call: Run) -> None:
+    (outcome,) = call("def g(): return 1")
+    assert (outcome.status, outcome.failure and outcome.failure.message) == (
+        Status.NOT_LOADED,
+        "the code defines no 'f'",
+    )
+
+
+def test_a_generator_is_no_data(call: Run) -> None:
+    (outcome,) = call("def f():\n    yield 1")
+    assert type(outcome.value).__name__ == "Opaque"
+    assert "generator" in repr(outcome.value)
+
+
+def test_a_preamble_stands_before_a_call(call: Run) -> None:
+    (outcome,) = call("def f(): return math.floor(2.5)", preamble="import math")
+    assert outcome.value == 2
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+def test_a_preamble_stands_before_each_run_of_a_program(program: Run, reuse: bool) -> None:
+    outcomes = program("print(math.floor(2.5))", b"", b"", preamble="import math", reuse=reuse)
+    assert [outcome.stdout.text() for outcome in outcomes] == ["2\n", "2\n"]
+
+
+def test_a_future_import_may_follow_a_preamble(call: Run) -> None:
+    source = "from __future__ import annotations\ndef f(x: Unknown) -> List[int]: return [x]"
+    (outcome,) = call(source, [1], preamble="from typing import List")
+    assert outcome.value == [1]
+
+
+def test_lines_count_from_the_code_not_from_the_preamble(call: Run) -> None:
+    (outcome,) = call("def f():\n    return 1 / 0", preamble="import math\nimport sys\n")
+    assert lines_of(outcome) == [2]
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+def test_a_numpy_program(program: Run, reuse: bool) -> None:
+    pytest.importorskip("numpy")
+    source = "import numpy as np\nprint(np.array(input().split(), dtype=np.int64).cumsum().tolist(), np.random.rand())"
+    first, second = program(source, b"1 2 3\n", b"4 5\n", reuse=reuse)
+    assert first.stdout.text().startswith("[1, 3, 6] ")
+    assert second.stdout.text().startswith("[4, 9] ")
+    assert first.stdout.text().split()[-1] == second.stdout.text().split()[-1], "the same random numbers in each run"
+
+
+def test_numpy_values_cross_as_plain_ones(call: Run) -> None:
+    pytest.importorskip("numpy")
+    (outcome,) = call(
+        "import numpy as np\ndef f(): return [np.int64(3), np.arange(3), np.float32(0.5), np.bool_(True)]"
+    )
+    assert outcome.value == [3, [0, 1, 2], 0.5, True]
+    assert [type(item) for item in outcome.value] == [int, list, float, bool]
+
+
+def test_random_numbers_are_the_same_in_each_test_case(call: Run) -> None:
+    first, second = call("import random\ndef f(): return random.random()", [], [])
+    assert first.value == second.value
+
+
+# ---- exceptions
+
+
+def test_an_exception_is_told_with_the_codes_own_lines(call: Run) -> None:
+    source = "import json\n\ndef g(text):\n    return json.loads(text)\n\ndef f(text):\n    return g(text)\n"
+    (outcome,) = call(source, ["{"])
+    assert outcome.status is Status.RAISED
+    assert outcome.failure is not None
+    assert outcome.failure.type == "json.decoder.JSONDecodeError"
+    assert outcome.failure.message.startswith("Expecting property name")
+    assert [(frame.line, frame.function, frame.text) for frame in outcome.failure.frames] == [
+        (7, "f", "return g(text)"),
+        (4, "g", "return json.loads(text)"),
+    ]
+
+
+def test_the_codes_own_exception_class_has_its_bare_name(call: Run, program: Run) -> None:
+    (called,) = call("class Oops(Exception): pass\ndef f(): raise Oops('why')")
+    (ran,) = program("class Oops(Exception): pass\nraise Oops('why')")
+    for outcome in (called, ran):
+        assert outcome.failure is not None
+        assert (outcome.failure.type, outcome.failure.message) == ("Oops", "why")
+
+
+def test_endless_recursion_leaves_out_the_middle(call: Run) -> None:
+    (outcome,) = call("def f(n=0):\n    return f(n + 1) + 1")
+    assert outcome.failure is not None
+    assert outcome.failure.type == "RecursionError"
+    assert outcome.failure.omitted > 500
+    assert set(lines_of(outcome)) == {2}
+    assert len(outcome.failure.frames) <= 30
+
+
+def test_an_exception_whose_text_raises(call: Run, program: Run) -> None:
+    source = "class Sly(Exception):\n    def __str__(self): raise SystemExit(3)\n"
+    (called,) = call(source + "def f(): raise Sly")
+    (ran,) = program(source + "raise Sly")
+    for outcome in (called, ran):
+        assert outcome.status is Status.RAISED
+        assert outcome.failure is not None
+        assert "can't be shown" in outcome.failure.message
+
+
+def test_of_chained_exceptions_the_last_is_told(call: Run) -> None:
+    source = "def f():\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        raise KeyError('second') from e\n"
+    (outcome,) = call(source)
+    assert outcome.failure is not None
+    assert (outcome.failure.type, outcome.failure.message, lines_of(outcome)) == ("KeyError", "'second'", [4])
+
+
+def test_a_very_long_message_is_cut(call: Run) -> None:
+    (outcome,) = call("def f(): raise ValueError('é' * 3_000_000)")
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("ééé")
+    assert len(outcome.failure.message) < 3000
+
+
+def test_a_long_message_under_a_small_output_limit_is_an_exception_all_the_same(call: Run) -> None:
+    tight = Limits(wall_s=30, cpu_s=30, output_mb=0.01)
+    (outcome,) = call("def f(): raise ValueError('\U0001f600' * 2000)", limits=tight)
+    assert outcome.status is Status.RAISED
+
+
+def test_lines_are_counted_as_python_counts_them(call: Run) -> None:
+    source = "text = 'a\x0cb\u2028c'\n\x0c\ndef f():\n    raise ValueError\n"
+    (outcome,) = call(source)
+    assert outcome.failure is not None
+    assert [(frame.line, frame.text) for frame in outcome.failure.frames] == [(4, "raise ValueError")]
+
+
+@pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
+def test_any_exception_out_of_a_call_is_just_one(call: Run, name: str) -> None:
+    first, second = call(f"def f(x):\n    if x: raise {name}\n    return x", [1], [0])
+    assert (first.status, first.failure and first.failure.type) == (Status.RAISED, name)
+    assert (second.status, second.value) == (Status.ANSWERED, 0)
+
+
+def test_an_exception_after_right_output_is_an_exception(program: Run) -> None:
+    (outcome,) = program("print(42)\nraise ValueError('late')")
+    assert (outcome.status, outcome.stdout.text(), outcome.exit_status) == (Status.RAISED, "42\n", 1)
+    assert outcome.stderr.text().splitlines()[-1] == "ValueError: late"
+
+
+# ---- compiling and loading
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "line"),
+    [
+        ("x = 1\ndef f(:\n    pass\n", "SyntaxError", 2),
+        ("def f():\n  x = 1\n    y = 2\n", "IndentationError", 3),
+        ("def f():\n", "IndentationError", 1),
+        ("x = (1,\n", "SyntaxError", 1),
+        ("return 1", "SyntaxError", 1),
+        ("def f(): return 'a\x00b'", "ValueError", None),
+        ("x = '\ud800'", "UnicodeEncodeError", None),
+        ("(" * 1000 + ")" * 1000, "SyntaxError", 1),
+    ],
+)
+def test_what_does_not_compile(call: Run, program: Run, source: str, kind: str, line: int | None) -> None:
+    for outcome in (*call(source, [], []), *program(source, b"", b"")):
+        assert outcome.status is Status.NOT_LOADED
+        assert outcome.failure is not None
+        assert outcome.failure.type in (kind, "ValueError", "SyntaxError")
+        assert outcome.failure.line == line or (kind == "ValueError" and outcome.failure.type == "SyntaxError")
+
+
+def test_a_name_of_a_million_letters_in_a_syntax_error(call: Run) -> None:
+    name = "a" * 1_000_000
+    (outcome,) = call(f"def f({name}):\n    global {name}\n")
+    assert outcome.status is Status.NOT_LOADED
+    assert outcome.failure is not None
+    assert len(outcome.failure.message) < 3000
+
+
+@pytest.mark.parametrize(
+    "source", ["-" * 200_000 + "1", "x = " + "[" * 150 + "]" * 150, "f(" * 90 + ")" * 90 + "\n" * 9]
+)
+def test_code_that_is_hard_to_compile_costs_no_fault(program: Run, source: str) -> None:
+    (outcome,) = program(source)
+    assert outcome.status in (Status.NOT_LOADED, Status.RAISED, Status.ANSWERED)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "line"),
+    [
+        ("import sys\nsys.exit(0)\ndef f(): return 1", "SystemExit", 2),
+        ("def f(): return 1\n1 / 0", "ZeroDivisionError", 2),
+        ("import no_such_module\n", "ModuleNotFoundError", 1),
+        ("def f(): return 1\nraise KeyboardInterrupt", "KeyboardInterrupt", 2),
+    ],
+)
+def test_what_raises_while_it_is_loaded(call: Run, source: str, kind: str, line: int) -> None:
+    for outcome in call(source, [], []):
+        assert outcome.status is Status.NOT_LOADED
+        assert outcome.failure is not None
+        assert (outcome.failure.type, outcome.failure.line) == (kind, line)
+
+
+def test_a_program_that_raises_at_once_has_been_loaded(program: Run) -> None:
+    (outcome,) = program("1 / 0")
+    assert outcome.status is Status.RAISED
+
+
+def test_memory_that_ran_out_while_loading_is_a_memory_limit(call: Run) -> None:
+    for outcome in call("x = bytearray(2 << 30)\ndef f(): return 1", [], [], limits=SMALL):
+        assert outcome.status is Status.MEMORY
+
+
+# ---- ends of the process
+
+
+def test_sys_exit_of_a_program(program: Run) -> None:
+    (outcome,) = program("import sys\nprint('said')\nsys.exit(3)")
+    assert (outcome.status, outcome.exit_status, outcome.stdout.text()) == (Status.ANSWERED, 3, "said\n")
+
+
+def test_os_exit(call: Run, program: Run) -> None:
+    (ran,) = program("import os\nprint('lost')\nos.write(1, b'kept')\nos._exit(4)")
+    assert (ran.status, ran.exit_status, ran.stdout.text()) == (Status.ANSWERED, 4, "kept")
+    first, second = call("import os\ndef f(x):\n    if x: os._exit(0)\n    return x", [1], [0])
+    assert (first.status, first.exit_status) == (Status.DIED, 0)
+    assert (second.status, second.value) == (Status.ANSWERED, 0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "signal"),
+    [
+        ("os.kill(os.getpid(), 9)", -9),
+        ("os.kill(os.getpid(), 15)", -15),
+        ("os.abort()", -6),
+        ("ctypes.string_at(0)", -11),
+    ],
+)
+def test_a_signal_ends_it(call: Run, program: Run, statement: str, signal: int) -> None:
+    (ran,) = program(f"import os, ctypes\n{statement}")
+    (called,) = call(f"import os, ctypes\ndef f():\n    {statement}")
+    for outcome in (ran, called):
+        assert (outcome.status, outcome.exit_status) == (Status.DIED, signal)
+        assert "ended by SIG" in outcome.message
+
+
+def test_after_a_death_the_next_test_case_has_a_new_process(program: Run) -> None:
+    source = "import os\nif input() == 'die': os.abort()\nprint('alive')"
+    first, second = program(source, b"die\n", b"live\n")
+    assert (first.status, second.status, second.stdout.text()) == (Status.DIED, Status.ANSWERED, "alive\n")
+
+
+# ---- time
+
+
+ENDLESS = {
+    "a loop": "while True: pass",
+    "a loop in C": "sum(range(10**12))",
+    "a regular expression": "import re\n    re.match('(a+)+$', 'a' * 40 + 'b')",
+    "sleep": "import time\n    time.sleep(1000)",
+    "bare except": "while True:\n        try:\n            while True: pass\n        except BaseException: pass",
+    "stopped": "import os\n    os.kill(os.getpid(), 19)",
+    "a lock": "import threading\n    lock = threading.Lock()\n    lock.acquire()\n    lock.acquire()",
+    "signals ignored": "import signal\n    for s in range(1, 32):\n        try: signal.signal(s, signal.SIG_IGN)\n"
+    "        except OSError: pass\n    while True: pass",
+    "the protocol closed": "import os, time\n    os.closerange(3, 256)\n    time.sleep(1000)",
+}
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_wall_time(sandbox: Sandbox, what: str) -> None:
+    program = Program(f"def f(x):\n    if x: return x\n    {ENDLESS[what]}", "f")
+    with sandbox.execute(program, PATIENT) as execution:
+        started = time.monotonic()
+        late = execution.run(encoded_call([0], {}), wall_s=0.3)
+        assert late.status is Status.TIME
+        assert 0.3 <= late.wall_s < 3
+        assert time.monotonic() - started < 5, "the process was not ended at once"
+        resumed = execution.run(encoded_call([1], {}), wall_s=30)
+        assert (resumed.status, resumed.value) == (Status.ANSWERED, 1)
+
+
+@pytest.mark.parametrize("what", ["a loop", "a loop in C", "sleep", "bare except", "the protocol closed"])
+def test_wall_time_of_a_program(sandbox: Sandbox, what: str) -> None:
+    source = f"def f():\n    {ENDLESS[what]}\nprint('before', flush=True)\nif input(): f()\nprint('after')"
+    with sandbox.execute(Program(source), PATIENT) as execution:
+        late = execution.run(b"x\n", wall_s=0.5)
+        assert (late.status, late.stdout.text()) == (Status.TIME, "before\n")
+        resumed = execution.run(b"\n", wall_s=30)
+        assert (resumed.status, resumed.stdout.text()) == (Status.ANSWERED, "before\nafter\n")
+
+
+def test_cpu_time_of_all_threads_counts(call: Run) -> None:
+    source = (
+        "import threading, hashlib\n"
+        "def burn():\n    block = bytes(1 << 20)\n    while True: hashlib.sha256(block).digest()\n"
+        "def f():\n    for _ in range(4): threading.Thread(target=burn, daemon=True).start()\n    burn()"
+    )
+    (outcome,) = call(source, limits=BRIEF_CPU)
+    assert outcome.status is Status.TIME
+    assert "CPU" in outcome.message
+    assert outcome.cpu_s > 0.3
+    assert outcome.wall_s < CPU_WATCH_S
+
+
+def test_cpu_time_is_counted_for_each_test_case(call: Run) -> None:
+    source = "import time\ndef f():\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass"
+    outcomes = call(source, *([] for _ in range(4)), limits=Limits(wall_s=60, cpu_s=0.5))
+    assert [outcome.status for outcome in outcomes] == [Status.ANSWERED] * 4
+    assert all(0.15 < outcome.cpu_s < 0.5 for outcome in outcomes)
+
+
+def test_an_endless_loop_while_loading(call: Run) -> None:
+    (outcome,) = call("while True: pass\ndef f(): pass", limits=HASTY)
+    assert outcome.status is Status.TIME
+
+
+def test_an_atexit_that_sleeps_and_threads_that_never_end(program: Run) -> None:
+    sleeping = "import atexit, time\natexit.register(time.sleep, 1000)\nprint(1)"
+    working = "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nprint(1)"
+    finalized = "import time\nclass A:\n    def __del__(self): time.sleep(1000)\na = A()\nprint(1)"
+    for source in (sleeping, working, finalized):
+        (outcome,) = program(source, limits=HASTY)
+        assert outcome.status is Status.TIME
+
+
+def test_the_clock_starts_with_the_program(program: Run) -> None:
+    source = "x = [\n" + "    [1, 'a', (2, 3)],\n" * 30_000 + "]\nprint(len(x))"
+    started = time.monotonic()
+    (outcome,) = program(source)
+    assert outcome.status is Status.ANSWERED
+    assert outcome.wall_s < (time.monotonic() - started) / 2, "compiling it takes most of the time, and does not count"
+
+
+# ---- memory
+
+
+def test_more_than_the_address_space(call: Run) -> None:
+    first, second = call("def f(x): return len(bytearray(x << 20))", [2000], [10], limits=SMALL)
+    assert (first.status, second.status) == (Status.MEMORY, Status.ANSWERED)
+    assert "1024 MiB of address space" in first.message
+
+
+def test_resident_memory_that_grows(call: Run) -> None:
+    source = (
+        "import time\ndef f(x):\n    kept = bytes(b'x' * (x << 20))\n    time.sleep(20 if x > 100 else 0)\n    return 1"
+    )
+    first, second = call(source, [400], [1], limits=SMALL)
+    assert (first.status, second.status) == (Status.MEMORY, Status.ANSWERED)
+    assert first.wall_s < 10, "noticed while it sleeps, not after"
+
+
+def test_a_peak_of_memory_between_two_looks(program: Run) -> None:
+    (outcome,) = program("kept = b'x' * (300 << 20)\ndel kept\nprint(1)", limits=SMALL)
+    assert outcome.status is Status.MEMORY
+    assert outcome.memory_mb > 200
+
+
+def test_memory_that_is_caught_by_the_program(program: Run) -> None:
+    (outcome,) = program("try: x = bytearray(8 << 30)\nexcept MemoryError: print('handled')", limits=SMALL)
+    assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "handled\n")
+
+
+def test_memory_while_bytes_trickle_over_the_protocol(call: Run) -> None:
+    source = (
+        "import os, time\ndef f():\n    os.write(3, (500_000).to_bytes(4, 'big') + b'V')\n    kept = []\n"
+        "    while True:\n        os.write(3, b'1')\n        kept.append(b'x' * (5 << 20))\n        time.sleep(0.005)"
+    )
+    (outcome,) = call(source, limits=SMALL)
+    assert outcome.status is Status.MEMORY
+
+
+# ---- output
+
+
+def test_a_flood_of_output(program: Run, call: Run) -> None:
+    source = "import sys\nwhile True: print('x' * 1000, file={})"
+    for stream in ("sys.stdout", "sys.stderr"):
+        (ran,) = program(source.format(stream), limits=SMALL)
+        (called,) = call(f"import sys\ndef f():\n    while True: print('x' * 1000, file={stream})", limits=SMALL)
+        for outcome in (ran, called):
+            assert outcome.status is Status.OUTPUT
+            assert "1 MiB" in outcome.message
+            assert max(len(outcome.stdout.data), len(outcome.stderr.data)) == 1 << 20
+
+
+def test_after_a_flood_the_next_test_case_has_empty_streams(program: Run) -> None:
+    source = "if input(): print('x' * (2 << 20))\nprint('end')"
+    first, second = program(source, b"x\n", b"\n", limits=SMALL)
+    assert (first.status, second.status, second.stdout.text()) == (Status.OUTPUT, Status.ANSWERED, "end\n")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "'x' * (2 << 20)",
+        "list(range(1_000_000))",
+        "[(1, 2)] * 300_000",
+        "[[]] * 1_000_000",
+        "[{}] * 500_000",
+        "1 << (8 << 20)",
+    ],
+)
+def test_a_huge_value_is_over_the_output_limit(call: Run, value: str) -> None:
+    first, second = call(f"def f(x): return {value} if x else x", [1], [0], limits=SMALL)
+    assert (first.status, second.value) == (Status.OUTPUT, 0)
+
+
+def test_a_value_that_holds_itself_many_times_over_ends(call: Run) -> None:
+    (outcome,) = call("def f():\n    a = []\n    for _ in range(60): a = [a, a]\n    return a", limits=SMALL)
+    assert outcome.status is Status.OUTPUT
+
+
+# ---- streams of calls
+
+
+def test_streams_are_captured_for_each_test_case(call: Run) -> None:
+    source = "import sys\nprint('loading')\ndef f(x):\n    print('out', x)\n    print('err', x, file=sys.stderr)"
+    first, second = call(source, [1], [2])
+    assert (first.stdout.text(), first.stderr.text()) == ("loading\nout 1\n", "err 1\n")
+    assert (second.stdout.text(), second.stderr.text()) == ("out 2\n", "err 2\n")
+
+
+def test_output_before_an_exception_is_kept(call: Run) -> None:
+    (outcome,) = call("def f():\n    print('last words')\n    raise ValueError")
+    assert outcome.stdout.text() == "last words\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "sys.stdout.close()",
+        "sys.stdout = None",
+        "sys.stdout = io.StringIO()",
+        "os.close(1)",
+        "sys.stdout = object()",
+        "del sys.stdout",
+        "sys.stdout.detach()",
+    ],
+)
+def test_a_call_may_do_away_with_stdout(call: Run, statement: str) -> None:
+    first, second = call(f"import io, os, sys\ndef f(x):\n    if x: {statement}\n    return x", [1], [0])
+    assert [(o.status, o.value) for o in (first, second)] == [(Status.ANSWERED, 1), (Status.ANSWERED, 0)]
+
+
+def test_threads_that_go_on_printing(call: Run) -> None:
+    source = (
+        "import threading, time\n"
+        "def talk():\n    while True:\n        print('still here', flush=True)\n        time.sleep(0.001)\n"
+        "def f(x):\n    if x: threading.Thread(target=talk, daemon=True).start()\n    return x"
+    )
+    outcomes = call(source, [1], [0], [0])
+    assert [(outcome.status, outcome.value) for outcome in outcomes] == [(Status.ANSWERED, x) for x in (1, 0, 0)]
+
+
+def test_invalid_bytes_are_shown_as_escapes(program: Run) -> None:
+    (outcome,) = program(r"import sys; sys.stdout.buffer.write(b'a\xffb')")
+    assert (outcome.stdout.data, outcome.stdout.text()) == (b"a\xffb", "a\\xffb")
+
+
+# ---- depth
+
+
+def test_deep_recursion_on_the_main_thread(program: Run, call: Run) -> None:
+    body = "import sys\nsys.setrecursionlimit(10**6)\ndef g(n): return 0 if n == 0 else 1 + g(n - 1)\n"
+    (ran,) = program(body + "print(g(200_000))")
+    (called,) = call(body + "def f(): return max(g(100_000), max([1], key=lambda _: g(20_000)))")
+    assert (ran.stdout.text(), called.value) == ("200000\n", 100_000)
+
+
+def test_deep_recursion_on_a_thread_with_a_large_stack(program: Run) -> None:
+    source = (
+        "import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(512 << 20)\n"
+        "def g(n): return 0 if n == 0 else 1 + max([n], key=lambda _: 0) * 0 + g(n - 1)\n"
+        "t = threading.Thread(target=lambda: print(g(100_000)))\nt.start()\nt.join()"
+    )
+    for outcome in program(source, b"", b""):
+        assert outcome.stdout.text() == "100000\n", outcome
+
+
+# ---- nothing stays behind
+
+
+def test_no_descriptor_stays_open(sandbox: Sandbox, call: Run, program: Run) -> None:
+    def work() -> None:
+        call("def f(x):\n    if x: raise ValueError\n    return x", [0], [1])
+        call("def f(:")
+        program("import os\nos._exit(1)", b"", b"")
+        program("while True: pass", limits=HASTY)
+        program("import os\nos.write(3, b'x' * 100)")
+
+    work()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        work()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> None:
+    spin = Program("import os\nprint(os.getpid(), flush=True)\nwhile True: pass")
+    with sandbox.execute(spin, HASTY) as execution:
+        assert execution.run(b"", wall_s=0.3).status is Status.TIME
+    listing = Program("import os; print(sorted(filter(str.isdigit, os.listdir('/proc'))))")
+    with sandbox.execute(listing, PATIENT) as execution:
+        assert execution.run(b"", wall_s=30).stdout.text() == "['1', '2']\n"

@@ -1,0 +1,162 @@
+"""What a completion can't reach: files, network, processes, privileges, what others left, what they will find."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evaluator.model import Limits
+from evaluator.sandbox import Program, Sandbox, Status, encoded_call, self_test
+from tests.sandbox.conftest import PATIENT, Run
+
+
+def test_every_layer_holds_on_this_machine() -> None:
+    layers = self_test()
+    assert {layer.name for layer in layers} >= {
+        "start", "files", "network", "processes", "process tree", "privileges", "system calls", "environment",
+        "descriptors", "address space", "memory", "output", "time", "open files",
+    }  # fmt: skip
+    assert [layer for layer in layers if not layer.holds] == []
+    assert all(layer.how and layer.proof for layer in layers)
+
+
+REFUSED = {
+    "read a file of the machine": "open('/etc/passwd')",
+    "read a home": "os.listdir(os.path.expanduser('~root'))",
+    "write beside the standard library": "open(os.__file__ + 'x', 'w')",
+    "write to the root": "open('/x', 'w')",
+    "remove the interpreter": "os.unlink(sys.executable or '/usr/bin/python3')",
+    "a socket": "socket.socket()",
+    "a socket of Unix": "socket.socket(socket.AF_UNIX)",
+    "a socket of netlink": "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+    "a connection": "socket.create_connection(('127.0.0.1', 22), 1)",
+    "a name": "socket.getaddrinfo('example.org', 80)",
+    "fork": "os.fork()",
+    "a subprocess": "subprocess.run(['/bin/true'])",
+    "the shell": "[][os.system('true')]",
+    "spawn": "os.posix_spawn('/bin/true', ['true'], {})",
+    "exec": "os.execv('/bin/true', ['true'])",
+    "a process of multiprocessing": "multiprocessing.Process(target=print).start()",
+    "a namespace": "libc(lib.unshare(0x10000000))",
+    "a mount": "libc(lib.mount(b'tmpfs', b'/tmp', b'tmpfs', 0, None))",
+    "tracing": "libc(lib.ptrace(16, 1, 0, 0))",
+    "another process's memory": "open('/proc/1/mem', 'rb').read(1)",
+    "another process's environment": "open('/proc/1/environ', 'rb').read(1)",
+    "another process's root": "os.listdir('/proc/1/root')",
+    "chroot": "os.chroot('/tmp')",
+    "another user": "os.setuid(1)",
+    "a device": "os.mknod('/tmp/sda', 0o60600, os.makedev(8, 0))",
+    "higher limits": "resource.setrlimit(resource.RLIMIT_NOFILE, (10**6, 10**6))",
+    "more CPU time": "resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))",
+    "the host's name": "socket.sethostname('x')",
+    "the kernel's log": "libc(lib.klogctl(2, ctypes.create_string_buffer(10), 10))",
+    "shared memory of System V": "libc(lib.shmget(1, 4096, 0o1600))",
+    "keys": "libc(lib.syscall(250, 0, -3, 0))",
+    "bpf": "libc(lib.syscall(321, 0, 0, 0))",
+    "io_uring": "libc(lib.syscall(425, 1, 0))",
+    "user faults": "libc(lib.syscall(323, 0))",
+    "perf": "libc(lib.syscall(298, 0, 0, 0, 0, 0))",
+    "the 32 bit calls of x86_64": "libc(lib.syscall(0x40000000 + 39))",
+    "a file that is larger than the output may be": "os.posix_fallocate(1, 0, 1 << 30)",
+    "a file that is larger than it looks": "libc(lib.fallocate(1, 1, ctypes.c_long(0), ctypes.c_long(1 << 30)))",
+}
+ATTEMPT = """
+import ctypes, multiprocessing, os, resource, socket, subprocess, sys
+lib = ctypes.CDLL(None, use_errno=True)
+def libc(result):
+    if result < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+def f(what):
+    try:
+        return repr(eval(what))
+    except BaseException as error:
+        return [type(error).__name__]
+"""
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused(call: Run, what: str) -> None:
+    (outcome,) = call(ATTEMPT, [REFUSED[what]])
+    assert outcome.status is Status.ANSWERED, outcome
+    assert isinstance(outcome.value, list), f"it worked: {outcome.value}"
+
+
+def test_what_the_machine_has_in_its_environment_is_not_seen(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROLLSCOPE_TEST_SECRET", "s3cr3t")
+    with (
+        Sandbox() as own,
+        own.execute(Program("import os\ndef f(): return dict(os.environ)", "f"), PATIENT) as execution,
+    ):
+        environment = execution.run(encoded_call([], {}), wall_s=30).value
+    assert isinstance(environment, dict)
+    assert "s3cr3t" not in repr(environment)
+    assert environment["HOME"] == "/tmp"
+
+
+def test_our_own_files_are_not_seen(call: Run) -> None:
+    here = str(Path(__file__).resolve())
+    (outcome,) = call("import os\ndef f(path): return os.path.exists(path)", [here])
+    assert outcome.value is False
+
+
+def test_no_expected_output_is_anywhere_near(call: Run) -> None:
+    """All that a completion could look through: its frames, the collector's objects, its memory."""
+    secret = f"secret-{os.getpid()}-expected"
+    source = (
+        "import gc, sys\ndef f(head, tail):\n    wanted = head + tail\n    frame, seen = sys._getframe(), []\n"
+        "    while frame:\n"
+        "        seen += [repr(v) for k, v in frame.f_locals.items() if k not in ('wanted', 'seen')]\n"
+        "        frame = frame.f_back\n"
+        "    held = any(o is not wanted and o == wanted for o in gc.get_objects())\n"
+        "    return held or any(wanted in text for text in seen)"
+    )
+    (outcome,) = call(source, [secret[:5], secret[5:]])
+    assert outcome.value is False
+
+
+def test_nothing_is_left_for_the_next_completion(call: Run) -> None:
+    leave = (
+        "import builtins, os, random, sys, threading, json\n"
+        "def f():\n"
+        "    for folder in ('/tmp', '/dev/shm'): open(folder + '/left', 'w').write('x')\n"
+        "    builtins.print = sys.left = json.left = os.environ['LEFT'] = 'x'\n"
+        "    os.umask(0)\n    os.chdir('/')\n    sys.setrecursionlimit(99)\n    sys.path.append('/tmp')\n"
+        "    threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()\n"
+        "    return 1"
+    )
+    look = (
+        "import builtins, os, sys, threading, json\n"
+        "def f():\n"
+        "    return [os.listdir('/tmp'), os.listdir('/dev/shm'), callable(print), hasattr(sys, 'left'),\n"
+        "        hasattr(json, 'left'), 'LEFT' in os.environ, os.getcwd(), sys.getrecursionlimit(),\n"
+        "        threading.active_count(), sorted(filter(str.isdigit, os.listdir('/proc')))]"
+    )
+    (before,) = call(look)
+    (outcome,) = call(leave)
+    assert outcome.value == 1
+    (after,) = call(look)
+    assert before.value == after.value
+    assert before.value[:6] == [["solution.py"], [], True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "while True: threading.Thread(target=time.sleep, args=(99,)).start()",
+        "kept = [open(f'/tmp/{n}', 'w') for n in range(10**6)]",
+        "n = 0\n    while True:\n        n += 1\n        open(f'/tmp/{n}', 'w').close()",
+        "n = 0\n    while True:\n        n += 1\n        open(f'/tmp/{n}', 'wb').write(bytes(1 << 20))",
+        "while True: os.mkdir('d'); os.chdir('d')",
+        "kept = [os.memfd_create('m') for n in range(10**6)]",
+        "kept = [os.pipe() for n in range(10**6)]",
+        "os.truncate('/dev/shm/x', 1 << 40) if open('/dev/shm/x', 'w').close() is None else 0",
+    ],
+)
+def test_a_bomb_hurts_itself_alone(sandbox: Sandbox, call: Run, bomb: str) -> None:
+    source = f"import os, threading, time\ndef f():\n    {bomb}\n    return 'it worked'"
+    (outcome,) = call(source, limits=Limits(wall_s=5, cpu_s=5, memory_mb=512))
+    assert outcome.status is not Status.ANSWERED
+    (after,) = call("def f(): return open('/tmp/x', 'w').write('room')")
+    assert after.value == 4

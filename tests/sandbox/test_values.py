@@ -1,0 +1,402 @@
+"""Values on their way out of the sandbox: what crosses, as what, and what hostile texts do."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import json
+import marshal
+import math
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.model import Opaque
+from evaluator.sandbox.inside import encode
+from evaluator.sandbox.values import BadValueError, decoded, encoded_call
+
+CAP = 1 << 20
+QUICK_S = 2.0
+"""For what is refused by its form: a second's work at most, on a busy machine."""
+
+
+def crossed(value: object) -> Any:
+    return decoded(encode.encode(value, CAP))
+
+
+def alike(one: object, other: object) -> bool:
+    """Equal with equal types all the way down; NaN is NaN, and 0.0 is not -0.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float):
+        return (math.isnan(one) and math.isnan(other)) or (one, math.copysign(1, one)) == (
+            other,
+            math.copysign(1, other),
+        )  # type: ignore[arg-type,operator]
+    if isinstance(one, complex):
+        return alike(one.real, other.real) and alike(one.imag, other.imag)  # type: ignore[attr-defined]
+    if isinstance(one, decimal.Decimal):
+        return one.as_tuple() == other.as_tuple()  # type: ignore[attr-defined]
+    if isinstance(one, list | tuple | collections.deque):
+        return len(one) == len(other) and all(map(alike, one, other))  # type: ignore[arg-type]
+    if isinstance(one, dict):
+        return alike(list(one.items()), list(other.items()))  # type: ignore[attr-defined]
+    return one == other
+
+
+floats = st.floats(allow_nan=True)
+hashable_scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(-(2**80), 2**80), st.floats(allow_nan=False), st.text(),
+    st.binary(), st.dates(), st.timedeltas(), st.fractions(), st.decimals(allow_nan=False),
+    st.complex_numbers(allow_nan=False), st.datetimes(), st.times(),
+    st.datetimes(timezones=st.just(datetime.timezone(datetime.timedelta(hours=5, minutes=30)))),
+    st.builds(range, st.integers(-50, 50), st.integers(-50, 50), st.integers(1, 9)),
+)  # fmt: skip
+keys = st.recursive(hashable_scalars, lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=5)
+scalars = st.one_of(hashable_scalars, floats, st.decimals(), st.binary().map(bytearray), st.complex_numbers())
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner),
+        st.lists(inner).map(tuple),
+        st.lists(inner).map(collections.deque),
+        st.dictionaries(keys, inner),
+        st.dictionaries(keys, inner).map(collections.OrderedDict),
+        st.dictionaries(keys, inner).map(lambda made: collections.defaultdict(None, made)),
+        st.dictionaries(keys, st.integers()).map(collections.Counter),
+        st.sets(keys),
+        st.frozensets(keys),
+    ),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(values)
+def test_data_comes_out_as_it_is(value: object) -> None:
+    assert alike(crossed(value), value)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(categories=["Cs", "Lu", "Zs"])))
+def test_text_with_lone_surrogates(text: str) -> None:
+    assert crossed([text, {text: text}]) == [text, {text: text}]
+
+
+class Fewer(int):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __int__(self) -> int:
+        return 42
+
+    def __repr__(self) -> str:
+        return "42"
+
+
+class Louder(str):
+    def __str__(self) -> str:
+        return "other"
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Longer(list):  # type: ignore[type-arg]
+    def __iter__(self) -> Any:
+        return iter([1, 2, 3])
+
+    def __len__(self) -> int:
+        return 3
+
+
+class Mapped(dict):  # type: ignore[type-arg]
+    def items(self) -> Any:
+        return [("k", "other")]
+
+
+class Color(enum.IntEnum):
+    RED = 3
+
+
+class Name(enum.StrEnum):
+    A = "a"
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (Fewer(5), 5),
+        (Louder("mine"), "mine"),
+        (Longer([9]), [9]),
+        (Mapped(k="v"), {"k": "v"}),
+        (Color.RED, 3),
+        (Name.A, "a"),
+        (Point(1, (2,)), (1, (2,))),
+        (type("F", (float,), {})(1.5), 1.5),
+        (type("B", (bytes,), {})(b"x"), b"x"),
+        (type("A", (bytearray,), {})(b"x"), bytearray(b"x")),
+        (type("C", (complex,), {})(1j), 1j),
+        (type("S", (set,), {})([1]), {1}),
+        (type("Z", (frozenset,), {})([1]), {1}),
+        (type("D", (collections.deque,), {})([1]), collections.deque([1])),
+        ([Fewer(1), Fewer(2)], [1, 2]),
+        ({Louder("k"): Longer([1])}, {"k": [1]}),
+    ],
+)
+def test_a_subclass_crosses_as_its_base_by_the_bases_own_methods(value: object, wanted: object) -> None:
+    assert alike(crossed(value), wanted)
+
+
+class Rude:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+class Wordy:
+    def __repr__(self) -> str:
+        return "é\n" * 10_000 + "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (iter([1]), "list_iterator"),
+        ((item for item in "a"), "generator"),
+        (map(str, [1]), "map"),
+        (object(), "object"),
+        (len, "builtin_function_or_method"),
+        (int, "type"),
+        (NotImplemented, "NotImplementedType"),
+        (..., "ellipsis"),
+        (memoryview(b"x"), "memoryview"),
+        (Rude(), f"{__name__}.Rude"),
+        (Wordy(), f"{__name__}.Wordy"),
+        (ValueError(1), "ValueError"),
+        (fractions.Fraction(1, 1 << 20_000), "Fraction"),
+        (range(1 << 20_000), "range"),
+        (datetime.datetime(2020, 1, 1, tzinfo=type("Z", (datetime.tzinfo,), {})()), "datetime"),
+    ],
+)
+def test_what_is_no_data(value: object, kind: str) -> None:
+    seen = crossed([value])[0]
+    assert type(seen) is Opaque
+    assert seen.type == kind
+    assert len(seen.text) <= 1000
+
+
+def test_an_address_in_a_repr_is_hidden() -> None:
+    assert crossed(object()).text == "<object object at 0x...>"
+
+
+def test_depth() -> None:
+    def nested(depth: int) -> list[object]:
+        value: list[object] = []
+        for _ in range(depth):
+            value = [value]
+        return value
+
+    assert crossed(nested(150)) == nested(150)
+    for depth in (1000, 100_000):
+        text = repr(crossed(nested(depth)))
+        assert "nested" in text
+
+
+def test_a_value_that_holds_itself() -> None:
+    cycle: list[object] = [1]
+    cycle.append(cycle)
+    mapped: dict[object, object] = {}
+    mapped["self"] = ([mapped],)
+    for value in (cycle, mapped):
+        assert "nested" in repr(crossed(value))
+
+
+@pytest.mark.parametrize("container", [list, tuple, lambda items: {"a": items[0], "b": items[1]}])
+def test_what_is_shared_many_times_over_is_too_large(container: Any) -> None:
+    value: object = []
+    for _ in range(100):
+        value = container([value, value])
+    with pytest.raises(encode.TooLargeError):
+        encode.encode(value, CAP)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 101, list(range(60)), [[]] * 40, [()] * 20, {i: i for i in range(30)}, b"x" * 50, 1 << 500, ["é"] * 17],
+)
+def test_no_text_is_longer_than_the_cap(value: object) -> None:
+    with pytest.raises(encode.TooLargeError):
+        encode.encode(value, 100)
+    assert len(encode.encode(value, 100_000)) > 100
+
+
+@settings(max_examples=100, deadline=None)
+@given(values, st.integers(0, 2000))
+def test_the_cap_holds_whatever_the_value(value: object, cap: int) -> None:
+    try:
+        assert len(encode.encode(value, cap)) <= cap
+    except encode.TooLargeError:
+        assert len(encode.encode(value, CAP)) > cap - 50
+
+
+def test_ints_of_any_size() -> None:
+    for value in (2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**5000, -(1 << 3_000_000)):
+        assert crossed(value) == value
+
+
+def test_numpy_values_are_plain() -> None:
+    numpy = pytest.importorskip("numpy")
+    value = {
+        "scalars": [numpy.int64(-3), numpy.uint8(200), numpy.float32(0.5), numpy.bool_(False), numpy.str_("é")],
+        "arrays": [numpy.arange(4).reshape(2, 2), numpy.array([]), numpy.array(["a"]), numpy.array(7)],
+        numpy.int64(1): numpy.complex128(1j),
+    }
+    wanted = {"scalars": [-3, 200, 0.5, False, "é"], "arrays": [[[0, 1], [2, 3]], [], ["a"], 7], 1: 1j}
+    assert alike(crossed(value), wanted)
+
+
+# ---- hostile texts
+
+HOSTILE = {
+    "nothing": "",
+    "no JSON": "{",
+    "two values": "1 2",
+    "not UTF-8": b"\xff",
+    "deep": "[" * 100_000,
+    "deep and closed": "[" * 100_000 + "]" * 100_000,
+    "deep tags": '{"t":[' * 5000 + "]}" * 5000,
+    "unknown tag": '{"q":1}',
+    "two tags": '{"t":[],"d":[]}',
+    "no tag": "{}",
+    "unknown name": '{"x":["Popen",[]]}',
+    "name of a strange type": '{"x":[{"t":[]},[]]}',
+    "one part": '{"x":["Counter"]}',
+    "no list": '{"t":"abc"}',
+    "an object for a list": '{"t":{"a":1}}',
+    "odd pairs": '{"d":[1]}',
+    "unhashable key": '{"d":[[1],2]}',
+    "unhashable member": '{"S":[[1]]}',
+    "a set in a set": '{"S":[{"S":[]}]}',
+    "bad hex": '{"b":"zz"}',
+    "bad int": '{"i":"zz"}',
+    "int of a list": '{"i":[]}',
+    "bad float": '{"f":"1e999"}',
+    "float of a list": '{"f":["nan"]}',
+    "bad complex": '{"c":[1,2]}',
+    "complex of three": '{"c":[1.0,2.0,3.0]}',
+    "bad surrogates": '{"s":"ff"}',
+    "lone surrogate in JSON": '"\\ud800"',
+    "bad decimal": '{"x":["Decimal","1.2.3"]}',
+    "signalling NaN as a key": '{"d":[{"x":["Decimal","sNaN"]},1]}',
+    "Fraction by zero": '{"x":["Fraction",[1,0]]}',
+    "Fraction of text": '{"x":["Fraction",["1","2"]]}',
+    "Fraction of long ints": '{"x":["Fraction",[{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 900_000 + '"}]]}',
+    "range of long ints": '{"x":["range",[0,{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 400_000 + '"}]]}',
+    "range of step zero": '{"x":["range",[0,1,0]]}',
+    "range of four": '{"x":["range",[0,1,2,3]]}',
+    "bad date": '{"x":["date","2020-13-40"]}',
+    "date of a number": '{"x":["date",5]}',
+    "huge timedelta": '{"x":["timedelta",[999999999999,0,0]]}',
+    "timedelta of long ints": '{"x":["timedelta",[{"i":"' + "7" * 900_000 + '"},0,0]]}',
+    "opaque of three": '{"o":["a","b","c"]}',
+    "opaque of nothing": '{"o":[]}',
+    "Counter of a list": '{"x":["Counter",{"t":[]}]}',
+    "keys with one hash": '{"S":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}}' for i in range(20_000)) + "]}",
+    "tuples with one hash": '{"S":['
+    + ",".join(f'{{"t":[{{"i":"{i * (2**61 - 1):x}"}}]}}' for i in range(20_000))
+    + "]}",
+    "dict keys with one hash": '{"d":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}},1' for i in range(20_000)) + "]}",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_text_is_refused_quickly(what: str) -> None:
+    text = HOSTILE[what]
+    started = time.perf_counter()
+    with pytest.raises(BadValueError) as refused:
+        decoded(text if isinstance(text, bytes) else text.encode())
+    assert time.perf_counter() - started < QUICK_S
+    assert len(str(refused.value)) <= 300
+
+
+json_nodes = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from([*"ifsbBctdSZox", "q"]), inner, max_size=2),
+        st.tuples(
+            st.sampled_from(
+                ["Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "range", "date", "time"]
+            ),
+            inner,
+        ).map(lambda pair: {"x": list(pair)}),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(json_nodes)
+def test_any_json_is_read_or_refused(node: object) -> None:
+    try:
+        decoded(json.dumps(node).encode("utf-8", "surrogatepass"))
+    except BadValueError:
+        return
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(text: bytes) -> None:
+    try:
+        decoded(text)
+    except BadValueError:
+        return
+
+
+@settings(max_examples=200, deadline=None)
+@given(values, st.data())
+def test_a_text_that_was_tampered_with_is_read_or_refused(value: object, data: st.DataObject) -> None:
+    text = bytearray(encode.encode(value, CAP))
+    for _ in range(data.draw(st.integers(1, 4))):
+        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        decoded(bytes(text))
+    except BadValueError:
+        return
+
+
+# ---- arguments on their way in
+
+
+def test_arguments_are_written_as_they_are() -> None:
+    args = [None, True, 1 << 100, 1.5, math.inf, "é\ud800", b"x", [1, (2,)], {"k": {1, 2}}, frozenset({1})]
+    assert marshal.loads(encoded_call(args, {"key": [1]})) == (tuple(args), {"key": [1]})
+
+
+@pytest.mark.parametrize("value", [object(), fractions.Fraction(1), decimal.Decimal(1), [[lambda: 1]]])
+def test_an_argument_that_is_no_plain_data_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="unmarshallable"):
+        encoded_call([value], {})
+
+
+def test_the_limit_for_recursion_is_left_alone() -> None:
+    before = sys.getrecursionlimit()
+    crossed([[[]]])
+    assert sys.getrecursionlimit() == before

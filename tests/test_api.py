@@ -1,0 +1,204 @@
+"""`grade`, `agrade` and `grade_all` as the README shows them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from evaluator import Limits, Mode, Rollout, Task, TestCase, Verdict, agrade, grade, grade_all
+
+PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
+ADD = Task.from_row(
+    {"task_id": "add", "mode": "call", "in_outs": {"fn_name": "add", "inputs": [[1, 2], [3, 4]], "outputs": [3, 7]}}
+)
+ECHO = Task(task_id="echo", mode=Mode.STDIN, cases=(TestCase(0, "1\n", "1\n"),))
+
+
+def test_a_right_and_a_wrong_completion() -> None:
+    right = grade(ADD, "def add(a, b): return a + b")
+    assert (right.verdict, right.reward, right.pass_rate, right.verified) == (Verdict.PASSED, 1.0, 1.0, True)
+    assert (right.task_id, right.sample_id, right.checker, right.grader) == ("add", "add#0", "value", "tests")
+    assert {"pidns", "netns", "mntns", "seccomp"} <= set(right.layers)
+    wrong = grade(ADD, "def add(a, b): return a - b")
+    assert (wrong.verdict, wrong.reward, wrong.first_failing_test) == (Verdict.WRONG_ANSWER, 0.0, 0)
+    assert wrong.cases[0].difference is not None
+    assert (wrong.cases[0].expected, wrong.cases[0].actual) == ("3", "-1")
+
+
+def test_a_failure_points_at_the_line() -> None:
+    found = grade(ADD, "def add(a, b):\n    c = a + b\n    return c / 0\n")
+    assert (found.verdict, found.error_type, found.error_line) == (Verdict.RUNTIME_ERROR, "ZeroDivisionError", 3)
+
+
+def test_limits_of_a_call() -> None:
+    found = grade(ADD, "def add(a, b):\n    while True: pass", limits=Limits(wall_s=0.2, cpu_s=30))
+    assert (found.verdict, found.limits.wall_s) == (Verdict.TIME_LIMIT, 0.2)
+    assert found.error_message is not None
+    assert "wall time" in found.error_message
+
+
+def test_who_ran_out_of_time_with_little_work_done_is_run_again() -> None:
+    """As on a machine that was too busy to let it run."""
+    assert grade(ADD, "def add(a, b): return a + b").passed
+    late = f"import time\ndef add(a, b):\n    while time.time() < {time.time() + 1}: time.sleep(0.01)\n    return a + b"
+    assert grade(ADD, late, limits=Limits(wall_s=0.6, cpu_s=30)).passed
+
+
+@pytest.mark.parametrize(
+    ("code", "limits", "verdict"),
+    [
+        ("def add(a, b): return bytearray(1 << 32)", PATIENT, Verdict.MEMORY_LIMIT),
+        ("def add(a, b):\n    while True: print('x' * 10**6)", PATIENT, Verdict.OUTPUT_LIMIT),
+        ("def add(a, b): return 'x' * (5 << 20)", PATIENT, Verdict.OUTPUT_LIMIT),
+        ("def add(a, b): raise SystemExit(0)", PATIENT, Verdict.RUNTIME_ERROR),
+        ("import os\ndef add(a, b): os._exit(0)", PATIENT, Verdict.RUNTIME_ERROR),
+        ("import os\ndef add(a, b): os.kill(os.getpid(), 9)", PATIENT, Verdict.RUNTIME_ERROR),
+        ("def add(a, b) return a + b", PATIENT, Verdict.COMPILE_ERROR),
+        ("raise ValueError\ndef add(a, b): return a + b", PATIENT, Verdict.COMPILE_ERROR),
+        ("import os\ndef add(a, b): os.write(3, b'forged')", PATIENT, Verdict.REJECTED),
+        ("def sub(a, b): return a + b", PATIENT, Verdict.COMPILE_ERROR),
+    ],
+)
+def test_each_failure_has_its_verdict_and_says_why(code: str, limits: Limits, verdict: Verdict) -> None:
+    found = grade(ADD, code, limits=limits, kind="full")
+    assert (found.verdict, found.reward) == (verdict, 0.0)
+    assert found.error_message or found.error_type
+
+
+LIARS = {
+    "always equal": "class L:\n    def __eq__(self, other): return True\ndef add(a, b): return L()",
+    "an int that is always equal": (
+        "class L(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
+        "def add(a, b): return L(99)"
+    ),
+    "a float that is close to all": (
+        "class L(float):\n    def __sub__(self, o): return 0.0\n    __rsub__ = __sub__\ndef add(a, b): return L(99)"
+    ),
+    "NaN": "def add(a, b): return float('nan')",
+    "an exit": "import sys\ndef add(a, b): sys.exit(0)",
+    "patched builtins": (
+        "import builtins\nbuiltins.len = lambda x: 0\nbuiltins.isinstance = lambda *a: True\ndef add(a, b): return 99"
+    ),
+    "a patched encoder": (
+        "import gc, types\nfor m in gc.get_objects():\n"
+        "    if isinstance(m, types.FunctionType) and m.__name__ == 'encode':\n"
+        "        m.__code__ = (lambda value, cap: b'99').__code__\ndef add(a, b): return 99"
+    ),
+    "the caller's frame": "import sys\ndef add(a, b): return sys._getframe(1).f_locals.get('expected', 99)",
+    "a mock": "from unittest.mock import ANY\ndef add(a, b): return ANY",
+    "nothing": "def add(a, b): pass",
+}
+
+
+@pytest.mark.parametrize("what", LIARS)
+def test_no_lie_passes(what: str) -> None:
+    assert grade(ADD, LIARS[what], limits=PATIENT, kind="full").reward == 0.0
+
+
+def test_a_checker_for_the_call() -> None:
+    code = "print(input() + '.0')"
+    assert grade(ECHO, code, checker="exact", kind="full").reward == 0.0
+    assert grade(ECHO, "print(1)", checker="lines", kind="full").checker == "lines"
+    unknown = grade(ECHO, code, checker="no-such", kind="full")
+    assert (unknown.verdict, unknown.reward) == (Verdict.UNKNOWN, None)
+
+
+def test_an_unknown_kind_is_said_at_once() -> None:
+    with pytest.raises(ValueError, match="poem"):
+        grade(ADD, "x", kind="poem")
+
+
+def test_from_many_threads() -> None:
+    def one(number: int) -> float | None:
+        return grade(ADD, f"def add(a, b): return a + b + {number % 2}", limits=PATIENT, kind="full").reward
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(one, range(24))) == [1.0, 0.0] * 12
+
+
+def test_twenty_at_once_while_the_event_loop_goes_on() -> None:
+    async def run() -> tuple[list[float | None], int]:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.005)
+
+        ticking = asyncio.create_task(tick())
+        slow = "import time\ndef add(a, b):\n    time.sleep(0.02)\n    return a + b + {}"
+        grades = await asyncio.gather(*(agrade(ADD, slow.format(n % 2), limits=PATIENT) for n in range(20)))
+        ticking.cancel()
+        return [each.reward for each in grades], ticks
+
+    rewards, ticks = asyncio.run(run())
+    assert rewards == [1.0, 0.0] * 10
+    assert ticks > 10
+
+
+def test_many_are_streamed() -> None:
+    rollouts = [
+        Rollout(task_id="add", sample_id=f"add#{n}", completion=f"def add(a, b): return a + b + {n % 3}")
+        for n in range(9)
+    ]
+    grades = {each.sample_id: each.reward for each in grade_all({"add": ADD}, rollouts, workers=2, limits=PATIENT)}
+    assert grades == {f"add#{n}": float(n % 3 == 0) for n in range(9)}
+
+
+def test_a_task_of_asserts() -> None:
+    task = Task(
+        task_id="t",
+        mode=Mode.ASSERT,
+        entry_point="f",
+        prompt="def f(x):\n",
+        test="def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\n",
+    )
+    assert grade(task, "def f(x):\n    return x * x\n", kind="full").reward == 1.0
+    assert grade(task, "    return x * x\n", kind="continuation").reward == 1.0
+    assert grade(task, "def f(x):\n    return 4\n", kind="full").pass_rate == 0.5
+
+
+FORKED = """
+import os, sys
+from evaluator import Task, grade
+task = Task.from_row({"task_id": "t", "in_outs": {"fn_name": "f", "inputs": [[1]], "outputs": [1]}})
+assert grade(task, "def f(x): return x").reward == 1.0
+child = os.fork()
+if child == 0:
+    os._exit(0 if grade(task, "def f(x): return x").reward == 1.0 else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert grade(task, "def f(x): return x").reward == 1.0
+print("both")
+"""
+
+
+def test_a_forked_child_may_grade_too() -> None:
+    ended = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stdout == "both\n", ended.stderr
+
+
+ENDING = """
+import threading
+from evaluator import Limits, Task, grade
+task = Task.from_row({"task_id": "t", "in_outs": {"fn_name": "f", "inputs": [[1]], "outputs": [1]}})
+slow = "import time\\ndef f(x): time.sleep(1000)"
+limits = Limits(wall_s=900, total_s=900)
+threading.Thread(target=grade, args=(task, slow), kwargs={"limits": limits}, daemon=True).start()
+assert grade(task, "def f(x): return x").reward == 1.0
+print("end", flush=True)
+"""
+
+
+def test_a_program_that_ends_while_a_completion_runs_ends_at_once() -> None:
+    started = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.returncode) == ("end\n", 0), ended.stderr
+    assert time.monotonic() - started < 30
+    assert threading.active_count() >= 1
