@@ -39,7 +39,7 @@ class Child:
             zygote.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
         self.number = self.connection.receive_hello(time.monotonic() + _START_S)
         # It waits for its order now, so the number is still its own; later it may be another process's.
-        self._handle = open(os.pidfd_open(self.number), "rb", buffering=0)
+        self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
 
     @property
     def output(self) -> tuple[MemoryFile, MemoryFile]:

@@ -92,7 +92,6 @@ def self_test() -> list[Layer]:
 
     try:
         with Sandbox() as sandbox:
-            sandbox.warm_up()
             found = _call(sandbox, "probe", _attempts())
             return [
                 Layer("start", True, "bubblewrap and a warm interpreter", ", ".join(sandbox.layers)),
