@@ -150,9 +150,7 @@ def test_an_indented_block_loses_its_indentation_and_keeps_its_lines():
 
 def test_for_stdin_the_last_python_block_that_parses_is_taken():
     program = "print(int(input()) + 1)\n"
-    completion = (
-        f"{fenced('x = 1')}{fenced(program)}Prints:\n{fenced('3', tag='')}{fenced('4', tag='output')}"
-    )
+    completion = f"{fenced('x = 1')}{fenced(program)}Prints:\n{fenced('3', tag='')}{fenced('4', tag='output')}"
     assert code_of(completion, STDIN) == program
     assert code_of(f"{fenced(program)}{fenced('print(')}", STDIN) == program
     assert code_of(f"{fenced(program, tag='')}{fenced('3', tag='')}", STDIN) == program
@@ -262,9 +260,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60)
 
 
-@given(
-    completion=TEXTS, kind=st.sampled_from([None, *Kind]), task=st.sampled_from([CALL, STDIN]), prompt=TEXTS
-)
+@given(completion=TEXTS, kind=st.sampled_from([None, *Kind]), task=st.sampled_from([CALL, STDIN]), prompt=TEXTS)
 @example(completion="```\n     ```\n```a\n", kind=None, task=CALL, prompt="")
 def test_any_text_is_extracted_with_true_lines(completion, kind, task, prompt):
     task = Task(task_id="t", mode=task.mode, entry_point=task.entry_point, prompt=prompt)
@@ -275,9 +271,7 @@ def test_any_text_is_extracted_with_true_lines(completion, kind, task, prompt):
     assert lines_agree(completion, extraction) or prompt
 
 
-@given(
-    before=st.integers(0, 5), after=st.sampled_from(["", "Bye.\n", fenced(USAGE)]), indent=st.integers(0, 3)
-)
+@given(before=st.integers(0, 5), after=st.sampled_from(["", "Bye.\n", fenced(USAGE)]), indent=st.integers(0, 3))
 def test_a_block_anywhere_is_found_with_its_line(before, after, indent):
     pad = " " * indent
     block = "".join(f"{pad}{row}" for row in fenced(CODE).splitlines(keepends=True))

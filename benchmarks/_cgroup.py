@@ -1,0 +1,74 @@
+"""CPU time of everything that this process starts, also of what other processes wait for: by a control group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import NamedTuple, Self
+
+_ROOT = Path("/sys/fs/cgroup")
+_NAME = f"rollscope-benchmark-{os.getpid()}"
+
+
+class Cpu(NamedTuple):
+    """Seconds of CPU time, or a difference of two such."""
+
+    total: float
+    user: float
+    sys: float
+
+    def minus(self, other: Cpu) -> Cpu:
+        return Cpu(*(mine - yours for mine, yours in zip(self, other, strict=True)))
+
+    def over(self, count: float) -> Cpu:
+        return Cpu(*(each / count for each in self))
+
+
+class CpuGroup:
+    """A control group with this process and all that it starts in it, for the length of a `with`.
+
+    Raises `OSError` where none can be had: cgroup v1's `cpuacct` or v2's `cpu.stat`, as root.
+    """
+
+    def __enter__(self) -> Self:
+        self._home = _own_group()
+        self._group = self._home / _NAME
+        self._group.mkdir()
+        try:
+            self._enter(self._group)
+            self.used()
+        except OSError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._enter(self._home)
+        with contextlib.suppress(OSError):
+            self._group.rmdir()
+
+    def used(self) -> Cpu:
+        """What the group has used up to now."""
+        if (self._group / "cpuacct.usage").exists():
+            kinds = ("usage", "usage_user", "usage_sys")
+            return Cpu(*(int((self._group / f"cpuacct.{kind}").read_text()) / 1e9 for kind in kinds))
+        lines = dict(line.split() for line in (self._group / "cpu.stat").read_text().splitlines())
+        return Cpu(*(int(lines[kind]) / 1e6 for kind in ("usage_usec", "user_usec", "system_usec")))
+
+    @staticmethod
+    def _enter(group: Path) -> None:
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def _own_group() -> Path:
+    """The folder of the group that this process is in."""
+    groups = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    for _, controllers, path in groups:
+        if "cpuacct" in controllers.split(","):
+            return _ROOT / controllers / path.lstrip("/")
+    for _, controllers, path in groups:
+        if not controllers:
+            return _ROOT / path.lstrip("/")
+    raise OSError("this process is in no control group")

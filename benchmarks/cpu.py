@@ -1,0 +1,171 @@
+"""CPU time of grading beyond the same code run in one warm interpreter: a completion, and a test.
+
+Counts everything by a control group: this process, bubblewrap, the warm interpreters and the completions' processes.
+Completions with 1 and with 11 tests give a slope (a test) and what remains (a completion). The same completions are
+run in this process beside it, in each round: compiled and executed once, called once a test; a stdin program compiled
+once and executed once a test. Medians over the rounds. Needs root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from statistics import median
+from typing import Any, NamedTuple
+
+import _report
+import _warm
+import _workloads
+from _cgroup import Cpu, CpuGroup
+
+from evaluator import Rollout, Task, grade_all
+from evaluator.graders.bench import Isolation
+from evaluator.model import Mode
+
+_FEW, _MANY = 1, 11
+_WARM_UP = 20
+_MS = 1000
+
+
+class _Way(NamedTuple):
+    """One row of the table: how it is graded, and the targets in ms of CPU time."""
+
+    name: str
+    make_tasks: Callable[[int], list[Task]]
+    isolation: Isolation
+    target_completion: float
+    target_test: float
+
+
+_WAYS = (
+    _Way("call", _workloads.call_tasks, "completion", 4.0, 0.3),
+    _Way("stdin", _workloads.stdin_tasks, "completion", 4.0, 0.3),
+    _Way("stdin, isolation test", _workloads.stdin_tasks, "test", 4.0, 3.0),
+)
+
+
+class _Slope(NamedTuple):
+    """CPU seconds of a completion, tests apart, and of a test."""
+
+    completion: Cpu
+    test: Cpu
+
+    @classmethod
+    def of(cls, few: Cpu, many: Cpu) -> _Slope:
+        test = many.minus(few).over(_MANY - _FEW)
+        return cls(few.minus(test), test)
+
+    def minus(self, other: _Slope) -> _Slope:
+        return _Slope(self.completion.minus(other.completion), self.test.minus(other.test))
+
+
+def graded(group: CpuGroup, way: _Way, tasks: list[Task], number: int, workers: int) -> Cpu:
+    """CPU time a completion, from the first ones on, when the interpreters are warm."""
+    rollouts = _workloads.completions(tasks, number + _WARM_UP)
+    before = group.used()
+    for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=way.isolation), 1):
+        if not grade.passed:
+            raise SystemExit(f"{grade.task_id}: {grade.verdict} {grade.error_message}")
+        if place == _WARM_UP:
+            before = group.used()
+        if place == number + _WARM_UP:
+            after = group.used()
+    return after.minus(before).over(number)
+
+
+def run_warm(group: CpuGroup, tasks: list[Task], number: int) -> Cpu:
+    """CPU time a completion of the code alone, in this process."""
+    by_id = {task.task_id: task for task in tasks}
+    arguments = {task.task_id: [_arguments(case.input) for case in task.cases] for task in tasks if task.entry_point}
+    rollouts = list(_workloads.completions(tasks, number))
+    before = group.used()
+    for rollout in rollouts:
+        _run_completion(by_id[rollout.task_id], rollout, arguments.get(rollout.task_id, []))
+    return group.used().minus(before).over(number)
+
+
+def _run_completion(task: Task, rollout: Rollout, arguments: list[list[Any]]) -> None:
+    code = _warm.compiled(rollout.completion)
+    if task.mode is Mode.STDIN:
+        for case in task.cases:
+            _warm.run(code, case.input)
+        return
+    function = _warm.loaded(code, task.entry_point or "")
+    for given in arguments:
+        function(*given)
+
+
+def _arguments(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.split("\n")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--completions", type=int, default=240, help="of each kind in each round")
+    options = parser.parse_args()
+    print(f"{_report.machine()}; {options.workers} workers, {options.rounds} rounds\n")
+    try:
+        with CpuGroup() as group:
+            slopes = _measure(group, options)
+    except OSError as error:
+        print(f"skipped: no control group can be had here ({error}); run it as root on cgroup v1 or v2")
+        return
+    _print(slopes)
+
+
+Measured = dict[str, list[tuple[_Slope, _Slope]]]
+"""For each way the rounds: graded, and the code alone."""
+
+
+def _measure(group: CpuGroup, options: argparse.Namespace) -> Measured:
+    measured: Measured = {way.name: [] for way in _WAYS}
+    tasks = {way.name: (way.make_tasks(_FEW), way.make_tasks(_MANY)) for way in _WAYS}
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+        for way in _WAYS:
+            count = options.completions // (1 if way.isolation == "completion" else 4)
+            both = tasks[way.name]
+            ours = _Slope.of(*(graded(group, way, each, count, options.workers) for each in both))
+            alone = _Slope.of(*(run_warm(group, each, options.completions) for each in both))
+            measured[way.name].append((ours, alone))
+    return measured
+
+
+def _print(measured: Measured) -> None:
+    rows = []
+    for way in _WAYS:
+        rounds = measured[way.name]
+        beyond = [ours.minus(alone) for ours, alone in rounds]
+        targets = (way.target_completion, way.target_test)
+        for place, (what, target) in enumerate(zip(("a completion", "a test"), targets, strict=True)):
+            over = _middle([slope[place] for slope in beyond])
+            least = min(slope[place].total for slope in beyond)
+            rows.append(
+                [
+                    f"{way.name}: {what}",
+                    *(_ms(each) for each in _middle([ours[place] for ours, _ in rounds])),
+                    _ms(_middle([alone[place] for _, alone in rounds]).total),
+                    _ms(over.total),
+                    _ms(least),
+                    f"{target:g}",
+                    _report.against(over.total * _MS, target, at_most=True),
+                ]
+            )
+    columns = ["ms of CPU time", "all", "user", "sys", "code alone", "beyond", "lowest round", "target", "reached"]
+    _report.table(columns, rows)
+
+
+def _middle(values: list[Cpu]) -> Cpu:
+    return Cpu(*(median(kind) for kind in zip(*values, strict=True)))
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * _MS:.2f}"
+
+
+if __name__ == "__main__":
+    main()

