@@ -77,7 +77,7 @@ def legend(counts: Sequence[VerdictCount], view: View) -> None:
     _show(_legend, "verdict_legend", bars, tracks=False)
 
 
-def clusters(found: Sequence[Cluster], view: View) -> None:
+def clusters(found: Sequence[Cluster], view: View, *, key: str = "cluster_bars") -> None:
     """One row an error cluster; a click shows its rollouts."""
     most = max((c.rollouts for c in found), default=1)
     bars = [
@@ -91,7 +91,7 @@ def clusters(found: Sequence[Cluster], view: View) -> None:
         )
         for c in found
     ]
-    _show(_clusters, "cluster_bars", bars, tracks=False)
+    _show(_clusters, key, bars, tracks=False)
 
 
 def _show(mount: object, key: str, bars: Sequence[Bar], *, tracks: bool, links: bool = True) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from evaluator.metrics import Interval
 from evaluator.model import Verdict
 
 _MODEL_GREYS = ("#4A6A8A", "#8FA7BF", "#2B3F52", "#B9C7D4", "#6C7F91", "#D4DCE3", "#1C2A36", "#A1AEBA")
+_EACH_A_TICK = 5
 _CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 Picked = Callable[[list[float]], None]
@@ -41,7 +43,11 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
     figure.update_xaxes(title_text=f"reward (n = {n:,} rollouts)", tickformat=".3~g")
     if len(rewards) <= 12 and not width:
         figure.update_xaxes(tickvals=rewards)
-    figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d")
+    heights = Counter[float]()
+    for reward, _, count in values:
+        heights[reward] += count
+    few = max(heights.values(), default=0) <= _EACH_A_TICK  # Plotly would write halves of rollouts, rounded
+    figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
     return _dressed(figure, height, legend=by == "model")
 
 

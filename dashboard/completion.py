@@ -36,6 +36,12 @@ _WHY: dict[Verdict, str] = {
 }
 
 
+_STOPPED: dict[Verdict, str] = {
+    Verdict.TIME_LIMIT: "where it was when its time was up",
+    Verdict.MEMORY_LIMIT: "where it was when it took more memory than it may",
+}
+
+
 def find(screen: Screen) -> Record:
     """The rollout that the view names, or the first in the filter. Ends the page when there is none."""
     view, run = screen.view, screen.run
@@ -44,7 +50,7 @@ def find(screen: Screen) -> Record:
         if found is None:
             controls.require_rows(screen)
             st.stop()
-        state.write(view.but(task=found[0], sample=found[1]))
+        state.name("completion", view.but(task=found[0], sample=found[1]))
         return queries.rollout(run, *found) or {}
     sample = view.sample or _first_sample(screen)
     record = queries.rollout(run, view.task, sample) if sample else None
@@ -72,7 +78,8 @@ def strip(screen: Screen, rollout: Record) -> Record | None:
     current = _current_test(screen.view, rollout, verdicts)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch"):
-            case_strip.show(verdicts, current, lambda index: state.write(state.read().but(test=index)))
+            here = screen.view.but(task=rollout["task_id"], sample=rollout["sample_id"])
+            case_strip.show(verdicts, current, lambda index: state.write(here.but(test=index)))
         following = _next_failing(verdicts, current)
         st.button(
             "Next failing test",
@@ -80,7 +87,7 @@ def strip(screen: Screen, rollout: Record) -> Record | None:
             shortcut="N",
             disabled=following is None,
             on_click=state.write,
-            args=(screen.view.but(task=rollout["task_id"], sample=rollout["sample_id"], test=following),),
+            args=(here.but(test=following),),
         )
     return queries.case(screen.run, rollout["task_id"], rollout["sample_id"], current)
 
@@ -89,7 +96,7 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
     """The code that was run with its failing line, or the raw completion, or the prompt."""
     shown = controls.choice("Pane", _PANES, screen.view, key="w_pane", default="code")
     trace = _traceback(test)
-    line = (test or rollout).get("error_line")
+    line = _marked(test or rollout, trace)
     identity = f"{screen.run.key}|{rollout['task_id']}|{rollout['sample_id']}|{(test or {}).get('test_index')}|{shown}"
     if shown == "prompt":
         task = queries.task(screen.run, rollout["task_id"])
@@ -102,7 +109,7 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
         scroll.to(f"R{line + rollout['line_offset']}" if line else None, key=identity)
         return
     frames = {frame.line for frame in trace.frames} if trace else set()
-    message = _said(test or rollout)
+    message = _said(test or rollout) or ("stopped here" if trace and not trace.type else "")
     st.html(code_view.code(rollout["code"], failing=line, frames=frames, note=message, height=_CODE_HEIGHT))
     scroll.to(f"L{line}" if line else None, key=identity)
 
@@ -119,8 +126,8 @@ def error(rollout: Record, test: Record | None) -> None:
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
         head += f" <span>{escape(_WHY[verdict])}</span>"
     body = f'<span class="msg">{escape(message)}</span>' if message else ""
-    if trace is None and not (test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN)):
-        body += f' <span class="rs-soft">{escape(_reason(verdict, rollout))}</span>'
+    if (trace is None or not trace.type) and not (test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN)):
+        body += f' <span class="rs-soft">{escape(_reason(verdict, rollout, message or "", trace))}</span>'
     st.html(f'<div class="rs-error">{head}{body}{_frames(trace)}</div>')
 
 
@@ -133,6 +140,22 @@ def case(screen: Screen, rollout: Record, test: Record | None) -> None:
     if given is not None:
         _shown_input(task or {}, given, test["test_index"])
     _expected_and_actual(test)
+
+
+def metadata(rollout: Record) -> None:
+    """What the rollouts file said beside the completion; runs of older versions do not keep it."""
+    text = rollout.get("metadata")
+    if not text or text == "{}":
+        return
+    with st.expander("Metadata of the rollout", expanded=False):
+        st.html(diff_view.text_block(_indented(text), height="240px"))
+
+
+def _indented(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
 
 
 def streams(test: Record | None) -> None:
@@ -161,6 +184,9 @@ def _title(rollout: Record) -> str:
 
 def _head_facts(rollout: Record) -> list[tuple[str, str]]:
     found = [("reward", "none" if rollout["reward"] is None else f"{rollout['reward']:g}")]
+    given = rollout.get("given_reward")
+    if given is not None and given != rollout["reward"]:
+        found.append(("given reward", f"{given:g}"))
     if rollout["tests_total"]:
         found.append(("tests passed", f"{rollout['tests_passed']} of {rollout['tests_total']}"))
     found += [
@@ -244,6 +270,12 @@ def _traceback(test: Record | None) -> Traceback | None:
         return None
 
 
+def _marked(result: Record, trace: Traceback | None) -> int | None:
+    """The line that failed; of a program that was stopped, the line where it was."""
+    line: int | None = result.get("error_line")
+    return line or (trace.line if trace else None)
+
+
 def _said(result: Record) -> str:
     """The exception in one short line, to stand behind the failing line of code."""
     if not result.get("error_type"):
@@ -252,14 +284,23 @@ def _said(result: Record) -> str:
     return text if len(text) <= 90 else f"{text[:89]}…"
 
 
-def _reason(verdict: Verdict, rollout: Record) -> str:
+def _reason(verdict: Verdict, rollout: Record, message: str, trace: Traceback | None) -> str:
     limits = json.loads(rollout["limits"] or "{}")
     words = {
-        Verdict.TIME_LIMIT: f" (limits: {limits.get('wall_s', 0):g} s wall, {limits.get('cpu_s', 0):g} s CPU)",
+        Verdict.TIME_LIMIT: _time_limit(limits, message),
         Verdict.MEMORY_LIMIT: f" (limit: {limits.get('memory_mb', 0):g} MiB)",
         Verdict.OUTPUT_LIMIT: f" (limit: {limits.get('output_mb', 0):g} MiB)",
     }
-    return _WHY[verdict] + words.get(verdict, "")
+    why = _STOPPED.get(verdict, _WHY[verdict]) if trace and trace.frames else _WHY[verdict]
+    return why + words.get(verdict, "")
+
+
+def _time_limit(limits: dict[str, float], message: str) -> str:
+    """Which of the two limits it was, as far as the message says."""
+    wall, cpu = f"{limits.get('wall_s', 0):g} s wall time", f"{limits.get('cpu_s', 0):g} s CPU time"
+    if "CPU" in message:
+        return f" (limit: {cpu})"
+    return f" (limit: {wall})" if "wall" in message else f" (limits: {wall}, {cpu})"
 
 
 def _frames(trace: Traceback | None) -> str:
@@ -280,7 +321,8 @@ def _raw(rollout: Record, line: int | None) -> str:
     taken: range | None = range(0)
     if rollout["code"] is not None:
         offset = rollout["line_offset"] or 0
-        taken = range(max(1, 1 + offset), min(total, rollout["code"].count("\n") + 1 + offset) + 1)
+        lines = rollout["code"].removesuffix("\n").count("\n") + 1  # a last line break begins no line
+        taken = range(max(1, 1 + offset), min(total, lines + offset) + 1)
     failing = line + (rollout["line_offset"] or 0) if line else None
     return code_view.raw(rollout["completion"], taken=taken, failing=failing, height=_CODE_HEIGHT)
 

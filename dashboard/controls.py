@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import facts, front_door, grading, queries, sandbox_check, state, workspace
+from dashboard import facts, front_door, grading, queries, sandbox_check, state, unfinished, workspace
 from dashboard.queries import SORTS
 from dashboard.state import VERDICT_WORDS, Filter, View
 from dashboard.workspace import Entry, OpenRun
@@ -77,6 +77,7 @@ def screen() -> Screen:
     run = workspace.open_run(chosen)
     _follow(run)
     total = queries.count(run, Filter())
+    unfinished.banner(run, total)
     if total == 0:
         _empty_run(run)
         st.stop()
@@ -85,7 +86,7 @@ def screen() -> Screen:
 
 def _follow(run: OpenRun) -> None:
     """Draw the page again when a run that is being made has grown."""
-    if run.manifest.get("state") == "running":
+    if unfinished.is_growing(run):
         _look_again(run.name, run.key)
 
 
@@ -102,7 +103,7 @@ def require_rows(screen_: Screen) -> None:
         return
     facts.banner(f"The filter matches none of {screen_.total:,} rollouts.", warn=True)
     for name, count in queries.without_each(screen_.run, screen_.view.filter):
-        label = f"Remove {_CLAUSE_NAMES[name]}: {count:,} rollouts"
+        label = f"Remove {_CLAUSE_NAMES[name]}: {facts.rollouts(count)}"
         cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
         st.button(state.plain(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
     st.stop()
@@ -269,7 +270,7 @@ def _no_entry(view: View) -> None:
 
 def _empty_run(run: OpenRun) -> None:
     manifest = run.manifest
-    running = manifest.get("state") == "running"
+    running = unfinished.is_growing(run)
     said = "No rollout has been graded yet: the run is being made." if running else "This run holds no rollouts."
     facts.banner(f"{said} Rollouts file: {manifest.get('rollouts') or 'not named'}.", warn=True)
     if not running:

@@ -6,13 +6,18 @@ from dashboard import queries
 from dashboard.queries import cached
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.metrics import Interval, pass_at_k_over_tasks
+from evaluator.metrics import Interval, mean_over_tasks, pass_at_k_over_tasks
+from evaluator.metrics import pass_at_k as task_pass_at_k
 
 
 @cached
 def pass_at_k(run: OpenRun, filter_: Filter, k: int) -> Interval:
     """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has."""
-    return pass_at_k_over_tasks(*queries.solved(run, filter_), k)
+    n, c = queries.solved(run, filter_)
+    if k == 1:
+        return pass_at_k_over_tasks(n, c, 1)
+    enough = n >= k  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
+    return mean_over_tasks(task_pass_at_k(n[enough], c[enough], k))
 
 
 def curve(run: OpenRun, filter_: Filter) -> list[tuple[int, Interval]]:

@@ -20,10 +20,11 @@ def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -
     st.html(f'{head}<div class="rs-facts">{body}</div>')
 
 
-def chip_html(word: str) -> str:
-    """A verdict's letter on its colour, and its word for those who can't see it."""
+def chip_html(word: str, title: str = "") -> str:
+    """A verdict's letter on its colour, and its word, or `title`, for those who can't see it."""
     verdict = theme.verdict(word)
-    return f'<span class="rs-chip rs-v-{verdict.value}" title="{verdict.value}">{verdict.letter}</span>'
+    said = escape(title or verdict.value)
+    return f'<span class="rs-chip rs-v-{verdict.value}" title="{said}">{verdict.letter}</span>'
 
 
 def note(text: str, *, strong: bool = False) -> None:
@@ -57,6 +58,11 @@ def problems(manifest: dict[str, Any], shown: int = 100) -> None:
         )
         more = f"\n… and {total - shown:,} more" if total > shown else ""
         st.html(f'<pre class="rs-text" style="max-height:220px">{escape(text + more)}</pre>')
+
+
+def rollouts(count: int) -> str:
+    """A number of rollouts with its noun."""
+    return f"{count:,} rollout" + ("" if count == 1 else "s")
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -113,11 +113,11 @@ def offer(entry: Entry, view: View) -> None:
         facts.banner("A dataset with the test cases is needed to grade it. Start the dashboard with one:", warn=True)
         st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
         return
-    count = _lines(entry.path)
+    count = lines(entry.path)
     refusal = sandbox_check.refusal()
     if refusal:
         facts.banner(refusal, warn=True)
-    label = "Grade the rollouts" if count is None else f"Grade {count:,} rollouts"
+    label = "Grade the rollouts" if count is None else f"Grade {facts.rollouts(count)}"
     st.button(
         label,
         type="primary",
@@ -126,7 +126,7 @@ def offer(entry: Entry, view: View) -> None:
         on_click=_start,
         args=(entry.path, Path(dataset), count),
     )
-    facts.line([("dataset", dataset), ("grades go to", str(_out(entry.path)))])
+    facts.line([("dataset", dataset), ("grades go to", f"{_stem(entry.path)}-<time>")])
     del view
 
 
@@ -189,7 +189,7 @@ def _jobs() -> dict[Path, Job]:
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _lines(path: Path) -> int | None:
+def lines(path: Path) -> int | None:
     """How many rows a plain file of JSON lines has; None for others, which would have to be read for it."""
     if path.suffix != ".jsonl":
         return None
@@ -199,7 +199,12 @@ def _lines(path: Path) -> int | None:
 
 def _out(rollouts: Path) -> Path:
     """`runs/<stem>-<UTC time>`, as the command names it."""
-    stem = rollouts.name.split(".jsonl")[0].removesuffix(".json").removesuffix(".rollouts") or "rollouts"
-    base = Path("runs").resolve() / f"{stem}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+    base = Path(f"{_stem(rollouts)}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}").resolve()
     names = itertools.chain([base], (base.with_name(f"{base.name}-{n}") for n in itertools.count(2)))
     return next(path for path in names if not path.exists())
+
+
+def _stem(rollouts: Path) -> Path:
+    """`runs/<stem>`: where a run of these rollouts goes, up to the time in its name."""
+    stem = rollouts.name.split(".jsonl")[0].removesuffix(".json").removesuffix(".rollouts") or "rollouts"
+    return Path("runs") / stem

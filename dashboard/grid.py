@@ -34,6 +34,7 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
                 "label": row.task_id,
                 "letters": row.letters,
                 "mask": row.mask,
+                "cells": [f"{id_} · {model}" if model else id_ for id_, model in zip(row.ids, row.models, strict=True)],
                 "passed": row.passed,
                 "graded": row.graded,
             }
@@ -49,7 +50,7 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
 
 
 def rollouts_by_cases(
-    rows: Sequence[tuple[str, str, bool, str]],
+    rows: Sequence[tuple[str, str, bool, str, str]],
     counts: Sequence[CaseCount],
     on_open: Opened,
     *,
@@ -64,11 +65,12 @@ def rollouts_by_cases(
             {
                 "id": sample,
                 "label": sample,
+                "about": model,
                 "letters": cells,
                 "mask": ("1" if inside else "0") * len(cells),
                 "verdict": letters.get(verdict, "?"),
             }
-            for sample, verdict, inside, cells in rows
+            for sample, verdict, inside, cells, model in rows
         ],
         "rates": False,
         "noun": "test",

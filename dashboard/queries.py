@@ -28,7 +28,7 @@ _INFINITY = "'inf'::DOUBLE"
 
 _LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
 _GRADED = "verdict NOT IN ('unknown', 'sandbox_error')"
-_ORDER_IN_TASK = 'coalesce(sample_index, "row"), "row"'
+_ORDER_IN_TASK = '"row"'  # file order, as everywhere
 
 # Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left.
 _MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
@@ -106,6 +106,10 @@ class GridRow(NamedTuple):
     letters: str
     mask: str
     """'1' where the sample is inside the filter."""
+    ids: list[str]
+    """The samples, one a cell."""
+    models: list[str]
+    """The model of each sample; "" where none is named."""
 
 
 class Place(NamedTuple):
@@ -340,32 +344,35 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
              p AS (SELECT *, row_number() OVER (ORDER BY {key}, first) AS place FROM t
                    ORDER BY place LIMIT $limit OFFSET $offset),
              c AS (SELECT task_id, string_agg({_LETTER}, '' ORDER BY {_ORDER_IN_TASK}) AS letters,
-                          string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {_ORDER_IN_TASK}) AS mask
+                          string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {_ORDER_IN_TASK}) AS mask,
+                          list(sample_id ORDER BY {_ORDER_IN_TASK}) AS ids,
+                          list(coalesce(model, '') ORDER BY {_ORDER_IN_TASK}) AS models
                    FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id)
-        SELECT task_id, samples, passed, graded, letters, mask FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
+        SELECT task_id, samples, passed, graded, letters, mask, ids, models
+        FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
     window = {"limit": TASKS_A_PAGE, "offset": (page - 1) * TASKS_A_PAGE}
     return [GridRow(*row) for row in run.rows(sql, params | window)]
 
 
 @cached
 def samples(run: OpenRun, task_id: str) -> list[tuple[str, str, str | None]]:
-    """(sample, verdict, model) of a task's rollouts, in the order of the grid's columns."""
+    """(sample, verdict, model) of a task's rollouts, in file order."""
     sql = f"""SELECT sample_id, verdict, model FROM rollouts WHERE task_id = $task
               ORDER BY {_ORDER_IN_TASK} LIMIT 5000"""  # noqa: S608
     return run.rows(sql, {"task": task_id})
 
 
 @cached
-def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[tuple[str, str, bool, str]]:
-    """(sample, verdict, inside the filter, letters of its test cases) of a task's rollouts."""
+def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[tuple[str, str, bool, str, str]]:
+    """(sample, verdict, inside the filter, letters of its test cases, model or "") of a task's rollouts."""
     condition, params = where(filter_)
     sql = f"""
-        WITH r AS (SELECT sample_id, verdict, coalesce(({condition}), false) AS inside,
+        WITH r AS (SELECT sample_id, verdict, model, coalesce(({condition}), false) AS inside,
                           row_number() OVER (ORDER BY {_ORDER_IN_TASK}) AS place
                    FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
              c AS (SELECT sample_id, string_agg({_LETTER}, '' ORDER BY test_index) AS letters
                    FROM cases WHERE task_id = $task GROUP BY sample_id)
-        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, '')
+        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, '')
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
     return run.rows(sql, params | {"task": task_id})
 

@@ -36,7 +36,8 @@ def grid(screen: Screen) -> None:
     count = queries.task_count(run, view.filter)
     controls.pager(view, count, TASKS_A_PAGE, "tasks")
     rows = queries.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
-    cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, column))
+    samples = {row.task_id: row.ids for row in rows}
+    cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, samples.get(task, []), column))
     bars.legend(queries.verdict_counts(run, view.filter), view)
 
 
@@ -78,18 +79,18 @@ def table(screen: Screen) -> None:
         hide_index=True,
         height=560,
         row_height=26,
+        placeholder="",
         column_config=_COLUMNS,
     )
     facts.note("Tick a row to open the completion.")
 
 
-def _open_sample(screen: Screen, task: str, column: int) -> None:
+def _open_sample(screen: Screen, task: str, samples: list[str], column: int) -> None:
     if column < 0:
         state.go("rollouts", screen.view.place().but(task=task))
         return
-    known = queries.samples(screen.run, task)
-    if column < len(known):
-        _go(screen, task, known[column][0], None)
+    if column < len(samples):
+        _go(screen, task, samples[column], None)
 
 
 def _open_case(screen: Screen, sample: str, test: int) -> None:
@@ -103,14 +104,14 @@ def _go(screen: Screen, task: str, sample: str, test: int | None) -> None:
 
 
 _COLUMNS = {
-    "task_id": st.column_config.TextColumn("task", width="medium"),
-    "sample_id": st.column_config.TextColumn("sample", width="medium"),
-    "model": st.column_config.TextColumn("model", width="small"),
-    "verdict": st.column_config.TextColumn("verdict", width="small"),
+    "task_id": st.column_config.TextColumn("task", width=150),
+    "sample_id": st.column_config.TextColumn("sample", width=160),
+    "model": st.column_config.TextColumn("model", width=150),
+    "verdict": st.column_config.TextColumn("verdict", width=110),
     "reward": st.column_config.NumberColumn("reward", format="%.3g", width=70),
     "tests_passed": st.column_config.NumberColumn("passed", width=65),
     "tests_total": st.column_config.NumberColumn("tests", width=55),
-    "error_type": st.column_config.TextColumn("error", width="small"),
+    "error_type": st.column_config.TextColumn("error", width=120),
     "error_message": st.column_config.TextColumn("message", width="large"),
     "error_line": st.column_config.NumberColumn("line", format="%d", width=50),
     "wall_s": st.column_config.NumberColumn("wall, s", format="%.3f", width=75),

@@ -50,7 +50,7 @@ def task_list(screen: Screen) -> Record:
         on_select=picked,
         selection_mode="single-row",
         selection_default={"selection": {"rows": [] if position is None else [position]}},
-        height=540,
+        height=min(540, 38 + 26 * max(1, len(lines))),
         row_height=26,
         placeholder="",
         column_config=_LIST_COLUMNS,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import theme
+from dashboard import address, theme
 from evaluator.model import Verdict
 
 FAILED = "failed"
@@ -154,16 +154,19 @@ def link(page: str, view: View, label: str, *, help: str | None = None, disabled
 
 
 def go(page: str, view: View) -> None:
-    """Open a page before anything else of the next script run is drawn. For callbacks."""
-    st.session_state[_PENDING] = (page, view.params())
+    """Open a page from a callback. The browser's history gets one entry."""
+    st.session_state[_PENDING] = href(page, view)
 
 
 def follow() -> None:
-    """Do what `go` asked for. Called once, at the start of the script."""
-    pending = st.session_state.pop(_PENDING, None)
-    if pending is not None:
-        page, params = pending
-        st.switch_page(path(page), query_params=params)
+    """Do what `go` asked for. Called once, at the start of the script; the browser then asks for the page."""
+    address.change(st.session_state.pop(_PENDING, None))
+
+
+def name(page: str, view: View) -> None:
+    """Make the URL say the `view` that the page shows already, without a new entry in the browser's history."""
+    if view != read():
+        address.change(href(page, view), key="name", replace=True)
 
 
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]()<>#+-.!|~$:^=&\"'@/"})

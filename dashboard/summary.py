@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, estimates, export, facts, queries, state
+from dashboard import bars, cards, estimates, export, facts, queries, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
 from dashboard.queries import Signal, Totals
 from dashboard.state import FAILED, View
 from dashboard.workspace import OpenRun
+
+_CHECKERS = "value (call), floats (stdin), python (assert), unless the task says"
+_CLUSTERS_SHOWN = 12
+_CLUSTERS_AT_MOST = 1_000
 
 
 def head(screen: Screen) -> None:
@@ -91,12 +95,27 @@ def _ungraded(verdict: str, count: int, here: View) -> Card:
 
 def _per_task(totals: Totals) -> str:
     if totals.samples_min == totals.samples_max:
-        return f"{totals.samples_min:,} rollouts each"
+        return f"{facts.rollouts(totals.samples_min)} each"
     return f"{totals.samples_min:,} to {totals.samples_max:,} rollouts each"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "–"
+
+
+def clusters(screen: Screen) -> None:
+    """Errors that look alike: the most frequent, and the others on demand."""
+    found = queries.clusters(screen.run, screen.view.filter, _CLUSTERS_AT_MOST)
+    if not found:
+        facts.note("None: every rollout in the filter passed.")
+        return
+    first, others = found[:_CLUSTERS_SHOWN], found[_CLUSTERS_SHOWN:]
+    bars.clusters(first, screen.view)
+    if others:
+        with st.expander(f"{len(others):,} more"):
+            bars.clusters(others, screen.view, key="more_cluster_bars")
+    if len(found) == _CLUSTERS_AT_MOST:
+        facts.note(f"The {_CLUSTERS_AT_MOST:,} most frequent are listed.")
 
 
 def provenance(run: OpenRun) -> None:
@@ -105,8 +124,11 @@ def provenance(run: OpenRun) -> None:
     limits = manifest.get("limits") or {}
     facts.line(
         [
-            ("checker", manifest.get("checker") or "the task's own"),
-            ("grader", manifest.get("grader") or "the task's own"),
+            (
+                "checker",
+                manifest.get("checker") or _CHECKERS,
+            ),
+            ("grader", manifest.get("grader") or "tests, unless the task says"),
             ("wall", f"{limits.get('wall_s', 0):g} s"),
             ("CPU", f"{limits.get('cpu_s', 0):g} s"),
             ("memory", f"{limits.get('memory_mb', 0):g} MiB"),

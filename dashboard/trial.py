@@ -16,6 +16,9 @@ _RESULT = "trial_result"
 
 def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
     """The editor, prefilled, and its two buttons; off with the reason where code may not be run."""
+    if index is None:
+        facts.note("Nothing to run code against here: the task has no test case that can be run.")
+        return
     facts.section("Run any code against the test cases")
     refusal = sandbox_check.refusal()
     if refusal:
@@ -30,15 +33,18 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
         if chosen:
             st.session_state[key] = _source(screen, record, chosen)
 
-    st.selectbox("Start from", list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
+    # The result stands between the buttons and the editor, so that it comes into view where the click was.
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Start from", list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
+        one = st.button(f"Run test {index}", disabled=bool(refusal), key="trial_one", type="primary")
+        every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
+    result = st.container()
     with st.container(key="trial_editor"):
         text = st.text_area("Code", key=key, height=190, label_visibility="collapsed")
-    with st.container(horizontal=True):
-        one = st.button(f"Run test {index}", disabled=bool(refusal) or index is None, key="trial_one", type="primary")
-        every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
-    if one or every:
-        _run(record, text, index if one else None)
-    _result(record["task_id"])
+    with result:
+        if one or every:
+            _run(record, text, index if one else None)
+        _result(record["task_id"])
 
 
 def _sources(screen: Screen, record: dict[str, Any]) -> dict[str, str]:
@@ -76,10 +82,18 @@ def _result(task_id: str) -> None:
     _, index, text, result = found
     _headline(result)
     shown = [case for case in result.cases if index is None or case.index == index]
+    if len(shown) > 1:
+        _strip(shown)
     failing = next((case for case in shown if case.verdict != "passed"), shown[0] if shown else None)
     if failing is None:
         return
     _case(failing, text)
+
+
+def _strip(cases: list[CaseResult]) -> None:
+    """One letter a test case, as in the grid."""
+    cells = [facts.chip_html(case.verdict.value, f"test {case.index}: {case.verdict.value}") for case in cases]
+    st.html(f'<div class="rs-mono" style="max-height:6em;overflow:auto;line-height:1.7">{" ".join(cells)}</div>')
 
 
 def _headline(result: Grade) -> None:
@@ -101,8 +115,17 @@ def _case(case: CaseResult, text: str) -> None:
     )
     if case.traceback:
         lines = {frame.line for frame in case.traceback.frames}
-        said = f"{case.traceback.type}: {case.traceback.message}"[:90]
-        st.html(code_view.code(text, failing=case.error_line, frames=lines, note=said, prefix="T", height="220px"))
+        said = f"{case.traceback.type}: {case.traceback.message}"[:90] if case.traceback.type else "stopped here"
+        st.html(
+            code_view.code(
+                text,
+                failing=case.error_line or case.traceback.line,
+                frames=lines,
+                note=said,
+                prefix="T",
+                height="220px",
+            )
+        )
     if case.expected is not None and case.actual is not None:
         if case.difference:
             facts.note(case.difference.message)

@@ -16,3 +16,4 @@ with right:
     completion.error(rollout, test)
     completion.case(screen, rollout, test)
     completion.streams(test)
+    completion.metadata(rollout)

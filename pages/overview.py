@@ -24,11 +24,7 @@ with right:
 left, right = st.columns([1.6, 1], gap="medium")
 with left:
     facts.section("Errors that look alike: a click shows the rollouts")
-    clusters = queries.clusters(run, view.filter, 12)
-    if clusters:
-        bars.clusters(clusters, view)
-    else:
-        facts.note("None: every rollout in the filter passed.")
+    summary.clusters(screen)
 with right:
     facts.section("How it was graded")
     summary.provenance(run)

@@ -134,6 +134,9 @@ function drawCell(grid, context, colours, row, column) {
     context.strokeStyle = colours.line;
     context.lineWidth = 1;
     context.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+    context.fillStyle = colours.text;
+    context.textAlign = "center";
+    context.fillText(letter, x + size / 2, y + size / 2);
   } else {
     context.fillStyle = look.colour;
     context.fillRect(x, y, size, size);
@@ -240,5 +243,7 @@ function describe(grid) {
   const word = letter ? (data.palette[letter] ?? data.palette["?"]).word : "nothing";
   const mark = data.marks && data.marks[cell.column] === "0" ? " · no rollout passes this test case" : "";
   const outside = line.mask && line.mask[cell.column] === "0" ? " · outside the filter" : "";
-  return `${line.label} · ${data.noun} ${cell.column + data.base} · ${word}${mark}${outside}`;
+  const about = line.cells ? line.cells[cell.column] : line.about;
+  const said = about ? ` · ${about}` : "";
+  return `${line.label} · ${data.noun} ${cell.column + data.base} · ${word}${said}${mark}${outside}`;
 }

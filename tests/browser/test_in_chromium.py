@@ -71,7 +71,7 @@ def test_the_grid_is_worked_with_the_keyboard(visit: Visit) -> None:
     page = visit("rollouts")
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".status")).to_contain_text("math/add · sample 2 · runtime_error")
+    expect(page.locator(".status")).to_contain_text("math/add · sample 2 · runtime_error · add#1 · large")
     page.keyboard.press("End")
     expect(page.locator(".status")).to_contain_text("sample 4 · passed")
     page.keyboard.press("j")
@@ -91,7 +91,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".status")).to_contain_text("add#1 · test 1 · runtime_error")
+    expect(page.locator(".status")).to_contain_text("add#1 · test 1 · runtime_error · large")
     page.keyboard.press("Enter")
     page.wait_for_url("**/completion?*test=1*")
 
@@ -123,6 +123,69 @@ def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
     page.go_back()
     expect(page.get_by_text("13 of 13 rollouts")).to_be_visible()
     expect(page.get_by_label("Text")).to_have_value("")
+
+
+def open_verdict_link(page: Page) -> None:
+    page.locator(".bars a", has_text="wrong_answer").first.click()
+
+
+def open_first_failure(page: Page) -> None:
+    page.keyboard.press("f")
+
+
+def open_grid_cell(page: Page) -> None:
+    click_cell(page, row=0, column=2)
+
+
+def open_task_row(page: Page) -> None:
+    click_cell(page, row=0, column=-1)
+
+
+def open_table_row(page: Page) -> None:
+    table = page.get_by_test_id("stDataFrame").locator("canvas").first
+    table.click(position={"x": 16, "y": 36 + 13}, force=True)
+
+
+def go_up(page: Page) -> None:
+    page.keyboard.press("u")
+
+
+def open_all_tasks(page: Page) -> None:
+    page.get_by_role("link", name="All tasks").click()
+
+
+def open_navigation_link(page: Page) -> None:
+    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()
+
+
+@pytest.mark.parametrize(
+    ("path", "leave", "target"),
+    [
+        ("?q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
+        ("?q=a", open_first_failure, "**/completion?*task=math*"),
+        ("rollouts?q=a", open_grid_cell, "**/completion?*task=math*"),
+        ("rollouts?q=a", open_task_row, "**/rollouts?*task=math*"),
+        ("rollouts?view=table", open_table_row, "**/completion?*task=math*"),
+        ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?q=a"),
+        ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?q=a"),
+        ("?q=a", open_navigation_link, "**/completion?*task=math*"),
+    ],
+)
+def test_back_returns_to_the_page_that_was_left(
+    visit: Visit, address: str, path: str, leave: Callable[[Page], None], target: str
+) -> None:
+    page = visit(path)
+    before = page.evaluate("history.length")
+    leave(page)
+    page.wait_for_url(target)
+    settled(page)
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    settled(page)
+    assert page.url == f"{address}/{path}"
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    page.go_forward()
+    page.wait_for_url(target)
 
 
 def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> None:
@@ -182,6 +245,8 @@ def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
     editor = page.get_by_label("Code")
     expect(editor).to_have_value("def add(a, b):\n    return a + b\n")
     editor.fill("def add(a, b):\n    return [][a]\n")
+    page.get_by_role("button", name="Run all test cases").click()
+    expect(page.locator(".rs-mono .rs-chip")).to_have_count(3, timeout=60_000)
     page.get_by_role("button", name="Run test 1").click()
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]", timeout=60_000)
     expect(page.get_by_text("IndexError").first).to_be_visible()

@@ -156,6 +156,7 @@ def write(path: Path) -> Path:
                 sample_id=one.sample_id,
                 completion=completion,
                 model=MODELS[row % 2],
+                sample_index=100 - row,  # not the order of the file, which is the one that is shown
                 line=row + 1,
             )
             if one.code:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import sample_run
@@ -13,6 +15,8 @@ from conftest import APP
 from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_check, state, workspace
+from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
+from evaluator.runs import Manifest, RunWriter
 from evaluator.sandbox import launch
 
 PAGES = list(state.PAGES)
@@ -28,6 +32,12 @@ def visit(page: str, /, **params: str) -> AppTest:
         app.query_params.update(params)
         app.run()
     return app
+
+
+def followed(app: AppTest) -> AppTest:
+    """The page that the script asks the browser to open."""
+    address = urlsplit(component(app, "go")["address"])
+    return visit(address.path.strip("./") or "overview", **dict(parse_qsl(address.query)))
 
 
 def text(app: AppTest) -> str:
@@ -111,7 +121,7 @@ def test_pass_at_1_is_not_shown_for_rollouts_picked_by_outcome() -> None:
 @pytest.mark.usefixtures("opened")
 def test_the_first_failure_opens_at_its_failing_line() -> None:
     app = visit("overview")
-    app.button(key="first_failure").click().run()
+    app = followed(app.button(key="first_failure").click().run())
     no_exception(app)
     assert app.query_params["task"] == "math/add"
     shown = text(app)
@@ -154,6 +164,8 @@ def test_the_raw_completion_shows_where_the_code_was_cut() -> None:
     shown = text(visit("completion", task="math/add", sample="add#1", test="1", view="raw"))
     assert '<span class="ln cut" id="R1">' in shown
     assert '<span class="ln took fail" id="R6">' in shown
+    assert '<span class="ln took" id="R7">' in shown
+    assert '<span class="ln cut" id="R8">' in shown  # the closing fence
 
 
 @pytest.mark.usefixtures("opened")
@@ -218,6 +230,70 @@ def test_tasks_shows_test_cases_raw_and_parsed() -> None:
     assert "1\n2" in shown
     assert "add" in shown
     assert 'class="rs-code"' in shown
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "bare", Manifest()) as writer:
+        task = Task(task_id="t", mode=Mode.STDIN, prompt="p")
+        writer.add_task(task, ())
+        graded = Grade(task_id="t", sample_id="s", verdict=Verdict.UNKNOWN, reward=None)
+        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), graded, 0)
+        writer.close()
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "bare")]}))
+    app = visit("tasks", task="t")
+    no_exception(app)
+    assert "no test case that can be run" in text(app)
+    assert "None" not in " ".join(button.label for button in app.button)
+
+
+def stopped_run(path: Path, *, state: str) -> Path:
+    """A run of one of three rollouts, whose process is gone."""
+    rollouts = path.with_suffix(".jsonl")
+    rollouts.write_text('{"task_id": "t", "completion": "x"}\n' * 3)
+    writer = RunWriter.create(path, Manifest(rollouts=str(rollouts), dataset="a b.jsonl", checker="exact"))
+    frames = (Frame(1, "<module>", "spin()"), Frame(3, "spin", "while True:"))
+    late = CaseResult(
+        index=0,
+        verdict=Verdict.TIME_LIMIT,
+        expected="1",
+        error_message="10 s of CPU time used",
+        traceback=Traceback("", "", frames),
+    )
+    cases = (TestCase(0, "", "1"),)
+    writer.add_task(Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=cases), cases)
+    code = "import os\ndef spin():\n    while True:\n        pass\n"
+    graded = Grade(task_id="t", sample_id="s", verdict=Verdict.TIME_LIMIT, reward=0.0, cases=(late,), code=code)
+    writer.add(Rollout(task_id="t", sample_id="s", completion=code, given_reward=1.0), graded, 0)
+    writer.close("stopped")
+    manifest = path / "run.json"
+    manifest.write_text(manifest.read_text().replace('"stopped"', f'"{state}"'))
+    return path
+
+
+@pytest.mark.parametrize("state", ["stopped", "running"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_run_that_was_stopped_says_so_and_how_to_go_on(
+    page: str, state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = stopped_run(tmp_path / "late", state=state)
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    shown = unescape(text(visit(page)))
+    assert "Stopped at 1 of 3 rollouts: figures are partial." in shown
+    command = f"rollscope grade {tmp_path}/late.jsonl --dataset 'a b.jsonl' --checker exact --resume --out {run}"
+    assert command in shown
+
+
+def test_a_time_out_shows_where_the_program_was_and_which_limit_it_met(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = stopped_run(tmp_path / "late", state="stopped")
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    shown = text(visit("completion"))
+    assert '<span class="ln fail" id="L3">' in shown
+    assert "stopped here" in shown
+    assert "where it was when its time was up (limit: 10 s CPU time)" in shown
+    assert "given reward" in shown
 
 
 def test_nothing_open_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:

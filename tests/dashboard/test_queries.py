@@ -93,6 +93,8 @@ def test_the_first_failure_is_the_first_in_the_file_with_its_test_case(run: Open
 def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run: OpenRun) -> None:
     rows = {row.task_id: row for row in queries.grid(run, Filter(), "", 1)}
     assert rows["math/add"].letters == "PEEP"
+    assert rows["math/add"].ids == ["add#0", "add#1", "add#2", "add#3"]
+    assert rows["math/add"].models == ["small", "large", "small", "large"]
     assert rows["text/all-kinds"].letters == "CTMORSN?"
     assert (rows["math/add"].passed, rows["math/add"].graded) == (2, 4)
     assert rows["text/all-kinds"].graded == 6
@@ -109,7 +111,7 @@ def test_grid_orders(run: OpenRun) -> None:
 
 def test_one_task_by_test_case(run: OpenRun) -> None:
     rows = queries.case_grid(run, Filter(verdicts=("passed",)), "math/add")
-    assert [(sample, inside, letters) for sample, _, inside, letters in rows] == [
+    assert [(sample, inside, letters) for sample, _, inside, letters, _ in rows] == [
         ("add#0", True, "PPP"),
         ("add#1", False, "PEP"),
         ("add#2", False, "PPE"),
