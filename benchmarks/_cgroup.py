@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from pathlib import Path
 from typing import NamedTuple, Self
 
 _ROOT = Path("/sys/fs/cgroup")
+_LAST_ENDS_S = 5.0
 _NAME = f"rollscope-benchmark-{os.getpid()}"
 
 
@@ -46,8 +48,13 @@ class CpuGroup:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             self._enter(self._home)
-        with contextlib.suppress(OSError):
-            self._group.rmdir()
+        deadline = time.monotonic() + _LAST_ENDS_S
+        while time.monotonic() < deadline:
+            try:
+                self._group.rmdir()
+                return
+            except OSError:  # a process that was killed a moment ago is still in it
+                time.sleep(0.01)
 
     def used(self) -> Cpu:
         """What the group has used up to now."""
