@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -15,8 +16,21 @@ _mount = st.components.v2.component("rollscope_go", html="<span></span>", js=the
 _numbers = itertools.count(1)
 
 
-def change(address: str | None, *, key: str = "go", replace: bool = False) -> None:
-    """Open a relative address, once; with `replace` in place of the present history entry. None opens nothing."""
-    data = {"address": address, "number": next(_numbers) if address else 0, "replace": replace}
+class Order(NamedTuple):
+    """An address to open, once however often the browser is told."""
+
+    address: str
+    number: int
+
+
+def order(address: str) -> Order:
+    """An order that no browser has carried out yet."""
+    return Order(address, next(_numbers))
+
+
+def change(wanted: Order | None, *, key: str = "go", replace: bool = False) -> None:
+    """Open a relative address; with `replace` in place of the present history entry. None opens nothing."""
+    address, number = wanted or (None, 0)
+    data = {"address": address, "number": number, "replace": replace, "key": key}
     with st.container(key=f"{key}_place"):
         _mount(key=key, data=data, height=1)

@@ -155,18 +155,18 @@ def link(page: str, view: View, label: str, *, help: str | None = None, disabled
 
 def go(page: str, view: View) -> None:
     """Open a page from a callback. The browser's history gets one entry."""
-    st.session_state[_PENDING] = href(page, view)
+    st.session_state[_PENDING] = address.order(href(page, view))
 
 
 def follow() -> None:
-    """Do what `go` asked for. Called once, at the start of the script; the browser then asks for the page."""
-    address.change(st.session_state.pop(_PENDING, None))
+    """Do what `go` asked for last. Called once, at the start of the script; the browser then asks for the page."""
+    address.change(st.session_state.get(_PENDING))
 
 
 def name(page: str, view: View) -> None:
     """Make the URL say the `view` that the page shows already, without a new entry in the browser's history."""
     if view != read():
-        address.change(href(page, view), key="name", replace=True)
+        address.change(address.order(href(page, view)), key="name", replace=True)
 
 
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]()<>#+-.!|~$:^=&\"'@/"})

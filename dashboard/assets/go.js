@@ -2,10 +2,11 @@
 // present one is replaced. Streamlit hears of it the way it hears of the back button.
 
 export default function (component) {
-  const { data, parentElement } = component;
-  const host = parentElement.host ?? parentElement;
-  if (data.address && host.__went !== data.number) {
-    host.__went = data.number;
+  const { data } = component;
+  // The order stays until the next one, for a script that is interrupted may not get it here: carried out once a tab.
+  const went = (window.__rollscopeWent ??= {});
+  if (data.address && went[data.key] !== data.number) {
+    went[data.key] = data.number;
     open(new URL(data.address, window.location.href), data.replace);
   }
   // Of a link to the page that is shown, Streamlit draws the target and leaves the address as it was.
