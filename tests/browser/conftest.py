@@ -39,7 +39,7 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = chromium()
     with sync_playwright() as playwright:
@@ -48,7 +48,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What the dashboard is started with: the sample run, an empty one, and rollouts that are not graded."""
     folder = tmp_path_factory.mktemp("open")
@@ -66,7 +66,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     }
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the dashboard answers. Its working directory is a temporary one, so that runs land there."""
     with socket.socket() as probe:
