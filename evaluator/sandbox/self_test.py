@@ -9,6 +9,8 @@ import msgspec
 
 from evaluator.model import Limits
 from evaluator.sandbox.execution import FaultError, Program
+from evaluator.sandbox.interpreter import interpreter_for
+from evaluator.sandbox.launch import target_user
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import encoded_call
@@ -123,20 +125,14 @@ def _attempts() -> list[object]:
 
 
 def _private_paths() -> list[str]:
-    """Files and folders of this machine that no completion may see."""
-    home = Path.home()
-    return [
-        "/etc/passwd",
-        "/etc/shadow",
-        "/home",
-        "/root",
-        "/var",
-        "/sys",
-        "/bin/sh",
-        str(home),
-        str(Path.cwd()),
-        __file__,
-    ]
+    """Files and folders of this machine that no completion may see.
+
+    Not those in which the interpreter itself stands: they are there inside, with nothing else of theirs.
+    """
+    home, here = str(Path.home()), str(Path.cwd())
+    private = ["/etc/passwd", "/etc/shadow", "/home", "/root", "/var", "/sys", "/bin/sh", home, here, __file__]
+    shown = [inside for _, inside in interpreter_for(target_user()).binds]
+    return [path for path in private if not any(f"{each}/".startswith(f"{path.rstrip('/')}/") for each in shown)]
 
 
 def _call(sandbox: Any, name: str, arguments: list[object], limits: Limits | None = None) -> Outcome:

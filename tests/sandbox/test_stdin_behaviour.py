@@ -110,7 +110,7 @@ PROGRAMS: dict[str, str] = {
     "a thread pool that is left open": (
         "from concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor(2).submit(pow, 2, 5).result())"
     ),
-    "a timer": "import threading\nthreading.Timer(0.05, print, ['rang']).start()\nprint('set')",
+    "a timer": "import threading\nthreading.Timer(0.3, print, ['rang']).start()\nprint('set')",
     "atexit order": (
         "import atexit\natexit.register(print, 'first registered')\natexit.register(print, 'last registered')\nprint('body')"
     ),
