@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,19 @@ def attempt(action, *arguments):
     except BaseException as error:
         return [False, f"{type(error).__name__}: {error}"[:80]]
 
+def identity(path):
+    os.listdir(path) if os.path.isdir(path) else open(path).close()
+    told = os.stat(path)
+    return [told.st_dev, told.st_ino]
+
 def readable(paths):
-    look = lambda path: os.listdir(path) if os.path.isdir(path) else open(path).close()
-    return [path for path in paths if attempt(look, path)[0]]
+    found = []
+    for path in paths:
+        try:
+            found.append([path, *identity(path)])
+        except OSError:
+            pass
+    return found
 
 def written(paths):
     return [path for path in paths if attempt(lambda: open(path + "/rollscope-probe", "w").close())[0]]
@@ -129,10 +140,20 @@ def _private_paths() -> list[str]:
 
     Not those in which the interpreter itself stands: they are there inside, with nothing else of theirs.
     """
-    home, here = str(Path.home()), str(Path.cwd())
-    private = ["/etc/passwd", "/etc/shadow", "/home", "/root", "/var", "/sys", "/bin/sh", home, here, __file__]
+    private = ["/etc/passwd", "/etc/shadow", "/home", "/root", "/var", "/sys", "/bin/sh", str(Path.home()), __file__]
+    with contextlib.suppress(OSError):  # the folder that we stand in may have been removed
+        private.append(str(Path.cwd()))
     shown = [inside for _, inside in interpreter_for(target_user()).binds]
     return [path for path in private if not any(f"{each}/".startswith(f"{path.rstrip('/')}/") for each in shown)]
+
+
+def _identity(path: str) -> list[int]:
+    """Device and number of a file here; the sandbox has a /tmp too, but not this one."""
+    try:
+        told = Path(path).stat()
+    except OSError:
+        return []
+    return [told.st_dev, told.st_ino]
 
 
 def _call(sandbox: Any, name: str, arguments: list[object], limits: Limits | None = None) -> Outcome:
@@ -147,7 +168,8 @@ def _probed(outcome: Outcome) -> list[Layer]:
         said = outcome.failure.message if outcome.failure else outcome.message
         return [Layer("probe", False, "a program inside", f"{outcome.status.value}: {said}", "report this")]
     found: dict[str, Any] = outcome.value
-    opened, written = found["readable"], found["written"]
+    opened = [path for path, *identity in found["readable"] if identity == _identity(path)]
+    written = found["written"]
     sockets = [said for worked, said in found["sockets"] if worked]
     processes = [number for number in found["processes"] if number not in (1, found["own"])]
     started = [what for what in ("fork", "exec") if found[what][0]]

@@ -22,6 +22,22 @@ def test_every_layer_holds_on_this_machine() -> None:
     assert all(layer.how and layer.proof for layer in layers)
 
 
+@pytest.mark.parametrize("folder", ["/", "/tmp", "/dev/shm"])
+def test_it_starts_from_any_folder(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    with Sandbox() as sandbox:
+        sandbox.warm_up()
+
+
+def test_it_starts_from_a_folder_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with Sandbox() as sandbox:
+        sandbox.warm_up()
+
+
 REFUSED = {
     "read a file of the machine": "open('/etc/passwd')",
     "read a home": "os.listdir(os.path.expanduser('~root'))",

@@ -8,11 +8,26 @@ import io
 import os
 import resource
 import sys
-from json import dumps
 from types import CodeType, ModuleType
 from typing import Any
 
 from evaluator.sandbox.inside import channel, encode, failures, leftovers
+
+_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
+
+
+def _text_streams() -> _Streams:
+    """Text layers over 0, 1 and 2, whatever these are when they are used."""
+    stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), "utf-8")
+    stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "backslashreplace")
+    stderr = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
+    )
+    return stdin, stdout, stderr
+
+
+_STREAMS = _text_streams()
+"""Made by the zygote: what a process makes itself costs a copy of each page that it writes to."""
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str, cap: int) -> None:
@@ -22,11 +37,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     characters. Ends the process when the parent closes the connection.
     """
     write, read, leave = os.write, os.read, os._exit
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), "utf-8")
-    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "backslashreplace")
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
-    )
+    sys.stdin, sys.stdout, sys.stderr = _STREAMS
     streams = sys.stdout, sys.stderr
     for descriptor in (1, 2):  # the parent empties these files between the test cases
         fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
@@ -34,7 +45,6 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     namespace = module.__dict__
     namespace.update(__builtins__=builtins, __file__="solution.py")
     sys.modules["__main__"] = ModuleType("__main__")
-    leftovers.keep_builtins()
     leftovers.seed()
     try:
         if preamble is not None:
@@ -43,17 +53,20 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
         find = _finder(namespace, entry_point)
     except BaseException as error:
         _flush(*streams)
-        channel.send(connection, b"C", dumps({"failure": failures.report(error)}).encode(), write)
+        channel.send(connection, b"C", channel.as_json({"failure": failures.report(error)}), write)
         leave(0)
     channel.send(connection, b"L", b"", write)
+    answered = False
     while True:
         try:
             _, (arguments, keywords) = channel.receive(connection, read)
         except channel.ClosedError:
             leave(0)
+        if answered:
+            leftovers.restore_builtins()
         leftovers.seed()
         kind, payload = _answer(find, arguments, keywords, cap)
-        leftovers.restore_builtins()
+        answered = True
         _flush(*streams)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         channel.send(connection, kind, memory.to_bytes(8, "big") + payload, write)
@@ -75,7 +88,7 @@ def _answer(find: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], cap
     except encode.TooLargeError:
         return b"O", b""
     except BaseException as error:
-        answer = dumps({"failure": failures.report(error)}).encode()
+        answer = channel.as_json({"failure": failures.report(error)})
         error.__traceback__ = None
         return b"X", answer
 

@@ -6,12 +6,24 @@ import marshal
 import os
 import socket
 import struct
+from json import encoder
 from typing import Any
 
 STACK_SIGNAL = 63
 """Asks a process to write where it is to `STACK_DESCRIPTOR`; a real-time signal, which few programs know."""
 
 STACK_DESCRIPTOR = 7
+
+# Without Python in between, so a program that has replaced `isinstance` or `str` does not reach it.
+_chunks_of = encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, repr, encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)
+
+
+def as_json(record: dict[str, Any]) -> bytes:
+    """A record of texts, numbers, lists and tuples, as ASCII."""
+    return "".join(_chunks_of(record, 0)).encode()
+
 
 _HEADER = struct.Struct("!I")
 

@@ -1,9 +1,9 @@
 """What one run of a program could leave for the next run in the same process.
 
-A program is *plain* when everything that it can reach is known here: it names no module outside `_HARMLESS`, none
-of the names in `_TELLING`, and sets no attribute of a global object. After a run of a plain program the state below
-is put back or compared; where it can't be put back, or the program is not plain, the next test case gets a fresh
-process. So a name that is missing from `_HARMLESS` costs time, never a wrong verdict.
+A program is *plain* when everything that it can reach is known here: it imports no module outside `_HARMLESS` and
+takes none out of another, names none of `_TELLING`, and sets no attribute of a global object. After a run of a plain
+program the state below is put back or compared; where it can't be put back, or the program is not plain, the next test
+case gets a fresh process. So a name that is missing from `_HARMLESS` costs time, never a wrong verdict.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _HARMLESS = frozenset(
 _TELLING = frozenset(
     """__builtins__ __dict__ __globals__ __code__ __subclasses__ __bases__ __mro__ __base__ __defaults__
     __kwdefaults__ __closure__ __getattribute__ __setattr__ __import__ __del__ __loader__ __spec__ __reduce__
+    __self__
     f_globals f_back f_builtins f_locals gi_frame cr_frame ag_frame tb_frame _getframe _current_frames
     setattr delattr vars eval exec compile breakpoint register
     modules settrace setprofile setswitchinterval meta_path path_hooks path_importer_cache excepthook displayhook
@@ -47,8 +48,10 @@ def is_plain(code: CodeType) -> bool:
     """Whether a run of this program can be cleaned up after (see the module's text)."""
     codes = _with_nested(code)
     names = _names(codes)
-    foreign = names - _HARMLESS
-    if not (names.isdisjoint(_TELLING) and foreign.isdisjoint(sys.stdlib_module_names | sys.modules.keys())):
+    if not names.isdisjoint(_TELLING):
+        return False
+    modules = (names - _HARMLESS) & _MODULES
+    if modules and not modules.isdisjoint(_imported(codes)):
         return False
     return not any(_sets_attribute_of_global(each) for each in codes)
 
@@ -65,6 +68,16 @@ def _names(codes: list[CodeType]) -> set[str]:
     return {part for code in codes for name in code.co_names for part in name.split(".")}
 
 
+def _imported(codes: list[CodeType]) -> set[str]:
+    """What may be a module: imported, or an attribute of something. A global may have a module's name by chance."""
+    instructions = (instruction for code in codes for instruction in dis.get_instructions(code))
+    names = (instruction.argval for instruction in instructions if instruction.opname in _GETS_MODULE)
+    return {part for name in names for part in name.split(".")}
+
+
+_GETS_MODULE = frozenset(("IMPORT_NAME", "IMPORT_FROM", "LOAD_ATTR", "LOAD_METHOD"))
+
+
 def _sets_attribute_of_global(code: CodeType) -> bool:
     operations = code.co_code[::2]
     if not any(store in operations for store in _STORES):
@@ -78,11 +91,13 @@ def _sets_attribute_of_global(code: CodeType) -> bool:
 
 
 _BUILTINS: dict[str, object] = {}
+_MODULES: set[str] = set()
 
 
-def keep_builtins() -> None:
-    """Notes the builtin functions, before any of the completion has run."""
+def keep() -> None:
+    """Notes the builtin functions and the names of modules: once, in the zygote."""
     _BUILTINS.update(builtins.__dict__)
+    _MODULES.update(sys.stdlib_module_names, sys.modules)
 
 
 def restore_builtins() -> None:

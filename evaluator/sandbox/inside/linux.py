@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterable
 
 CLONE_NEWNS = 0x00020000
-CLONE_NEWIPC = 0x08000000
 CLONE_NEWPID = 0x20000000
 _CLONE_VM = 0x00000100
 _SIGCHLD = 17

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
-from json import dumps
 from types import CodeType
 from typing import Any
 
@@ -13,6 +11,9 @@ from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux,
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
+
+_HIGH = 200
+"""Above every place that a descriptor is to get."""
 
 _BROKEN = 70
 """Exit status of a process that could not go on."""
@@ -45,17 +46,16 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
 
 def _take(descriptors: list[int]) -> None:
     """Puts the descriptors in their places and closes all others."""
-    high = [os.dup2(descriptor, 200 + place) for place, descriptor in enumerate(descriptors)]
-    for descriptor, place in zip(high, (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR), strict=True):
-        os.dup2(descriptor, place)
-    for between in range(_CHANNEL + 1, channel.STACK_DESCRIPTOR):
-        with contextlib.suppress(OSError):
-            os.close(between)
+    for place, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, _HIGH + place)
+    for place, descriptor in enumerate((_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR)):
+        os.dup2(_HIGH + place, descriptor)
+    os.closerange(_CHANNEL + 1, channel.STACK_DESCRIPTOR)
     linux.close_from(channel.STACK_DESCRIPTOR + 1)
 
 
 def _confine(order: dict[str, Any], seccomp: linux.SeccompFilter, abi: int, rules: list[tuple[str, int]]) -> None:
-    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
+    linux.unshare(linux.CLONE_NEWNS)
     flags = linux.MS_NOSUID | linux.MS_NODEV
     for target, size in ((b"/tmp", order["files_mb"]), (b"/dev/shm", 16)):
         linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size)
@@ -91,16 +91,18 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
             preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
         return compile(source, name, "exec", dont_inherit=True), preamble
     except Exception as error:
-        channel.send(_CHANNEL, b"C", dumps({"failure": failures.report(error)}).encode())
+        channel.send(_CHANNEL, b"C", channel.as_json({"failure": failures.report(error)}))
         os._exit(0)
 
 
 def _write_source(name: str, source: str) -> None:
     """A program may read itself; one that is longer than a file may be has to do without."""
-    with contextlib.suppress(OSError):
+    try:
         file = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644)
         os.write(file, source.encode("utf-8", "surrogatepass"))
         os.close(file)
+    except OSError:
+        return
 
 
 def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> None:

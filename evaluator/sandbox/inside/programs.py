@@ -11,7 +11,6 @@ import resource
 import sys
 import threading
 import weakref
-from json import dumps
 from types import CodeType, ModuleType
 
 from evaluator.sandbox.inside import channel, failures, leftovers
@@ -38,7 +37,6 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
     snapshot = None
     if reuse:
         snapshot = leftovers.Snapshot(code)
-    leftovers.keep_builtins()
     exit_callbacks = atexit._ncallbacks()
     lines = failures.lines_of(source)
     write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
@@ -50,8 +48,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
         _fresh_streams(connection)
         leftovers.seed()
         outcome = _run([preamble, code] if preamble else [code], lines, exit_callbacks, collect=not reuse)
-        leftovers.restore_builtins()
-        clean = snapshot is not None and _restored(connection) and snapshot.restore()
+        clean = snapshot is not None and _cleaned_up(connection, snapshot)
         memory = usage(resource.RUSAGE_SELF).ru_maxrss
         answer = _answer(outcome, memory, clean)
         try:
@@ -62,6 +59,11 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
             leave(outcome.exit_status)
 
 
+def _cleaned_up(connection: int, snapshot: leftovers.Snapshot) -> bool:
+    leftovers.restore_builtins()
+    return _restored(connection) and snapshot.restore()
+
+
 def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
     record = {
         "exit_status": outcome.exit_status,
@@ -69,7 +71,7 @@ def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
         "clean": clean,
         "failure": outcome.failure,
     }
-    return dumps(record).encode()
+    return channel.as_json(record)
 
 
 def _restored(connection: int) -> bool:
@@ -87,9 +89,10 @@ def _fresh_streams(connection: int) -> None:
     _restored(connection)
     for descriptor in _DESCRIPTORS:
         os.lseek(descriptor, 0, os.SEEK_SET)
-    sys.stdin = sys.__stdin__ = _text(0, "r", "surrogateescape")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _text(1, "w", "surrogateescape")  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _text(2, "w", "backslashreplace")  # type: ignore[misc]
+    streams = _READY.pop() if _READY else _text_streams()
+    sys.stdin = sys.__stdin__ = streams[0]  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = streams[1]  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = streams[2]  # type: ignore[misc]
 
 
 _NAMES = ("<stdin>", "<stdout>", "<stderr>")
@@ -102,6 +105,17 @@ def _text(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
     stream = io.TextIOWrapper(buffer, "utf-8", errors, newline="\n", line_buffering=descriptor == 2)
     stream.mode = mode  # type: ignore[misc]
     return stream
+
+
+_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
+
+
+def _text_streams() -> _Streams:
+    return _text(0, "r", "surrogateescape"), _text(1, "w", "surrogateescape"), _text(2, "w", "backslashreplace")
+
+
+_READY = [_text_streams()]
+"""For the first run, made by the zygote: a process has to copy each page that it writes to."""
 
 
 def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collect: bool) -> _Outcome:

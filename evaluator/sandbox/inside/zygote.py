@@ -14,7 +14,6 @@ import select
 import signal
 import socket
 import sys
-from json import dumps
 from typing import Any
 
 from evaluator.sandbox.inside import channel, failures, leftovers, linux, process
@@ -89,7 +88,7 @@ def _watch(control: socket.socket, child: int, init: int) -> None:
         "cpu_s": usage.ru_utime + usage.ru_stime,
         "memory_kib": usage.ru_maxrss,
     }
-    channel.send(control.fileno(), b"E", dumps(ended).encode())
+    channel.send(control.fileno(), b"E", channel.as_json(ended))
 
 
 def _import_without_fork_hooks(names: list[str]) -> None:
@@ -115,6 +114,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     site.setcopyright()
     site.sethelper()
     _import_without_fork_hooks(settings["preload"])
+    leftovers.keep()
     linux.set_default_thread_stack(_THREAD_STACK)
     # Works without the GIL and without running any Python, so also within a call into C that does not end.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
