@@ -49,13 +49,13 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def execute(self, program: Program, limits: Limits, *, reuse: bool = True) -> Execution:
-        """Makes ready to run one program; see `Execution`. With `reuse`, test cases may share a process.
+    def execute(self, program: Program, limits: Limits, *, reuse: bool = True, several: bool = True) -> Execution:
+        """Makes ready to run one program; see `Execution`. With `reuse`, `several` test cases may share a process.
 
         Raises `SandboxUnavailable` when no sandbox can be had, `FaultError` when it failed this time.
         """
         zygote = self._zygote(numpy="numpy" in program.source or "numpy" in program.preamble)
-        return Execution(zygote, program, limits, reuse=reuse)
+        return Execution(zygote, program, limits, reuse=reuse, several=several)
 
     @property
     def layers(self) -> tuple[str, ...]:

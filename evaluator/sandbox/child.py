@@ -7,12 +7,13 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Sequence
+from typing import Protocol
 
 from evaluator.sandbox.inside.channel import STACK_SIGNAL
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
-from evaluator.sandbox.zygotes import Zygote
 
 _START_S = 10.0
 _GRACE_S = 10.0
@@ -20,12 +21,20 @@ _GRACE_S = 10.0
 _STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.1, 0.002, 64 * 1024
 
 
-class Child:
-    """Forked from `zygote`, which has one child at a time. To be ended by `wait` or `kill`, then closed."""
+class Forker(Protocol):
+    """Forks processes, one at a time: a zygote, or a process that forks for each test case."""
 
-    def __init__(self, zygote: Zygote, stdin: bytes) -> None:
+    def fork(self, descriptors: Sequence[int]) -> None: ...
+    def kill_child(self) -> None: ...
+    def await_end(self, watch: Watch | float) -> Ended: ...
+
+
+class Child:
+    """Forked by `forker`, which has one child at a time. To be ended by `wait` or `kill`, then closed."""
+
+    def __init__(self, forker: Forker, stdin: bytes) -> None:
         """Starts it and waits until it says so. Raises `OSError`, `EOFError`, or `SilenceError`."""
-        self._zygote = zygote
+        self._forker = forker
         self.loaded = False
         self.used = False
         self.ended: Ended | None = None
@@ -36,7 +45,7 @@ class Child:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.connection = Connection(ours)
         with theirs:
-            zygote.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
+            forker.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
         self.number = self.connection.receive_hello(time.monotonic() + _START_S)
         # It waits for its order now, so the number is still its own; later it may be another process's.
         self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
@@ -56,7 +65,7 @@ class Child:
     def wait(self, watch: Watch) -> Ended:
         """How it ended, when it and everything that it started are gone. Raises what `watch` raises, `EOFError`."""
         if self.ended is None:
-            self.ended = self._zygote.await_end(watch)
+            self.ended = self._forker.await_end(watch)
         return self.ended
 
     def stack(self) -> bytes:
@@ -74,8 +83,8 @@ class Child:
     def kill(self) -> Ended:
         """Kills it with everything that it started; returns when all is gone."""
         if self.ended is None:
-            self._zygote.kill_child()
-            self.ended = self._zygote.await_end(time.monotonic() + _GRACE_S)
+            self._forker.kill_child()
+            self.ended = self._forker.await_end(time.monotonic() + _GRACE_S)
         return self.ended
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from evaluator.sandbox import values
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
+from evaluator.sandbox.template import Template
 from evaluator.sandbox.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
@@ -45,10 +46,16 @@ class FaultError(Exception):
 class Execution:
     """One program. Use it with `with`; `run` is called once for each input, from one thread."""
 
-    def __init__(self, zygote: Zygote, program: Program, limits: Limits, *, reuse: bool) -> None:
-        """`reuse`: whether a stdin program may run several times in one process (see docs/sandbox.md)."""
+    def __init__(self, zygote: Zygote, program: Program, limits: Limits, *, reuse: bool, several: bool) -> None:
+        """`reuse`: whether a stdin program may run several times in one process (see docs/sandbox.md).
+
+        `several`: whether more than one input is to be expected.
+        """
         self._zygote = zygote
-        self._reuse = reuse
+        self._reuse = reuse and several
+        self._may_fork = several and program.entry_point is None
+        self._forks = self._may_fork and not reuse
+        self._template: Template | None = None
         self._program = program
         self._limits = limits
         self._is_call = program.entry_point is not None
@@ -60,17 +67,19 @@ class Execution:
         return self
 
     def __exit__(self, *_: object) -> None:
-        child, self._child = self._child, None
-        if child is None:
-            return
+        processes = [self._child, self._template.child if self._template else None]
+        self._child = self._template = None
+        started = [process for process in processes if process is not None]
         try:
-            child.kill()
+            for process in started:
+                process.kill()
         except (OSError, EOFError, SilenceError, BrokenFrameError):
             pass
         finally:
-            if child.ended is None:  # also when Ctrl-C came meanwhile
+            if any(process.ended is None for process in started):  # also when Ctrl-C came meanwhile
                 self._zygote.kill()
-            child.close()
+            for process in started:
+                process.close()
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
         """Runs the program on one input: stdin's bytes, or a call's arguments as `values.encoded_call` writes them.
@@ -80,16 +89,12 @@ class Execution:
         if self._not_loaded is not None:
             return self._not_loaded
         try:
-            child = self._child
-            if child is None:
-                child = self._child = Child(self._zygote, b"" if self._is_call else payload)
-                self._not_loaded = self._compile(child)
+            child = self._child or self._start(payload)
             outcome = self._not_loaded or self._run_in(child, payload, wall_s)
+            if child.ended is not None:
+                self._let_go(child, outcome)
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
             raise FaultError(f"the sandbox's process does not answer: {error!r}") from error
-        if child.ended is not None:
-            child.close()
-            self._child = None
         if outcome.status is Status.NOT_LOADED:
             self._not_loaded = outcome
         return outcome
@@ -107,6 +112,29 @@ class Execution:
         except BrokenFrameError:
             pass
         return "it wrote to the grader's own channel after its last answer"
+
+    def _start(self, payload: bytes) -> Child:
+        """A process for the next input; where the program does not compile, one that has ended."""
+        if self._template is None:
+            child = self._child = Child(self._zygote, b"" if self._is_call or self._forks else payload)
+            self._not_loaded = self._compile(child)
+            if self._not_loaded or not self._forks:
+                return child
+            self._template, self._child = Template(child), None
+        self._child = Child(self._template, payload)
+        return self._child
+
+    def _let_go(self, child: Child, outcome: Outcome) -> None:
+        """Decides, when a process has ended, what the next input gets: a process of its own, or a fork of one."""
+        child.close()
+        self._child = None
+        if self._template is None:
+            ended_by_itself = outcome.status in (Status.ANSWERED, Status.RAISED)
+            self._forks = self._forks or (self._may_fork and ended_by_itself)
+        elif not self._template.usable:
+            self._template.close()
+            self._template = None
+            self._may_fork = self._forks = False  # it would be used once each time
 
     def _compile(self, child: Child) -> Outcome | None:
         """Has the program compiled, nothing of it run; None when it could be, else the process is ended."""
@@ -135,12 +163,13 @@ class Execution:
             "entry_point": self._program.entry_point,
             "preamble": self._program.preamble,
             "reuse": self._reuse,
+            "forks": self._forks,
             "files_mb": _FILES_MB,
             "virtual_bytes": int(limits.virtual_mb * _MIB),
             "output_bytes": self._output_bytes,
             "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
             "open_files": _OPEN_FILES,
-            "tasks": limits.threads + limits.processes + 4,
+            "tasks": limits.threads + limits.processes + 4 + self._forks,
         }
         return marshal.dumps(order, 2)
 

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 from evaluator.sandbox.inside.channel import send
 from evaluator.sandbox.interpreter import Interpreter, interpreter_for
-from evaluator.sandbox.seccomp import bpf_program
+from evaluator.sandbox.seccomp import bpf_program, bpf_without_processes
 from evaluator.sandbox.unavailable import SandboxUnavailable
 
 _NOBODY = 65534
@@ -33,6 +33,7 @@ _INSIDE_MODULES = (
     "leftovers",
     "calls",
     "programs",
+    "template",
     "process",
     "zygote",
 )
@@ -196,6 +197,8 @@ def _settings(interpreter: Interpreter, *, numpy: bool) -> dict[str, object]:
         "path": list(interpreter.path),
         "preload": [*_PRELOAD, *(("numpy", "numpy.random") if numpy else ())],
         "seccomp": bpf_program(),
+        "seccomp_of_template": bpf_program(processes=True),
+        "seccomp_of_fork": bpf_without_processes(),
         "landlock": True,
         "rules": rules,
     }

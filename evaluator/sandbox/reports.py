@@ -32,6 +32,8 @@ class Ended(msgspec.Struct):
     exit_status: int
     cpu_s: float
     memory_kib: int
+    clean: bool = False
+    """Whether another may be forked where it was: its files are as they were."""
 
     def told(self) -> str:
         """In words."""

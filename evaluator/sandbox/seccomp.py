@@ -61,7 +61,7 @@ _ALLOWED = """
     getsockname 51 204; getpeername 52 205; getsockopt 55 209; setsockopt 54 208; socketpair 53 199
 """
 _PROCESSES = """
-    clone3 435 435; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
+    fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
 """
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
@@ -142,11 +142,11 @@ def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
     return leaves
 
 
-def _runs(leaves: dict[int, _Leaf]) -> list[tuple[int, _Leaf]]:
+def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
     """(first number, leaf) of each run of calls that are decided alike, ascending."""
     runs: list[tuple[int, _Leaf]] = []
     for number in range(max(leaves) + 2):
-        leaf = leaves.get(number, _REFUSED_LEAF)
+        leaf = leaves.get(number, otherwise)
         if not runs or runs[-1][1] != leaf:
             runs.append((number, leaf))
     return runs
@@ -166,11 +166,26 @@ def bpf_program(machine: str = platform.machine(), *, processes: bool = False) -
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
+    return _program(machine, _runs(_leaves(machine, processes), _REFUSED_LEAF))
+
+
+@cache
+def bpf_without_processes(machine: str = platform.machine()) -> bytes:
+    """A filter that refuses new processes and programs alone, to be laid over another.
+
+    Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
+    """
+    leaves = dict.fromkeys(_numbers(_PROCESSES, machine), _REFUSED_LEAF)
+    leaves |= {_CLONE[machine]: _THREAD_ALONE, _CLONE3: _NO_SUCH_CALL}
+    return _program(machine, _runs(leaves, _ALLOWED_LEAF))
+
+
+def _program(machine: str, runs: list[tuple[int, _Leaf]]) -> bytes:
     instructions: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCH),
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[machine]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NUMBER),
-        *_search_tree(_runs(_leaves(machine, processes))),
+        *_search_tree(runs),
     ]
     return b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)

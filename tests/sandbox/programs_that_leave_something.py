@@ -41,6 +41,11 @@ word = input()
 atexit.register(lambda: print("bye", word))
 print("hello", word)
 """,
+    "a builtin patched through another": """
+n = len(input())
+print.__self__.len = lambda _: 99
+print(n)
+""",
     "a patched builtin": """
 import builtins
 print(input(), len("four"))

@@ -107,6 +107,16 @@ def set_default_thread_stack(size: int) -> None:
     setter(attributes)
 
 
+def wait_for(child: int) -> dict[str, int | float]:
+    """Waits until a child has ended, and tells how."""
+    _, status, usage = os.wait4(child, 0)
+    return {
+        "exit_status": os.waitstatus_to_exitcode(status),
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "memory_kib": usage.ru_maxrss,
+    }
+
+
 class SeccompFilter:
     """A ready-made BPF program, laid on with one call."""
 

@@ -5,21 +5,29 @@ from __future__ import annotations
 import os
 import resource
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
-from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux, programs
+from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux, programs, template
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
 
-_HIGH = 200
-"""Above every place that a descriptor is to get."""
+_HIGH = 100
+"""Above every place that a descriptor is to get, below the limit of open files."""
 
 _BROKEN = 70
 """Exit status of a process that could not go on."""
 
-Confinement = tuple[linux.SeccompFilter, int, list[tuple[str, int]]]
-"""The system call filter, Landlock's version (0: none) and its rules."""
+
+class Confinement(NamedTuple):
+    """What is laid on a process."""
+
+    seccomp: linux.SeccompFilter
+    seccomp_of_template: linux.SeccompFilter
+    seccomp_of_fork: linux.SeccompFilter
+    landlock_abi: int
+    """0: the kernel has none."""
+    landlock_rules: list[tuple[str, int]]
 
 
 def serve(descriptors: list[int], confinement: Confinement) -> None:
@@ -31,7 +39,7 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
         _take(descriptors)
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
-        _confine(order, *confinement)
+        _confine(order, confinement)
         code, preamble = _compiled(order)
     except channel.ClosedError:
         os._exit(0)
@@ -39,7 +47,7 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
         channel.send(_CHANNEL, b"!", repr(error).encode())
         os._exit(1)
     try:
-        _run(order, code, preamble)
+        _run(order, code, preamble, confinement)
     except BaseException:  # the parent has gone, or the program broke what we need
         os._exit(_BROKEN)
 
@@ -54,7 +62,7 @@ def _take(descriptors: list[int]) -> None:
     linux.close_from(channel.STACK_DESCRIPTOR + 1)
 
 
-def _confine(order: dict[str, Any], seccomp: linux.SeccompFilter, abi: int, rules: list[tuple[str, int]]) -> None:
+def _confine(order: dict[str, Any], confinement: Confinement) -> None:
     linux.unshare(linux.CLONE_NEWNS)
     flags = linux.MS_NOSUID | linux.MS_NODEV
     for target, size in ((b"/tmp", order["files_mb"]), (b"/dev/shm", 16)):
@@ -74,10 +82,10 @@ def _confine(order: dict[str, Any], seccomp: linux.SeccompFilter, abi: int, rule
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
     linux.set_no_new_privileges()
-    if abi:
-        linux.landlock(abi, rules)
+    if confinement.landlock_abi:
+        linux.landlock(confinement.landlock_abi, confinement.landlock_rules)
     linux.drop_capabilities()
-    seccomp.lay()
+    (confinement.seccomp_of_template if order["forks"] else confinement.seccomp).lay()
 
 
 def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
@@ -105,9 +113,18 @@ def _write_source(name: str, source: str) -> None:
         return
 
 
-def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> None:
+def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None, confinement: Confinement) -> None:
     channel.send(_CHANNEL, b"L")
-    if order["entry_point"] is None:
+    if order["forks"]:
+
+        def run(descriptors: list[int]) -> None:
+            _take(descriptors)
+            confinement.seccomp_of_fork.lay()
+            channel.send(_CHANNEL, b"H")
+            programs.serve(_CHANNEL, code, preamble, order["source"], reuse=False)
+
+        template.serve(_CHANNEL, run)
+    elif order["entry_point"] is None:
         reuse = order["reuse"] and preamble is None and leftovers.is_plain(code)
         programs.serve(_CHANNEL, code, preamble, order["source"], reuse=reuse)
     else:

@@ -117,6 +117,9 @@ def _text_streams() -> _Streams:
 _READY = [_text_streams()]
 """For the first run, made by the zygote: a process has to copy each page that it writes to."""
 
+_REPLACED = sys.stdin, sys.stdout, sys.stderr
+"""The interpreter's first streams, kept so that no process has to end them."""
+
 
 def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collect: bool) -> _Outcome:
     outcome = _Outcome()

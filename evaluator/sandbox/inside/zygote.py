@@ -38,7 +38,13 @@ def main(control: socket.socket, settings: dict[str, Any]) -> None:
     """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection."""
     _prepare(settings)
     landlock_abi = linux.landlock_abi() if settings["landlock"] else 0
-    confinement = linux.SeccompFilter(settings["seccomp"]), landlock_abi, settings["rules"]
+    confinement = process.Confinement(
+        linux.SeccompFilter(settings["seccomp"]),
+        linux.SeccompFilter(settings["seccomp_of_template"]),
+        linux.SeccompFilter(settings["seccomp_of_fork"]),
+        landlock_abi,
+        settings["rules"],
+    )
     own_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     while True:
@@ -79,15 +85,10 @@ def _watch(control: socket.socket, child: int, init: int) -> None:
         if not message:
             os._exit(0)  # takes everything below with it
         os.kill(init, signal.SIGKILL)
-    _, status, usage = os.wait4(child, 0)
+    ended = linux.wait_for(child)
     os.close(handle)
     os.kill(init, signal.SIGKILL)
     os.waitpid(init, 0)
-    ended = {
-        "exit_status": os.waitstatus_to_exitcode(status),
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "memory_kib": usage.ru_maxrss,
-    }
     channel.send(control.fileno(), b"E", channel.as_json(ended))
 
 

@@ -1,0 +1,41 @@
+"""A process that is confined and has compiled a program, of which it runs nothing: it forks once for each test case."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+from collections.abc import Callable
+
+from evaluator.sandbox.inside import channel, leftovers, linux
+
+
+def serve(connection: int, run: Callable[[list[int]], None]) -> None:
+    """For each `F` forks a process that calls `run` with the descriptors that came; answers `E` when it has ended.
+
+    `run` does not return. Ends the process when the parent closes the connection.
+    """
+    linux.set_dumpable(False)  # so that what it forks can't write to its memory
+    control = socket.socket(fileno=connection)
+    files = leftovers.files_left()
+    gc.freeze()  # a collection in what is forked need not write to what is here
+    while True:
+        try:
+            _, descriptors = channel.receive_with_descriptors(control, 5)
+        except channel.ClosedError:
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            linux.set_dumpable(True)
+            run(descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        ended = linux.wait_for(child)
+        channel.send(connection, b"E", channel.as_json({**ended, "clean": _unchanged(files)}))
+
+
+def _unchanged(files: leftovers.FileState) -> bool:
+    try:
+        return leftovers.files_left() == files
+    except OSError:  # the folder's rights were changed
+        return False

@@ -1,0 +1,89 @@
+"""A process for each test case of a program: forked where the program is compiled already, and nothing gets across."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluator.model import Limits
+from evaluator.sandbox import Program, Sandbox, Status
+from tests.sandbox.conftest import PATIENT, Run
+
+HASTY = Limits(wall_s=0.5, cpu_s=5)
+NUMBER = "import os\nprint(input(), os.getpid(), os.getppid())"
+
+
+def test_each_test_case_has_a_process_of_its_own(program: Run) -> None:
+    told = [outcome.stdout.text().split() for outcome in program(NUMBER, b"a", b"b", b"c", reuse=False)]
+    assert [word for word, _, _ in told] == ["a", "b", "c"]
+    assert len({own for _, own, _ in told}) == 3
+    assert len({parent for _, _, parent in told}) == 1
+
+
+def test_one_test_case_needs_no_template(sandbox: Sandbox) -> None:
+    with sandbox.execute(Program(NUMBER), PATIENT, reuse=False, several=False) as execution:
+        assert execution.run(b"a", wall_s=30).stdout.text().split()[2] == "0"
+
+
+BETWEEN = {
+    "a file": "open('/tmp/left', 'a').write('x'); print(len(open('/tmp/left').read()))",
+    "a file in shared memory": "open('/dev/shm/left', 'a').write('x'); print(len(open('/dev/shm/left').read()))",
+    "its own source": "print(len(open('main.py').read())); open('main.py', 'a').write('# x')",
+    "a folder that can't be read": "os.makedirs('/tmp/a/b'); print(os.listdir('/tmp/a')); os.chmod('/tmp', 0)",
+    "a folder": "print(os.getcwd()); os.chdir('/usr')",
+    "a handler": "print(signal.getsignal(signal.SIGTERM)); signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "a limit": "print(resource.getrlimit(resource.RLIMIT_NOFILE)); resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))",
+    "a mask": "print(os.umask(0o77))",
+    "the environment": "print(os.environ.get('LEFT')); os.environ['LEFT'] = 'x'",
+    "a variable": "print(getattr(os, 'left', None)); os.left = 1",
+    "a thread": "print(threading.active_count()); threading.Thread(target=input, daemon=True).start()",
+}
+
+
+@pytest.mark.parametrize("what", BETWEEN)
+def test_nothing_gets_from_one_test_case_to_the_next(program: Run, what: str) -> None:
+    source = f"import os, resource, signal, threading\n{BETWEEN[what]}\n"
+    first, *others = [outcome.stdout.text() for outcome in program(source, b"", b"", b"", reuse=False)]
+    assert first
+    assert others == [first, first]
+
+
+ATTACKS = {
+    "kills what starts it": "os.kill(os.getppid(), signal.SIGKILL); print(1)",
+    "ends what starts it": "os.kill(os.getppid(), signal.SIGTERM); print(1)",
+    "stops what starts it": "os.kill(os.getppid(), signal.SIGSTOP); print(1)",
+    "interrupts what starts it": "os.kill(os.getppid(), signal.SIGINT); print(1)",
+    "has what starts it write its stack": "os.kill(os.getppid(), 63); print(1)",
+    "writes to the memory of what starts it": "open(f'/proc/{os.getppid()}/mem', 'r+b'); print('got it')",
+    "opens what is open in what starts it": "open(f'/proc/{os.getppid()}/fd/1', 'r+b'); print('got it')",
+    "forks": "os.fork(); print('got it')",
+    "starts a program": "os.execv('/usr/bin/python3', ['python3', '-c', '1'])",
+    "kills all": "os.kill(-1, signal.SIGKILL)",
+    "closes everything": "os.closerange(0, 100)",
+    "ends at once": "os._exit(3)",
+    "kills itself": "os.kill(os.getpid(), signal.SIGKILL)",
+    "never ends": "while True: pass",
+    "says that it has ended": "os.write(3, b'\\0\\0\\0\\x03E{}'); print(1)",
+}
+
+
+@pytest.mark.parametrize("what", ATTACKS)
+def test_an_attack_harms_its_own_test_case_alone(program: Run, what: str) -> None:
+    source = f"import os, signal\nif input() == 'attack':\n    {ATTACKS[what]}\nelse:\n    print('honest')\n"
+    before, attack, after, last = program(source, b"a", b"attack", b"b", b"c", limits=HASTY, reuse=False)
+    assert [outcome.stdout.text() for outcome in (before, after, last)] == ["honest\n"] * 3
+    assert "got it" not in attack.stdout.text()
+    if "what starts it" in what and "stack" not in what:
+        assert attack.status is not Status.ANSWERED
+
+
+def test_time_out_says_where_it_was(program: Run) -> None:
+    _, late, after = program("if input() == 'x':\n    while True: pass", b"a", b"x", b"b", limits=HASTY, reuse=False)
+    assert late.status is Status.TIME
+    assert late.failure is not None
+    assert late.failure.frames[-1].line == 2
+    assert after.status is Status.ANSWERED
+
+
+def test_a_program_that_does_not_compile_is_told_each_time(program: Run) -> None:
+    outcomes = program("print(", b"a", b"b", reuse=False)
+    assert [outcome.status for outcome in outcomes] == [Status.NOT_LOADED] * 2
