@@ -1,4 +1,4 @@
-"""Tasks and distinct completions for the benchmarks, made of the programs in `_programs`."""
+"""Tasks and distinct completions for the benchmarks, made of `_functions` and `_stdin_programs`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import count, islice
 from random import Random
 
 import _warm
-from _programs import FUNCTIONS, STDIN_PROGRAMS, Function, StdinProgram
+from _functions import FUNCTIONS, Function
+from _stdin_programs import STDIN_PROGRAMS, StdinProgram
 
 from evaluator import Rollout, Task
 from evaluator.model import Kind, Mode, TestCase

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import theme
-from evaluator.metrics import Interval
+from dashboard.estimates import Point
+from dashboard.wording import counted
 from evaluator.model import Verdict
 
 _MODEL_GREYS = ("#4A6A8A", "#8FA7BF", "#2B3F52", "#B9C7D4", "#6C7F91", "#D4DCE3", "#1C2A36", "#A1AEBA")
@@ -35,12 +36,14 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
             width=bar,
             name=part,
             customdata=[[reward - width / 2, reward + width / 2] for reward in rewards],
+            text=[counted(counts.get(reward, 0), "rollout") for reward in rewards],
+            textposition="none",
             marker=_marker(part, by, index),
-            hovertemplate=f"reward %{{x:.3g}}<br>{_escaped(part)}: %{{y:,}} rollouts<extra></extra>",
+            hovertemplate=f"reward %{{x:.3g}}<br>{_escaped(part)}: %{{text}}<extra></extra>",
         )
     n = sum(count for _, _, count in values)
     figure.update_layout(barmode="stack", bargap=0.08)
-    figure.update_xaxes(title_text=f"reward (n = {n:,} rollouts)", tickformat=".3~g")
+    figure.update_xaxes(title_text=f"reward (n = {counted(n, 'rollout')})", tickformat=".3~g")
     if len(rewards) <= 12 and not width:
         figure.update_xaxes(tickvals=rewards)
     heights = Counter[float]()
@@ -71,14 +74,15 @@ def pass_rates(rates: Sequence[tuple[str, int, int]], *, height: int) -> go.Figu
     return _dressed(figure, height)
 
 
-def pass_at_k(curve: Sequence[tuple[int, Interval]], *, height: int) -> go.Figure:
+def pass_at_k(curve: Sequence[Point], *, height: int) -> go.Figure:
     """pass@k against k, with the 95% band."""
-    ks = [k for k, _ in curve]
+    ks = [point.k for point in curve]
+    estimates = [point.estimate for point in curve]
     colour = "#7FB0E0" if theme.is_dark() else "#2F5D8C"
     figure = go.Figure()
     figure.add_scatter(
         x=ks + ks[::-1],
-        y=[e.high for _, e in curve] + [e.low for _, e in curve][::-1],
+        y=[e.high for e in estimates] + [e.low for e in estimates][::-1],
         fill="toself",
         fillcolor=f"rgba({int(colour[1:3], 16)},{int(colour[3:5], 16)},{int(colour[5:], 16)},0.18)",
         mode="lines",
@@ -87,17 +91,18 @@ def pass_at_k(curve: Sequence[tuple[int, Interval]], *, height: int) -> go.Figur
     )
     figure.add_scatter(
         x=ks,
-        y=[e.value for _, e in curve],
+        y=[e.value for e in estimates],
         mode="lines+markers",
         line={"color": colour, "width": 2},
         marker={"size": 6, "color": colour},
-        customdata=[[e.low, e.high, e.n] for _, e in curve],
+        customdata=[[e.low, e.high] for e in estimates],
+        text=[counted(point.tasks, "task") for point in curve],
         hovertemplate="pass@%{x}: %{y:.3f}<br>95%: %{customdata[0]:.3f} to %{customdata[1]:.3f}"
-        "<br>%{customdata[2]:,} tasks<extra></extra>",
+        "<br>%{text}<extra></extra>",
     )
-    tasks = max((e.n for _, e in curve), default=0)
+    tasks = max((point.tasks for point in curve), default=0)
     step = 1 if len(ks) <= 16 and ks[-1:] == [len(ks)] else None
-    figure.update_xaxes(title_text=f"k (n = {tasks:,} tasks, 95% band)", dtick=step)
+    figure.update_xaxes(title_text=f"k (n = {counted(tasks, 'task')}, 95% band)", dtick=step)
     figure.update_yaxes(title_text="pass@k", range=[0, 1.02], tickformat=".1f")
     return _dressed(figure, height)
 

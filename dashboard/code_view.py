@@ -11,6 +11,8 @@ from html import escape
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
+from dashboard.wording import counted
+
 MAX_CHARACTERS = 200_000
 """Longer code is shown without colours."""
 MAX_LINES = 3_000
@@ -47,9 +49,9 @@ def code(
     begin, end = _window(len(lines), failing)
     rows = [_line(n, lines[n - 1], failing, frames, note, prefix) for n in range(begin, end + 1)]
     if begin > 1:
-        rows.insert(0, f'<span class="fold">lines 1 to {begin - 1} not shown</span>')
+        rows.insert(0, _fold(begin - 1, "above"))
     if end < len(lines):
-        rows.append(f'<span class="fold">lines {end + 1} to {len(lines)} not shown</span>')
+        rows.append(_fold(len(lines) - end, "below"))
     return _box(rows, height)
 
 
@@ -89,6 +91,10 @@ def _line(number: int, html: str, failing: int | None, frames: Collection[int], 
     said = f'<span class="note">↳ {escape(note)}</span>' if note and number == failing else ""
     anchor = f"{prefix}{number}"
     return f'<span class="ln{kind}" id="{anchor}"><span class="no">{number}</span>{html or " "}{said}</span>'
+
+
+def _fold(lines: int, where: str) -> str:
+    return f'<span class="fold">{counted(lines, "line")} {where} not shown</span>'
 
 
 def _window(total: int, centre: int | None) -> tuple[int, int]:

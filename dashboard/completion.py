@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import code_view, controls, diff, diff_view, facts, queries, scroll, state
+from dashboard import code_view, controls, diff, diff_view, facts, scroll, state
 from dashboard import strip as case_strip
 from dashboard.controls import Screen
+from dashboard.queries import listing, orders, records
 from dashboard.state import View
+from dashboard.wording import counted
 from evaluator.model import Traceback, Verdict
 
 Record = dict[str, Any]
@@ -46,14 +48,14 @@ def find(screen: Screen) -> Record:
     """The rollout that the view names, or the first in the filter. Ends the page when there is none."""
     view, run = screen.view, screen.run
     if not view.task:
-        found = queries.first(run, view.filter, view.sort)
+        found = orders.first(run, view.filter, view.sort)
         if found is None:
             controls.require_rows(screen)
             st.stop()
         state.name("completion", view.but(task=found[0], sample=found[1]))
-        return queries.rollout(run, *found) or {}
+        return records.rollout(run, *found) or {}
     sample = view.sample or _first_sample(screen)
-    record = queries.rollout(run, view.task, sample) if sample else None
+    record = records.rollout(run, view.task, sample) if sample else None
     if record is None:
         _unknown(screen)
         st.stop()
@@ -72,7 +74,7 @@ def head(screen: Screen, rollout: Record) -> None:
 
 def strip(screen: Screen, rollout: Record) -> Record | None:
     """The test cases as letters. Returns the result of the one that is looked at; None when there are none."""
-    verdicts = queries.verdicts_of(screen.run, rollout["task_id"], rollout["sample_id"])
+    verdicts = records.verdicts_of(screen.run, rollout["task_id"], rollout["sample_id"])
     if not verdicts:
         return None
     current = _current_test(screen.view, rollout, verdicts)
@@ -89,7 +91,7 @@ def strip(screen: Screen, rollout: Record) -> Record | None:
             on_click=state.write,
             args=(here.but(test=following),),
         )
-    return queries.case(screen.run, rollout["task_id"], rollout["sample_id"], current)
+    return records.case(screen.run, rollout["task_id"], rollout["sample_id"], current)
 
 
 def code(screen: Screen, rollout: Record, test: Record | None) -> None:
@@ -99,7 +101,7 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
     line = _marked(test or rollout, trace)
     identity = f"{screen.run.key}|{rollout['task_id']}|{rollout['sample_id']}|{(test or {}).get('test_index')}|{shown}"
     if shown == "prompt":
-        task = queries.task(screen.run, rollout["task_id"])
+        task = records.task(screen.run, rollout["task_id"])
         st.html(
             diff_view.text_block((task or {}).get("prompt") or "The dataset has no prompt for it.", height=_CODE_HEIGHT)
         )
@@ -135,7 +137,7 @@ def case(screen: Screen, rollout: Record, test: Record | None) -> None:
     """The exact input, and expected beside actual with the first difference located."""
     if test is None:
         return
-    task = queries.task(screen.run, rollout["task_id"])
+    task = records.task(screen.run, rollout["task_id"])
     given = _input(task, test["test_index"])
     if given is not None:
         _shown_input(task or {}, given, test["test_index"])
@@ -205,7 +207,7 @@ def _head_facts(rollout: Record) -> list[tuple[str, str]]:
 
 def _walk(screen: Screen, rollout: Record) -> None:
     view = screen.view
-    place = queries.place(screen.run, view.filter, view.sort, rollout["row"])
+    place = orders.place(screen.run, view.filter, view.sort, rollout["row"])
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.button("Up", key="up", shortcut="U", on_click=state.go, args=("rollouts", view.place()))
@@ -223,16 +225,16 @@ def _to(view: View, target: tuple[str, str] | None) -> dict[str, Any]:
 
 
 def _first_sample(screen: Screen) -> str:
-    known = queries.samples(screen.run, screen.view.task)
+    known = listing.samples(screen.run, screen.view.task)
     return known[0][0] if known else ""
 
 
 def _unknown(screen: Screen) -> None:
     view, run = screen.view, screen.run
-    sample = view.sample if queries.samples(run, view.task) else ""
+    sample = view.sample if listing.samples(run, view.task) else ""
     missing = f"sample {view.sample} of task {view.task}" if sample else f"task {view.task}"
     facts.banner(f"{missing[0].upper()}{missing[1:]} is not in this run.", warn=True)
-    nearest = queries.nearest(run, view.task, sample)
+    nearest = records.nearest(run, view.task, sample)
     if nearest:
         target = view.but(sample=nearest, test=None) if sample else view.but(task=nearest, sample="", test=None)
         state.link("completion", target, f"Nearest: {nearest}")
@@ -312,7 +314,7 @@ def _frames(trace: Traceback | None) -> str:
         for frame in reversed(trace.frames)
     ]
     if trace.omitted:
-        rows.insert(len(rows) // 2, f'<li class="rs-soft">{trace.omitted:,} frames not shown</li>')
+        rows.insert(len(rows) // 2, f'<li class="rs-soft">{counted(trace.omitted, "frame")} not shown</li>')
     return f'<ul class="rs-frames rs-mono">{"".join(rows)}</ul>'
 
 
@@ -331,7 +333,7 @@ def _raw(rollout: Record, line: int | None) -> str:
 
 
 def _input(task: Record | None, index: int) -> str | None:
-    cases = queries.test_cases(task) if task else []
+    cases = records.test_cases(task) if task else []
     return next((case.input for case in cases if case.index == index), None)
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import facts, front_door, grading, queries, sandbox_check, state, unfinished, workspace
-from dashboard.queries import SORTS
+from dashboard import facts, front_door, grading, sandbox_check, state, unfinished, workspace
+from dashboard.queries import filtering, outcomes
+from dashboard.queries.orders import SORTS
 from dashboard.state import VERDICT_WORDS, Filter, View
+from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 
 _LOOK_AGAIN_S = 3
@@ -76,12 +78,12 @@ def screen() -> Screen:
         st.stop()
     run = workspace.open_run(chosen)
     _follow(run)
-    total = queries.count(run, Filter())
+    total = filtering.count(run, Filter())
     unfinished.banner(run, total)
     if total == 0:
         _empty_run(run)
         st.stop()
-    return Screen(view, run, queries.count(run, view.filter), total)
+    return Screen(view, run, filtering.count(run, view.filter), total)
 
 
 def _follow(run: OpenRun) -> None:
@@ -101,9 +103,9 @@ def require_rows(screen_: Screen) -> None:
     """Where the filter matches nothing: which field took the last rows, each with a button that undoes it."""
     if screen_.shown:
         return
-    facts.banner(f"The filter matches none of {screen_.total:,} rollouts.", warn=True)
-    for name, count in queries.without_each(screen_.run, screen_.view.filter):
-        label = f"Remove {_CLAUSE_NAMES[name]}: {facts.rollouts(count)}"
+    facts.banner(f"The filter matches none of {counted(screen_.total, 'rollout')}.", warn=True)
+    for name, count in filtering.without_each(screen_.run, screen_.view.filter):
+        label = f"Remove {_CLAUSE_NAMES[name]}: {counted(count, 'rollout')}"
         cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
         st.button(state.plain(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
     st.stop()
@@ -189,14 +191,14 @@ def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
 
 def _filter(run: OpenRun, view: View) -> None:
     filter_ = view.filter
-    shown, total = queries.count(run, filter_), queries.count(run, Filter())
-    facts.note(f"{shown:,} of {total:,} rollouts", strong=True)
+    shown, total = filtering.count(run, filter_), filtering.count(run, Filter())
+    facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
     _text(filter_)
     _pick("verdicts", "Verdict", list(VERDICT_WORDS), list(filter_.verdicts), many=True)
-    names = queries.models(run)
+    names = filtering.models(run)
     if len(names) > 1 or filter_.model:
         _pick("model", "Model", _with(names, filter_.model), filter_.model or None)
-    clusters = [c.name for c in queries.clusters(run, Filter())]
+    clusters = [c.name for c in outcomes.clusters(run, Filter())]
     _pick("err", "Error", _with(clusters, filter_.err), filter_.err or None)
     _rewards(filter_)
     if filter_:

@@ -6,10 +6,13 @@ product of both lengths, so long outputs are cut to a window round the first dif
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Indel
+
+from dashboard.excerpt import Excerpt, taken_apart
+from dashboard.wording import counted
 
 MAX_LINES = 20_000
 """Lines of both sides together that are aligned; beyond, only the window round the first difference is."""
@@ -35,14 +38,18 @@ class First(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of each side; None where a side has no such line. `kind` "fold" says how many rows are left out."""
+    """A line of each side; None where a side has no such line, or its number is not known.
 
-    kind: Literal["equal", "change", "fold"]
+    `kind` "fold" says how many rows are not shown, "gap" how many characters of each side are left out there.
+    """
+
+    kind: Literal["equal", "change", "fold", "gap"]
     left_no: int | None
     left: list[Span] | None
     right_no: int | None
     right: list[Span] | None
     folded: int = 0
+    left_out: tuple[int, int] = (0, 0)
 
 
 class Comparison(NamedTuple):
@@ -50,8 +57,8 @@ class Comparison(NamedTuple):
 
     first: First | None
     rows: list[Row]
-    expected_lines: int
-    actual_lines: int
+    expected: Excerpt
+    actual: Excerpt
     whole: bool
     """False when only a window round the first difference was aligned."""
     endings: list[str]
@@ -60,22 +67,16 @@ class Comparison(NamedTuple):
 
 def compare(expected: str, actual: str) -> Comparison:
     """Align the two texts. Never slow and never large, whatever they are."""
-    left, right = split_lines(expected), split_lines(actual)
+    left, right = taken_apart(expected), taken_apart(actual)
     if expected == actual:
-        return Comparison(None, [], len(left), len(right), whole=True, endings=[])
+        return Comparison(None, [], left, right, whole=True, endings=[])
     first = first_difference(expected, actual)
-    whole = len(left) + len(right) <= MAX_LINES
+    whole = len(left.lines) + len(right.lines) <= MAX_LINES
     start = 0 if whole else max(0, first.line - 1 - _WINDOW // 4)
-    if not whole:
-        left, right = left[start : start + _WINDOW], right[start : start + _WINDOW]
-    rows = _clipped(_folded(list(_aligned(left, right, start))))
-    return Comparison(first, rows, _count(expected), _count(actual), whole, _endings(expected, actual))
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines without their newline. Only "\\n" ends a line, so that a carriage return stays to be seen."""
-    lines = text.split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+    shown = slice(start, None if whole else start + _WINDOW)
+    rows = _clipped(_folded(_trimmed(_aligned(left, right, shown))))
+    endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
+    return Comparison(first, rows, left, right, whole, endings)
 
 
 def first_difference(expected: str, actual: str) -> First:
@@ -115,36 +116,35 @@ def _common_suffix(a: str, b: str, prefix: int) -> int:
     return _common_prefix(a[::-1][:limit], b[::-1][:limit]) if limit > 0 else 0
 
 
-def _count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and text != "")
-
-
-def _aligned(left: list[str], right: list[str], start: int) -> Iterator[Row]:
+def _aligned(left: Excerpt, right: Excerpt, shown: slice) -> Iterator[Row]:
     pairs = 0
-    for tag, i1, i2, j1, j2 in _opcodes(left, right):
-        if tag == "equal":
-            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                yield Row("equal", start + i + 1, [(left[i], False)], start + j + 1, [(right[j], False)])
-            continue
-        for offset in range(max(i2 - i1, j2 - j1)):
-            i, j = i1 + offset, j1 + offset
-            a = left[i] if i < i2 else None
-            b = right[j] if j < j2 else None
-            if a is not None and b is not None and pairs < MAX_PAIRS:
-                pairs += 1
-                spans_a, spans_b = changed_spans(a, b)
-            else:
-                spans_a, spans_b = [(a or "", False)], [(b or "", False)]
-            yield Row(
-                "change",
-                start + i + 1 if a is not None else None,
-                spans_a if a is not None else None,
-                start + j + 1 if b is not None else None,
-                spans_b if b is not None else None,
-            )
+    start: int = shown.start
+    for tag, i1, i2, j1, j2 in _opcodes(left.lines[shown], right.lines[shown]):
+        i, j, i_end, j_end = start + i1, start + j1, start + i2, start + j2
+        while i < i_end or j < j_end:
+            cut = (i < i_end and i == left.gap, j < j_end and j == right.gap)
+            if any(cut):
+                yield Row("gap", None, None, None, None, left_out=(left.left_out * cut[0], right.left_out * cut[1]))
+                i, j = i + cut[0], j + cut[1]
+                continue
+            a = left.lines[i] if i < i_end else None
+            b = right.lines[j] if j < j_end else None
+            compared = tag == "change" and a is not None and b is not None and pairs < MAX_PAIRS
+            pairs += compared
+            yield _row(tag, left.number(i), a, right.number(j), b, compared=compared)
+            i, j = i + (a is not None), j + (b is not None)
 
 
-def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+def _row(
+    kind: Literal["equal", "change"], i: int | None, a: str | None, j: int | None, b: str | None, *, compared: bool
+) -> Row:
+    spans_a, spans_b = changed_spans(a or "", b or "") if compared else ([(a or "", False)], [(b or "", False)])
+    left = (i, spans_a) if a is not None else (None, None)
+    right = (j, spans_b) if b is not None else (None, None)
+    return Row(kind, *left, *right)
+
+
+def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
     """Equal runs and changed blocks; a deletion next to an insertion is one block, to stand side by side."""
     head = 0
     while head < min(len(left), len(right)) and left[head] == right[head]:
@@ -186,10 +186,34 @@ def _joined(text: str, prefix: int, suffix: int, middle: list[Span]) -> list[Spa
     return [span for span in spans if span[0]]
 
 
+def _trimmed(rows: Iterable[Row]) -> list[Row]:
+    """Without the lines of one side alone next to a gap of both: each side was cut where its own length made it."""
+    out: list[Row] = []
+    for row in rows:
+        if out and all(out[-1].left_out) and _one_sided(row):
+            out[-1] = _widened(out[-1], row)
+            continue
+        wider = row
+        while out and all(row.left_out) and _one_sided(out[-1]):
+            wider = _widened(wider, out.pop())
+        out.append(wider)
+    return out
+
+
+def _one_sided(row: Row) -> bool:
+    return row.kind == "change" and (row.left is None or row.right is None)
+
+
+def _widened(gap: Row, row: Row) -> Row:
+    expected, actual = (sum(len(text) + 1 for text, _ in spans or ()) for spans in (row.left, row.right))
+    return gap._replace(left_out=(gap.left_out[0] + expected, gap.left_out[1] + actual))
+
+
 def _folded(rows: list[Row]) -> list[Row]:
     """Long runs of equal lines become one row that says how many there are."""
     keep = [False] * len(rows)
     for index, row in enumerate(rows):
+        keep[index] |= row.kind == "gap"
         if row.kind == "change":
             for near in range(max(0, index - _CONTEXT), min(len(rows), index + _CONTEXT + 1)):
                 keep[near] = True
@@ -209,14 +233,20 @@ def _clipped(rows: list[Row]) -> list[Row]:
     """The head and the tail: extra output at the end is always shown."""
     if len(rows) <= _HEAD + _TAIL:
         return rows
-    return [*rows[:_HEAD], _fold(sum(row.folded or 1 for row in rows[_HEAD:-_TAIL])), *rows[-_TAIL:]]
+    middle: list[Row] = []
+    for row in rows[_HEAD:-_TAIL]:
+        if row.kind == "gap" or not middle or middle[-1].kind == "gap":
+            middle.append(row if row.kind == "gap" else _fold(row.folded or 1))
+        else:
+            middle[-1] = _fold(middle[-1].folded + (row.folded or 1))
+    return [*rows[:_HEAD], *middle, *rows[-_TAIL:]]
 
 
 def _fold(count: int) -> Row:
     return Row("fold", None, None, None, None, count)
 
 
-def _endings(expected: str, actual: str) -> list[str]:
+def _endings(expected: str, actual: str, *, kept_whole: bool) -> list[str]:
     found: list[str] = []
     if not expected or not actual:
         return found
@@ -226,5 +256,6 @@ def _endings(expected: str, actual: str) -> list[str]:
         found.append("expected has no newline at its end, actual has one")
     for name, text, other in (("expected", expected, actual), ("actual", actual, expected)):
         if "\r" in text and "\r" not in other:
-            found.append(f"{name} has {text.count(chr(13))} carriage returns")
+            where = "" if kept_whole else " in what was kept"
+            found.append(f"{name} has {counted(text.count(chr(13)), 'carriage return')}{where}")
     return found

@@ -6,6 +6,8 @@ from hashlib import sha256
 from html import escape
 
 from dashboard.diff import Comparison, Row, Span, compare
+from dashboard.excerpt import Excerpt
+from dashboard.wording import counted
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
 _ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩"}
@@ -31,16 +33,18 @@ def side_by_side(expected: str, actual: str, *, height: str = "300px") -> str:
     """A table of both texts with what differs marked."""
     comparison = compare(expected, actual)
     if not comparison.rows:
-        return _plain(expected, "expected and actual", height)
+        part = "" if comparison.actual.gap is None else ", the same where they were kept"
+        return _plain(expected, f"expected and actual{part}", height)
     first_row = next((i for i, row in enumerate(comparison.rows) if row.kind == "change"), 0)
     body = "".join(_row(row, first=i == first_row) for i, row in enumerate(comparison.rows))
-    head = _head(f"expected · {_lines(comparison.expected_lines)}", f"actual · {_lines(comparison.actual_lines)}")
+    head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
+    if not any(row.kind == "change" for row in comparison.rows):
+        notes.append("what differs was left out")
     if not comparison.whole:
-        notes.append(
-            "too long to align: the lines round the first difference are shown. "
-            f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}"
-        )
+        notes.append("too long to align: the lines round the first difference are shown")
+        if comparison.expected.gap is None and comparison.actual.gap is None:
+            notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
     tail = "".join(f'<tr><td class="fold" colspan="4">{escape(note)}</td></tr>' for note in notes)
     return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{body}{tail}</tbody></table></div>'
 
@@ -71,18 +75,32 @@ def _head(left: str, right: str) -> str:
 
 def _row(row: Row, *, first: bool) -> str:
     if row.kind == "fold":
-        return f'<tr><td class="fold" colspan="4">{_lines(row.folded)} not shown</td></tr>'
+        return f'<tr><td class="fold" colspan="4">{counted(row.folded, "line")} not shown</td></tr>'
+    if row.kind == "gap":
+        return f'<tr><td class="fold" colspan="4">{_left_out(*row.left_out)}</td></tr>'
     changed = row.kind == "change"
     mark = ' class="first"' if first and changed else ""
     left = _side(row.left_no, row.left, changed, "minus")
     return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'plus')}</tr>"
 
 
+def _extent(side: Excerpt) -> str:
+    if side.gap is None:
+        return counted(len(side.lines), "line")
+    return f"head and tail of {counted(side.characters, 'character')}"
+
+
+def _left_out(expected: int, actual: int) -> str:
+    if not (expected and actual):
+        return f"{counted(expected or actual, 'character')} of {'expected' if expected else 'actual'} not shown"
+    return f"{counted(expected, 'character')} of expected and {actual:,} of actual not shown"
+
+
 def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str) -> str:
     if spans is None:
         return '<td class="no"></td><td></td>'
     kind = f' class="{name}"' if changed else ""
-    return f'<td class="no">{number}</td><td{kind}>{_spans(spans)}</td>'
+    return f'<td class="no">{number or ""}</td><td{kind}>{_spans(spans)}</td>'
 
 
 def _spans(spans: list[Span]) -> str:
@@ -97,7 +115,7 @@ def _near_the_change(spans: list[Span]) -> list[Span]:
     for text, differs in spans:
         keep = 600 if differs else 150
         if len(text) > 2 * keep:
-            text = f"{text[:keep]} …{len(text) - 2 * keep:,} characters… {text[-keep:]}"  # noqa: PLW2901
+            text = f"{text[:keep]} …{counted(len(text) - 2 * keep, 'character')}… {text[-keep:]}"  # noqa: PLW2901
         out.append((text, differs))
     return out[:60]
 
@@ -120,15 +138,11 @@ def _cut(text: str, limit: int = _SHOWN) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters not shown …\n{text[-half:]}"
+    return f"{text[:half]}\n… {counted(len(text) - 2 * half, 'character')} not shown …\n{text[-half:]}"
 
 
 def _quoted(text: str) -> str:
     return f"`{visible(text)}`" if text else "the end of the text"
-
-
-def _lines(count: int) -> str:
-    return f"{count:,} line" + ("" if count == 1 else "s")
 
 
 def _digest(text: str) -> str:

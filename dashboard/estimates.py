@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from dashboard import queries
-from dashboard.queries import cached
+from typing import NamedTuple
+
+from dashboard.queries import distributions
+from dashboard.queries.cache import cached
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval, mean_over_tasks, pass_at_k_over_tasks
 from evaluator.metrics import pass_at_k as task_pass_at_k
 
 
+class Point(NamedTuple):
+    """pass@k at one k, over the `tasks` that have k graded rollouts."""
+
+    k: int
+    tasks: int
+    estimate: Interval
+
+
 @cached
 def pass_at_k(run: OpenRun, filter_: Filter, k: int) -> Interval:
     """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has."""
-    n, c = queries.solved(run, filter_)
+    n, c = distributions.solved(run, filter_)
     if k == 1:
         return pass_at_k_over_tasks(n, c, 1)
     enough = n >= k  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
     return mean_over_tasks(task_pass_at_k(n[enough], c[enough], k))
 
 
-def curve(run: OpenRun, filter_: Filter) -> list[tuple[int, Interval]]:
-    """(k, pass@k) for each k that at least half of the tasks have enough rollouts for."""
-    n, _ = queries.solved(run, filter_)
-    found = [(k, pass_at_k(run, filter_, k)) for k in _ks(int(n.max(initial=0)))]
-    return [(k, interval) for k, interval in found if interval.n * 2 >= n.size]
+def curve(run: OpenRun, filter_: Filter) -> list[Point]:
+    """pass@k for each k that at least half of the tasks have enough rollouts for."""
+    n, _ = distributions.solved(run, filter_)
+    tasks = {k: int((n >= k).sum()) for k in _ks(int(n.max(initial=0)))}
+    return [Point(k, count, pass_at_k(run, filter_, k)) for k, count in tasks.items() if count * 2 >= n.size]
 
 
 def fewer(run: OpenRun, filter_: Filter, k: int) -> int:
     """How many tasks have fewer than k graded rollouts."""
-    n, _ = queries.solved(run, filter_)
+    n, _ = distributions.solved(run, filter_)
     return int((n < k).sum())
 
 

@@ -6,8 +6,10 @@ import io
 
 import streamlit as st
 
-from dashboard import facts, queries
+from dashboard import facts
 from dashboard.controls import Screen
+from dashboard.queries import filtering
+from dashboard.wording import counted
 from evaluator.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export
 from evaluator.run_schema import column_names
 
@@ -23,7 +25,9 @@ def offer(screen: Screen) -> None:
 
 @st.dialog("Export", width="medium")
 def _dialog(screen: Screen) -> None:
-    facts.note(f"{screen.shown:,} of {screen.total:,} rollouts: those that the filter lets through.", strong=True)
+    facts.note(
+        f"{screen.shown:,} of {counted(screen.total, 'rollout')}: those that the filter lets through.", strong=True
+    )
     left, right = st.columns(2)
     format_ = left.segmented_control("Format", list(_MIME), default="csv", required=True, key="export_format")
     per = right.segmented_control(
@@ -37,7 +41,7 @@ def _dialog(screen: Screen) -> None:
     filter_ = screen.view.filter
     condition = None
     if filter_:
-        condition = queries.condition_text(filter_) if per == "rollout" else queries.case_condition_text(filter_)
+        condition = filtering.condition_text(filter_) if per == "rollout" else filtering.case_condition_text(filter_)
 
     def made() -> bytes:
         file = io.BytesIO()

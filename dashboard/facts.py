@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import theme
+from dashboard.wording import counted
 
 
 def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -> None:
@@ -38,9 +39,10 @@ def section(text: str) -> None:
     st.html(f'<div class="rs-section">{escape(text)}</div>')
 
 
-def banner(text: str, *, warn: bool = False) -> None:
-    """A line that says what is the matter and what to do."""
-    st.html(f'<div class="rs-banner{" warn" if warn else ""}" role="status">{escape(text)}</div>')
+def banner(text: str, *, command: str = "", warn: bool = False) -> None:
+    """A line that says what is the matter and what to do; one click selects the whole `command`."""
+    typed = f' <code class="rs-command">{escape(command)}</code>' if command else ""
+    st.html(f'<div class="rs-banner{" warn" if warn else ""}" role="status">{escape(text)}{typed}</div>')
 
 
 def problems(manifest: dict[str, Any], shown: int = 100) -> None:
@@ -49,8 +51,7 @@ def problems(manifest: dict[str, Any], shown: int = 100) -> None:
     total = manifest.get("problems_total") or len(found)
     if not total:
         return
-    plural = "line was" if total == 1 else "lines were"
-    with st.expander(f"{total:,} bad input {plural} left out", expanded=total <= 3):
+    with st.expander(f"{counted(total, 'bad input line')} left out", expanded=total <= 3):
         text = "\n".join(
             f"{p.get('path', '')}:{p.get('line', '?')}: {p.get('message', '')}"
             + (f"\n    {p['snippet'][:200]}" if p.get("snippet") else "")
@@ -58,11 +59,6 @@ def problems(manifest: dict[str, Any], shown: int = 100) -> None:
         )
         more = f"\n… and {total - shown:,} more" if total > shown else ""
         st.html(f'<pre class="rs-text" style="max-height:220px">{escape(text + more)}</pre>')
-
-
-def rollouts(count: int) -> str:
-    """A number of rollouts with its noun."""
-    return f"{count:,} rollout" + ("" if count == 1 else "s")
 
 
 def number(value: float | None, digits: int = 3) -> str:

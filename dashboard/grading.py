@@ -15,13 +15,15 @@ import streamlit as st
 
 import evaluator
 from dashboard import bars, facts, sandbox_check, state, workspace
-from dashboard.queries import VerdictCount
+from dashboard.queries.outcomes import VerdictCount
 from dashboard.state import View
+from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
 from evaluator.formats import Problem, dataset_hash, load_rollouts, load_tasks
 from evaluator.graders.tests import test_cases
 from evaluator.model import Rollout, Task, Verdict
+from evaluator.resuming import folder_from
 from evaluator.runs import Manifest, RunWriter
 
 _COUNTED = 1 << 20
@@ -98,6 +100,7 @@ class Job:
             rollouts=str(self.rollouts),
             evaluator_version=evaluator.__version__,
             python=platform.python_version(),
+            folder=folder_from(self.out),
         )
 
 
@@ -117,7 +120,7 @@ def offer(entry: Entry, view: View) -> None:
     refusal = sandbox_check.refusal()
     if refusal:
         facts.banner(refusal, warn=True)
-    label = "Grade the rollouts" if count is None else f"Grade {facts.rollouts(count)}"
+    label = "Grade the rollouts" if count is None else f"Grade {counted(count, 'rollout')}"
     st.button(
         label,
         type="primary",

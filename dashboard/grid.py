@@ -11,7 +11,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard import theme
-from dashboard.queries import CaseCount, GridRow
+from dashboard.queries.dataset import CaseCount
+from dashboard.queries.listing import GridRow
 
 _HTML = """<div class="grid">
 <div class="scroller" tabindex="0" role="grid"><div class="space"><canvas></canvas></div></div>

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import charts, estimates, export, facts, queries, state, summary
+from dashboard import charts, estimates, export, facts, state, summary
 from dashboard.controls import Screen
+from dashboard.queries import distributions, outcomes
+from dashboard.wording import counted
 
 _HEIGHT = 262
 
 
 def head(screen: Screen) -> None:
     """Means and the export."""
-    totals = queries.totals(screen.run, screen.view.filter)
+    totals = outcomes.totals(screen.run, screen.view.filter)
     left, right = st.columns([4, 1], vertical_alignment="center")
     with left:
         facts.line(
@@ -33,11 +35,11 @@ def head(screen: Screen) -> None:
 def histogram(screen: Screen, *, by: str) -> None:
     """Rollouts by reward, stacked by verdict or by model; a click shows the rollouts of a bar."""
     facts.section(f"Reward by {by}")
-    values = queries.reward_values(screen.run, screen.view.filter, by)
+    values = distributions.reward_values(screen.run, screen.view.filter, by)
     if not values:
         facts.note("No rollout in the filter has a reward.")
         return
-    width = queries.reward_width(screen.run, screen.view.filter)
+    width = distributions.reward_width(screen.run, screen.view.filter)
     figure = charts.reward_histogram(values, width, by=by, height=_HEIGHT)
     charts.show(figure, f"rewards_{by}", f"Rollouts by reward and {by}", summary.open_rewards)
 
@@ -45,7 +47,7 @@ def histogram(screen: Screen, *, by: str) -> None:
 def pass_rates(screen: Screen) -> None:
     """One bar a task; a click shows the task's rollouts by test case."""
     facts.section("Pass rate of each task")
-    rates = queries.task_rates(screen.run, screen.view.filter)
+    rates = distributions.task_rates(screen.run, screen.view.filter)
     if not rates:
         facts.note("No rollout in the filter was graded.")
         return
@@ -70,23 +72,22 @@ def pass_at_k(screen: Screen) -> None:
         facts.note("No rollout in the filter was graded.")
         return
     charts.show(charts.pass_at_k(curve, height=_HEIGHT), "pass_at_k", "pass@k against k with its 95% band")
-    left_out = estimates.fewer(screen.run, screen.view.filter, curve[-1][0])
+    most = curve[-1].k
+    left_out = estimates.fewer(screen.run, screen.view.filter, most)
     if left_out:
-        most = curve[-1][0]
-        facts.note(
-            f"{left_out:,} tasks have fewer than {most} graded rollouts: left out where k is above their number."
-        )
+        few = f"{counted(left_out, 'task')} with fewer than {most} graded rollouts"
+        facts.note(f"{few}: left out where k is beyond them.")
 
 
 def tables(screen: Screen) -> None:
     """The charts' figures as text."""
     with st.expander("The same as tables"):
         left, right = st.columns(2)
-        rates = queries.task_rates(screen.run, screen.view.filter)
+        rates = distributions.task_rates(screen.run, screen.view.filter)
         table = pd.DataFrame(rates, columns=["task", "graded", "passed"])
         table["pass rate"] = table["passed"] / table["graded"]
         left.dataframe(table, hide_index=True, height=260, row_height=26)
         curve = estimates.curve(screen.run, screen.view.filter)
-        rows = [(k, e.value, e.low, e.high, e.n) for k, e in curve]
+        rows = [(k, e.value, e.low, e.high, tasks) for k, tasks, e in curve]
         columns = ["k", "pass@k", "95% low", "95% high", "tasks"]
         right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, height=260, row_height=26)

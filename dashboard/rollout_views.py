@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import bars, controls, export, facts, queries, state
+from dashboard import bars, controls, export, facts, state
 from dashboard import grid as cells
 from dashboard.controls import Screen
-from dashboard.queries import GRID_SORTS, ROLLOUTS_A_PAGE, SORTS, TASKS_A_PAGE
+from dashboard.queries import dataset, listing, outcomes, records
+from dashboard.queries.listing import ROLLOUTS_A_PAGE, TASKS_A_PAGE
+from dashboard.queries.orders import GRID_SORTS, SORTS
 from dashboard.state import View
 
 _SHAPES = {"grid": "Grid", "table": "Table"}
@@ -33,28 +35,28 @@ def head(screen: Screen) -> str:
 def grid(screen: Screen) -> None:
     """Tasks x samples, one page of tasks at a time."""
     view, run = screen.view, screen.run
-    count = queries.task_count(run, view.filter)
+    count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_A_PAGE, "tasks")
-    rows = queries.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
+    rows = listing.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
     samples = {row.task_id: row.ids for row in rows}
     cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, samples.get(task, []), column))
-    bars.legend(queries.verdict_counts(run, view.filter), view)
+    bars.legend(outcomes.verdict_counts(run, view.filter), view)
 
 
 def one_task(screen: Screen) -> None:
     """One task's rollouts x test cases. A column of failures is a suspect test, not a bad model."""
     view, run = screen.view, screen.run
-    rows = queries.case_grid(run, view.filter, view.task)
+    rows = listing.case_grid(run, view.filter, view.task)
     if not rows:
-        nearest = queries.nearest(run, view.task)
+        nearest = records.nearest(run, view.task)
         facts.banner(f"No rollout of {view.task} is in this run.", warn=True)
         if nearest:
             state.link("rollouts", view.but(task=nearest), f"Nearest: {nearest}")
         return
-    counts = queries.case_counts(run, view.task)
+    counts = dataset.case_counts(run, view.task)
     cells.rollouts_by_cases(rows, counts, lambda sample, test: _open_case(screen, sample, test))
-    if len(rows) == queries.SAMPLES_SHOWN:
-        facts.note(f"The first {queries.SAMPLES_SHOWN} rollouts of this task are shown.")
+    if len(rows) == listing.SAMPLES_SHOWN:
+        facts.note(f"The first {listing.SAMPLES_SHOWN} rollouts of this task are shown.")
 
 
 def table(screen: Screen) -> None:
@@ -62,7 +64,7 @@ def table(screen: Screen) -> None:
     view, run = screen.view, screen.run
     controls.pager(view, screen.shown, ROLLOUTS_A_PAGE, "rollouts")
     page = controls.page_of(view, screen.shown, ROLLOUTS_A_PAGE)
-    found = queries.table(run, view.filter, view.sort, page)
+    found = listing.table(run, view.filter, view.sort, page)
     ids = found.select(["task_id", "sample_id"]).to_pylist()
 
     def opened() -> None:

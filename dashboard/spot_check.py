@@ -8,9 +8,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import code_view, controls, diff_view, facts, queries, state
+from dashboard import code_view, controls, diff_view, facts, state
 from dashboard.controls import Screen
-from dashboard.queries import TASKS_A_PAGE, CaseCount
+from dashboard.queries import dataset, records
+from dashboard.queries.dataset import CaseCount
+from dashboard.queries.listing import TASKS_A_PAGE
+from dashboard.wording import counted
 from evaluator.model import TestCase
 
 Record = dict[str, Any]
@@ -24,8 +27,8 @@ def task_list(screen: Screen) -> Record:
         "Find", key="w_find", placeholder="find a task", label_visibility="collapsed",
         on_change=lambda: state.write(state.read().but(q=st.session_state["w_find"], page=1)),
     )  # fmt: skip
-    count = queries.task_total(run, view.filter.q)
-    lines = queries.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_A_PAGE))
+    count = dataset.task_total(run, view.filter.q)
+    lines = dataset.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_A_PAGE))
     if not lines and not view.task:
         facts.banner(
             f"No task has {view.filter.q!r} in its id." if view.filter.q else "The run has no dataset.", warn=True
@@ -57,7 +60,7 @@ def task_list(screen: Screen) -> Record:
     )
     controls.pager(view, count, TASKS_A_PAGE, "tasks")
     facts.note("nobody, all: test cases that no or every rollout passes.")
-    record = queries.task(run, chosen)
+    record = records.task(run, chosen)
     if record is None:
         _unknown(screen, chosen)
         st.stop()
@@ -66,7 +69,7 @@ def task_list(screen: Screen) -> Record:
 
 def task(screen: Screen, record: Record) -> list[TestCase]:
     """Head, prompt and reference of a task. Returns its test cases as the grader ran them."""
-    cases = queries.test_cases(record)
+    cases = records.test_cases(record)
     found = [("mode", record["mode"]), ("test cases", f"{len(cases):,}")]
     found += [(name, str(record[key])) for name, key in _OPTIONAL if record[key]]
     left, right = st.columns([3, 1], vertical_alignment="top")
@@ -98,7 +101,7 @@ def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | N
     if not cases:
         facts.banner("This task has no test case that can be run, so its rollouts are unknown.", warn=True)
         return None
-    counts = {c.test_index: c for c in queries.case_counts(screen.run, record["task_id"])}
+    counts = {c.test_index: c for c in dataset.case_counts(screen.run, record["task_id"])}
     table = pd.DataFrame(
         [
             (c.index, _share(counts.get(c.index)), _mark(counts.get(c.index)), _short(c.input), _short(c.expected))
@@ -156,8 +159,8 @@ def parsed(record: Record, chosen: TestCase) -> str:
         arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
         return f"{record['entry_point']}({arguments}) == {_value(chosen.expected)}"
     if record["mode"] == "stdin":
-        given, wanted = len(chosen.input.splitlines()), len(chosen.expected.splitlines())
-        return f"# {given} lines on stdin, {wanted} lines expected on stdout"
+        given, wanted = (counted(len(text.splitlines()), "line") for text in (chosen.input, chosen.expected))
+        return f"# {given} on stdin, {wanted} expected on stdout"
     return f"{chosen.input} == {chosen.expected}" if chosen.expected else chosen.input
 
 
@@ -171,7 +174,7 @@ def _value(text: str) -> str:
 
 def _unknown(screen: Screen, task_id: str) -> None:
     facts.banner(f"Task {task_id} is not in this run's dataset.", warn=True)
-    nearest = queries.nearest(screen.run, task_id)
+    nearest = records.nearest(screen.run, task_id)
     if nearest and nearest != task_id:
         state.link("tasks", screen.view.but(task=nearest, test=None), f"Nearest: {nearest}")
 

@@ -38,7 +38,7 @@ class Filter(msgspec.Struct, frozen=True):
     """Verdict words, or `failed`."""
     model: str = ""
     err: str = ""
-    """An error cluster's name, as `queries.clusters` gives it."""
+    """An error cluster's name, as `queries.outcomes.clusters` gives it."""
     q: str = ""
     """Text looked for in task, sample, model and error message; case does not matter."""
     r_min: float | None = None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import bars, cards, estimates, export, facts, queries, state
+from dashboard import bars, cards, estimates, export, facts, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
-from dashboard.queries import Signal, Totals
+from dashboard.queries import outcomes
+from dashboard.queries.outcomes import Signal, Totals
 from dashboard.state import FAILED, View
+from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task says"
@@ -31,7 +33,7 @@ def head(screen: Screen) -> None:
 
 
 def _first_failure(screen: Screen) -> None:
-    found = queries.first_failure(screen.run, screen.view.filter)
+    found = outcomes.first_failure(screen.run, screen.view.filter)
     target = None
     if found is not None:
         task, sample, test = found
@@ -52,7 +54,7 @@ def _first_failure(screen: Screen) -> None:
 def figures(screen: Screen) -> None:
     """Counts and rates of what the filter lets through. Ungraded rollouts are counted apart, never as failures."""
     filter_, here = screen.view.filter, screen.view.place()
-    totals = queries.totals(screen.run, filter_)
+    totals = outcomes.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
     rewarded = f"over {totals.rewarded:,} with a reward"
     cards.show(
@@ -61,7 +63,7 @@ def figures(screen: Screen) -> None:
             Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
             _pass_at_1(screen),
             Card("mean reward", facts.number(totals.mean_reward), rewarded),
-            _signal(queries.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
+            _signal(outcomes.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
             Card("not verified", f"{totals.unverified:,}", _share(totals.unverified, totals.rollouts)),
@@ -95,7 +97,7 @@ def _ungraded(verdict: str, count: int, here: View) -> Card:
 
 def _per_task(totals: Totals) -> str:
     if totals.samples_min == totals.samples_max:
-        return f"{facts.rollouts(totals.samples_min)} each"
+        return f"{counted(totals.samples_min, 'rollout')} each"
     return f"{totals.samples_min:,} to {totals.samples_max:,} rollouts each"
 
 
@@ -105,7 +107,7 @@ def _share(part: int, whole: int) -> str:
 
 def clusters(screen: Screen) -> None:
     """Errors that look alike: the most frequent, and the others on demand."""
-    found = queries.clusters(screen.run, screen.view.filter, _CLUSTERS_AT_MOST)
+    found = outcomes.clusters(screen.run, screen.view.filter, _CLUSTERS_AT_MOST)
     if not found:
         facts.note("None: every rollout in the filter passed.")
         return

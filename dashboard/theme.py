@@ -86,7 +86,7 @@ def apply() -> None:
 @cache
 def stylesheet(*, dark: bool) -> str:
     """The pages' style sheet, with the tokens of the light or of the dark page and without its comments."""
-    tokens = "".join(f"--rs-{name}: {value};" for name, value in (_DARK if dark else _LIGHT).items())
+    tokens = "".join(f"--rs-{name}: {values[dark]};" for name, values in _TOKENS.items())
     chips = "".join(_chip_rule(v) for v in Verdict)
     rules = re.sub(r"/\*.*?\*/", "", asset("pages.css"), flags=re.DOTALL)
     return f":root {{ {tokens} }}\n{rules}\n{chips}"
@@ -102,18 +102,25 @@ def _chip_rule(v: Verdict) -> str:
     return f".rs-v-{v.value} {{ {rule} }}\n"
 
 
-_LIGHT = {
-    "text": "#1B1F23", "soft": "#5A636B", "line": "#D5D9DD", "panel": "#F7F8F9", "accent": "#2F5D8C",
-    "fail-fill": "#FFD9C2", "fail-edge": "#D55E00", "frame-edge": "#B98B00", "same": "transparent",
-    "minus": "#FCE3D3", "minus-mark": "#F4B183", "plus": "#D5EFE6", "plus-mark": "#86D2BB",
-    "keyword": "#7A2E8E", "string": "#0B6B4F", "number": "#9A4A00", "comment": "#68727B", "name": "#1F5A94",
-    "builtin": "#6A4C00",
-}  # fmt: skip
-
-_DARK = {
-    "text": "#E3E6E9", "soft": "#9AA4AD", "line": "#363C42", "panel": "#1A1E22", "accent": "#7FB0E0",
-    "fail-fill": "#5A2A0A", "fail-edge": "#FF8A3D", "frame-edge": "#D9A400", "same": "transparent",
-    "minus": "#3A2416", "minus-mark": "#8A4A1C", "plus": "#12332A", "plus-mark": "#1F6B55",
-    "keyword": "#D7A6E8", "string": "#7FD6B4", "number": "#F0B27A", "comment": "#8D98A2", "name": "#8DBCEB",
-    "builtin": "#E3C46B",
-}  # fmt: skip
+_TOKENS: dict[str, tuple[str, str]] = {
+    "text": ("#1B1F23", "#E3E6E9"),
+    "soft": ("#5A636B", "#9AA4AD"),
+    "line": ("#D5D9DD", "#363C42"),
+    "panel": ("#F7F8F9", "#1A1E22"),
+    "accent": ("#2F5D8C", "#7FB0E0"),
+    "fail-fill": ("#FFD9C2", "#5A2A0A"),
+    "fail-edge": ("#D55E00", "#FF8A3D"),
+    "frame-edge": ("#B98B00", "#D9A400"),
+    "same": ("transparent", "transparent"),
+    "minus": ("#FCE3D3", "#3A2416"),
+    "minus-mark": ("#F4B183", "#8A4A1C"),
+    "plus": ("#D5EFE6", "#12332A"),
+    "plus-mark": ("#86D2BB", "#1F6B55"),
+    "keyword": ("#7A2E8E", "#D7A6E8"),
+    "string": ("#0B6B4F", "#7FD6B4"),
+    "number": ("#9A4A00", "#F0B27A"),
+    "comment": ("#68727B", "#8D98A2"),
+    "name": ("#1F5A94", "#8DBCEB"),
+    "builtin": ("#6A4C00", "#E3C46B"),
+}
+"""The style sheet's tokens: what each is on the light page and on the dark one."""

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import code_view, diff_view, facts, queries, sandbox_check, state
+from dashboard import code_view, diff_view, facts, sandbox_check, state
 from dashboard.controls import Screen
+from dashboard.queries import listing, records
 from evaluator.model import CaseResult, Grade, Kind, Mode, Task
 
 _RESULT = "trial_result"
@@ -50,7 +51,7 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
 def _sources(screen: Screen, record: dict[str, Any]) -> dict[str, str]:
     found = {"reference": "the reference"} if record["reference"] else {}
     found["empty"] = "an empty page"
-    for sample, verdict, model in queries.samples(screen.run, record["task_id"])[:200]:
+    for sample, verdict, model in listing.samples(screen.run, record["task_id"])[:200]:
         found[f"sample:{sample}"] = state.plain(f"{verdict}: {sample}" + (f" ({model})" if model else ""))
     return found
 
@@ -59,7 +60,7 @@ def _source(screen: Screen, record: dict[str, Any], chosen: str) -> str:
     if chosen == "reference":
         return str(record["reference"])
     if chosen.startswith("sample:"):
-        rollout = queries.rollout(screen.run, record["task_id"], chosen.removeprefix("sample:"))
+        rollout = records.rollout(screen.run, record["task_id"], chosen.removeprefix("sample:"))
         return str((rollout or {}).get("code") or "")
     return f"def {record['entry_point']}():\n    ...\n" if record["entry_point"] else ""
 

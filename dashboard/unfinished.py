@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import Any
 
 from dashboard import facts, grading
+from dashboard.wording import counted
 from dashboard.workspace import OpenRun
-from evaluator.model import Limits
+from evaluator.resuming import input_path, resume_command
 from evaluator.run_files import LOCK
 
 _COUNTED_BYTES = 1 << 29
@@ -18,40 +17,30 @@ _LOCKS = Path("/proc/locks")
 
 def banner(run: OpenRun, graded: int) -> None:
     """A line above the page, for a run that was stopped or whose writer is gone."""
-    manifest = run.manifest
-    if manifest.get("state") == "finished" or is_growing(run):
+    manifest = run.run.manifest
+    if manifest.state == "finished" or is_growing(run):
         return
-    total = _total(manifest)
-    at = f"{graded:,} of {total:,} rollouts" if total is not None and total > graded else facts.rollouts(graded)
-    facts.banner(f"Stopped at {at}: figures are partial. {resume(run.path, manifest)} goes on.", warn=True)
+    total = _total(run)
+    whole = total is None or total <= graded
+    at = counted(graded, "rollout") if whole else f"{graded:,} of {counted(total, 'rollout')}"
+    command = resume_command(run.path, manifest)
+    facts.banner(f"Stopped at {at}: figures are partial. Go on with:", command=command, warn=True)
 
 
 def is_growing(run: OpenRun) -> bool:
     """Whether a process is writing the run at this moment."""
-    return run.manifest.get("state") == "running" and _has_writer(run.path)
+    return run.run.manifest.state == "running" and _has_writer(run.path)
 
 
-def resume(path: Path, manifest: dict[str, Any]) -> str:
-    """The command that grades what is left, the way that the rest was graded."""
-    words = ["rollscope", "grade", manifest.get("rollouts") or "ROLLOUTS"]
-    words += ["--dataset", manifest.get("dataset") or "DATASET"]
-    limits, usual = manifest.get("limits") or {}, Limits()
-    if limits.get("wall_s", usual.wall_s) != usual.wall_s:
-        words += ["--timeout", f"{limits['wall_s']:g}"]
-    if limits.get("memory_mb", usual.memory_mb) != usual.memory_mb:
-        words += ["--memory", f"{limits['memory_mb']:g}"]
-    for name in ("checker", "grader"):
-        words += [f"--{name}", manifest[name]] if manifest.get(name) else []
-    words += ["--fail-fast"] if manifest.get("fail_fast") else []
-    return shlex.join([*words, "--resume", "--out", str(path)])
-
-
-def _total(manifest: dict[str, Any]) -> int | None:
-    path = Path(manifest.get("rollouts") or "")
+def _total(run: OpenRun) -> int | None:
+    """How many rollouts there are to grade; None where that can't be told quickly."""
+    manifest = run.run.manifest
+    path = input_path(run.path, manifest, manifest.rollouts)
     try:
-        return grading.lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
+        found = grading.lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
     except OSError:
         return None
+    return found if found is None or manifest.limit is None else min(found, manifest.limit)
 
 
 def _has_writer(path: Path) -> bool:

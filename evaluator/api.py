@@ -68,16 +68,10 @@ def grade_all(
     isolation: Isolation = "completion",
 ) -> Iterator[Grade]:
     """Grades many rollouts: streams, and yields each grade when it is done (see `evaluator.engines.local`)."""
-    graded = local.grade_all(
-        tasks,
-        rollouts,
-        workers=workers,
-        limits=limits,
-        checker=checker,
-        grader=grader,
-        fail_fast=fail_fast,
-        isolation=isolation,
+    options = Options(
+        limits=limits or Limits(), checker=checker, grader=grader, fail_fast=fail_fast, isolation=isolation
     )
+    graded = local.grade_all(tasks, rollouts, options, workers=workers)
     return (each.grade for each in graded)
 
 

@@ -37,6 +37,7 @@ from functools import lru_cache
 
 import msgspec
 
+from evaluator import syntax
 from evaluator.fences import Block, before_bare_fence, fenced_blocks, has_fence
 from evaluator.model import Kind, Mode, Task
 
@@ -337,7 +338,7 @@ def _tree(text: str) -> ast.Module | None:
     if len(text) > MAX_PARSED:
         return None
     try:
-        return ast.parse(text, filename=_FILENAME)
+        return syntax.parse(text, _FILENAME)
     except _NOT_PYTHON:
         return None
 

@@ -100,6 +100,14 @@ class Manifest(msgspec.Struct, kw_only=True):
     problems_total: int = 0
     regraded_from: int | None = None
     """The first part that may hold newer grades of samples in earlier parts; None: no sample occurs twice."""
+    folder: str | None = None
+    """From the run's directory to where relative paths start; None in runs of older versions."""
+    workers: int | None = None
+    format: str | None = None
+    field_map: str | None = None
+    limit: int | None = None
+    only: str | None = None
+    """These five: what was asked for beyond the fields above, None where nothing was."""
 
 
 def safe_text(text: str) -> str:

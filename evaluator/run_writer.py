@@ -53,6 +53,10 @@ _TASK_BATCH_BYTES: Final = 16 << 20
 
 _MUST_AGREE: Final = ("dataset_hash", "checker", "grader", "limits", "sandbox", "unverified", "fail_fast")
 """What the grades of one run have in common; a resumed run must not mix them."""
+_ASKED_ANEW: Final = (
+    "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
+)  # fmt: skip
+"""What may be asked otherwise each time; the last is kept, so that the run can be gone on with in the same way."""
 
 _ARROW_TYPES: Final[dict[str, pa.DataType]] = {
     "string": pa.string(),
@@ -98,6 +102,8 @@ class RunWriter:
         if earlier is not None:
             _require_same(run, earlier, manifest, lock)
             remove_leftovers(run)
+            for name in _ASKED_ANEW:
+                setattr(earlier, name, getattr(manifest, name))
             manifest = earlier
             manifest.problems, manifest.problems_total = [], 0  # told again when the files are read again
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # a kill may have left them behind

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dashboard import bars, charts, controls, facts, queries, summary
+from dashboard import bars, charts, controls, facts, summary
+from dashboard.queries import distributions, outcomes
 
 screen = controls.screen()
 view, run = screen.view, screen.run
@@ -14,11 +15,11 @@ summary.figures(screen)
 left, right = st.columns([1, 1], gap="medium")
 with left:
     facts.section("Verdicts: a click shows the rollouts")
-    bars.verdicts(queries.verdict_counts(run, view.filter), view)
+    bars.verdicts(outcomes.verdict_counts(run, view.filter), view)
 with right:
     facts.section("Rewards")
-    values = queries.reward_values(run, view.filter, "verdict")
-    figure = charts.reward_histogram(values, queries.reward_width(run, view.filter), by="verdict", height=230)
+    values = distributions.reward_values(run, view.filter, "verdict")
+    figure = charts.reward_histogram(values, distributions.reward_width(run, view.filter), by="verdict", height=230)
     charts.show(figure, "overview_rewards", "Rollouts by reward, coloured by verdict", summary.open_rewards)
 
 left, right = st.columns([1.6, 1], gap="medium")

@@ -152,6 +152,12 @@ def test_many_are_streamed() -> None:
     assert grades == {f"add#{n}": float(n % 3 == 0) for n in range(9)}
 
 
+def test_a_long_output_is_shown_by_its_beginning_and_its_end() -> None:
+    (case,) = grade(ECHO, "print('a' * 50_000 + 'b' * 50_000)", kind="full").cases
+    assert case.actual == "a" * 49_152 + "\n... 34,465 characters left out ...\n" + "b" * 16_383 + "\n"
+    assert case.stdout_bytes == 100_001
+
+
 def test_a_task_of_asserts() -> None:
     task = Task(
         task_id="t",

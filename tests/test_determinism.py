@@ -13,7 +13,7 @@ import pytest
 from evaluator.engines.local import grade_all
 from evaluator.export import export
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.graders.bench import Isolation
+from evaluator.graders.bench import Isolation, Options
 from evaluator.runs import Manifest, Run, RunWriter
 from tests.sandbox.programs_that_leave_something import PROGRAMS
 
@@ -51,7 +51,7 @@ def exported(
     if shuffle:
         random.Random(shuffle).shuffle(rollouts)
     with RunWriter.create(folder / "run", Manifest()) as writer:
-        for rollout, grade, row in grade_all(tasks, rollouts, workers=workers, isolation=isolation):
+        for rollout, grade, row in grade_all(tasks, rollouts, Options(isolation=isolation), workers=workers):
             writer.add(rollout, grade, row)
         writer.close()
     export(Run.open(folder / "run"), folder / "run.jsonl")

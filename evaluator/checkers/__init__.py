@@ -12,8 +12,6 @@ values are compared by exact type, and what is no data (`evaluator.model.Opaque`
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -21,8 +19,9 @@ from types import ModuleType
 from typing import Any, Literal
 
 from evaluator.checkers._families import why_no_data
-from evaluator.checkers._rendering import brief, message, render
+from evaluator.checkers._rendering import brief, message, render, shortened
 from evaluator.model import Difference
+from evaluator.package_modules import public_modules
 
 __all__ = [
     "Checker",
@@ -32,6 +31,7 @@ __all__ = [
     "known_checkers",
     "message",
     "render",
+    "shortened",
     "why_no_data",
 ]
 
@@ -64,8 +64,7 @@ def get_checker(name: str) -> Checker:
 @cache
 def known_checkers() -> dict[str, Checker]:
     """Every checker of this package by name, in alphabetical order."""
-    names = sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
-    return {name: _checker(name, importlib.import_module(f"{__name__}.{name}")) for name in names}
+    return {name: _checker(name, module) for name, module in public_modules(__name__).items()}
 
 
 def _checker(name: str, module: ModuleType) -> Checker:

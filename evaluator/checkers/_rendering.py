@@ -58,12 +58,16 @@ def brief(value: object, limit: int = BRIEF_LIMIT) -> str:
     return text
 
 
-def shortened(text: str, limit: int = RENDER_LIMIT) -> str:
-    """The text, or its head and tail with the count of what was left out between them."""
+def shortened(text: str, limit: int, *, separator: str = " ", parts: int = 3) -> str:
+    """The text, or its head and tail with the count of what was left out between them.
+
+    The tail is one of `parts` of `limit`, the head all the others; `separator` stands on both sides of the count.
+    """
     if len(text) <= limit:
         return text
-    head, tail = limit * 2 // 3, limit // 3
-    return f"{text[:head]} ... {len(text) - head - tail:,} characters left out ... {text[-tail:]}"
+    head, tail = limit * (parts - 1) // parts, limit // parts
+    count = f"... {len(text) - head - tail:,} characters left out ..."
+    return f"{text[:head]}{separator}{count}{separator}{text[-tail:]}"
 
 
 def message(text: str) -> str:

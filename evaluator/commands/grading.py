@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import platform
-import shlex
 import signal
 import sys
 import threading
@@ -38,9 +37,10 @@ from evaluator.formats import (
     sniff,
 )
 from evaluator.graders import get_grader
-from evaluator.graders.bench import Isolation
+from evaluator.graders.bench import Isolation, Options
 from evaluator.graders.tests import test_cases
 from evaluator.model import Limits, Rollout, Task, Verdict
+from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunWriter, is_run, rows_where, sample_key
 from evaluator.sandbox import SandboxUnavailable
 
@@ -87,7 +87,8 @@ def grade(request: Request, *, as_json: bool) -> int:
     else:
         print_summary(summary)
     if done.stopped:
-        print(f"stopped; go on with: {resume_command(request)}", file=sys.stderr)
+        command = resume_command(request.out, Run.open(request.out).manifest)
+        print(f"stopped; go on with: {command}", file=sys.stderr)
         return Exit.STOPPED
     return Exit.DONE
 
@@ -122,21 +123,6 @@ def grade_quietly(request: Request) -> Done:
         raise
     finally:
         writer.close("stopped")  # no effect after a good end
-
-
-def resume_command(request: Request) -> str:
-    """The command that goes on with a stopped run."""
-    words = ["rollscope", "grade", str(request.rollouts), "--dataset", str(request.dataset)]
-    words += ["--out", str(request.out), "--resume"]
-    options: dict[str, Any] = {
-        "--workers": request.workers, "--timeout": request.timeout, "--memory": request.memory,
-        "--checker": request.checker, "--grader": request.grader, "--only": request.only,
-        "--format": request.format, "--map": request.field_map, "--limit": request.limit,
-    }  # fmt: skip
-    for option, value in options.items():
-        words += [] if value is None else [option, f"{value:g}" if isinstance(value, float) else str(value)]
-    words += [] if request.isolation == "completion" else ["--isolation", request.isolation]
-    return shlex.join([*words, *(["--fail-fast"] if request.fail_fast else [])])
 
 
 class _Problems:
@@ -202,19 +188,15 @@ class _Wanted:
 
 def _grade_into(writer: RunWriter, tasks: list[Task], wanted: _Wanted, request: Request) -> Done:
     total = wanted.total if wanted.total is not None else _estimate(request, wanted.done)
+    options = Options(
+        limits=writer.manifest.limits,
+        checker=request.checker,
+        grader=request.grader,
+        fail_fast=request.fail_fast,
+        isolation=request.isolation,
+    )
     with _stop_on_signal() as stop, meter(total) as progress:
-        graded = grade_all(
-            tasks,
-            iter(wanted),
-            workers=request.workers,
-            limits=writer.manifest.limits,
-            checker=request.checker,
-            grader=request.grader,
-            fail_fast=request.fail_fast,
-            isolation=request.isolation,
-            stop=stop,
-        )
-        for rollout, one, place in graded:
+        for rollout, one, place in grade_all(tasks, iter(wanted), options, workers=request.workers, stop=stop):
             writer.add(rollout, one, wanted.row(place))
             progress.count(one.verdict)
         writer.close("stopped" if stop.is_set() else "finished")
@@ -258,6 +240,12 @@ def _manifest(request: Request) -> Manifest:
         fail_fast=request.fail_fast,
         evaluator_version=evaluator.__version__,
         python=platform.python_version(),
+        folder=folder_from(request.out),
+        workers=request.workers,
+        format=request.format,
+        field_map=request.field_map,
+        limit=request.limit,
+        only=request.only,
     )
 
 

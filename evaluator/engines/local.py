@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ import msgspec
 
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Isolation, Options
-from evaluator.model import Grade, Limits, Rollout, Task, Verdict
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox
 
 _WAITING_PER_WORKER = 8
@@ -39,31 +39,37 @@ class Graded(NamedTuple):
 def grade_all(
     tasks: Mapping[str, Task] | Iterable[Task],
     rollouts: Iterable[Rollout],
+    options: Options | None = None,
     *,
     workers: int | None = None,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
-    fail_fast: bool = False,
-    isolation: Isolation = "completion",
     stop: threading.Event | None = None,
 ) -> Iterator[Graded]:
     """Grades each rollout and yields it when it is done, so not in the order of the input.
 
     Reads `rollouts` as it goes, a few ahead of the workers: memory stays flat however many there are.
     Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set.
+    A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
     When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
 
     `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use.
     Raises `SandboxUnavailable` before the first rollout when no sandbox can be had.
     """
-    options = Options(
-        limits=limits or Limits(), checker=checker, grader=grader, fail_fast=fail_fast, isolation=isolation
-    )
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     count = workers or len(os.sched_getaffinity(0))
-    crew = _Crew(by_id, options, count, stop or threading.Event())
-    return crew.grades(rollouts)
+    crew = _Crew(by_id, options or Options(), count, stop or threading.Event())
+    return crew.grades(_named(rollouts))
+
+
+def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+    """Each with a `sample_id`: its grade has no other name, and the grades of its duplicates point at it."""
+    of_task: Counter[str] = Counter()
+    for rollout in rollouts:
+        if rollout.sample_id:
+            yield rollout
+        else:
+            sample_id = f"{rollout.task_id}#{of_task[rollout.task_id]}"
+            yield msgspec.structs.replace(rollout, sample_id=sample_id)  # the caller's own stays as it is
+        of_task[rollout.task_id] += 1
 
 
 class _Crew:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, Mode, RecordError, Task, cases_from
+from evaluator.model import JsonValue, Mode, RecordError, Task
+from evaluator.task_rows import cases_from
 
 _IDS = ("task_id", "problem_id", "id")
 _TAKEN = {"question", "input_output", "solutions", "starter_code", *_IDS}

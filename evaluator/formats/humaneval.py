@@ -9,10 +9,10 @@ functions) becomes the task's preamble, so that a completion that is a whole pro
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
+from evaluator import syntax
 from evaluator.formats import fields as field
 from evaluator.formats import native
 from evaluator.formats.registry import Claim, Fields, Format
@@ -88,7 +88,7 @@ def _before_function(prompt: str, entry_point: str) -> str:
     if not before.strip():
         return ""
     try:
-        ast.parse(before)
+        syntax.parse(before)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     return before

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from evaluator.formats import fields as field
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase, cases_from
+from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase
+from evaluator.task_rows import cases_from
 
 _TAKEN = {
     "question_id", "question_content", "starter_code", "metadata",

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterable
 
+from evaluator import syntax
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.model import Mode, RecordError, Task
@@ -63,7 +64,7 @@ def _statements(fields: Fields) -> Iterable[tuple[str, ast.stmt]]:
             raise RecordError(f"{name} is no list of texts")
         for number, item in enumerate(items):
             try:
-                nodes = ast.parse(item.strip()).body
+                nodes = syntax.parse(item.strip()).body
             except _NOT_PYTHON as error:
                 raise RecordError(f"{name}[{number}] is not Python: {error}") from None
             for node in nodes:
@@ -87,7 +88,7 @@ def _entry_point(code: str, setup: str, statements: Iterable[ast.stmt]) -> str:
 
 def _defined(code: str) -> set[str]:
     try:
-        body = ast.parse(code).body
+        body = syntax.parse(code).body
     except _NOT_PYTHON:
         return set()
     names: set[str] = set()

@@ -5,16 +5,14 @@ A format is a module of this package with a `FORMAT`. Adding one is adding a fil
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-import evaluator.formats
 from evaluator.formats.problems import FormatError
 from evaluator.model import JsonValue, Rollout, Task
+from evaluator.package_modules import public_modules
 
 Fields = Mapping[str, JsonValue]
 
@@ -70,12 +68,9 @@ class Format(NamedTuple):
 @cache
 def known_formats() -> Mapping[str, Format]:
     """Every format by its name, sorted."""
-    found: dict[str, Format] = {}
-    for module in pkgutil.iter_modules(evaluator.formats.__path__, "evaluator.formats."):
-        format_ = getattr(importlib.import_module(module.name), "FORMAT", None)
-        if isinstance(format_, Format):
-            found[format_.name] = format_
-    return dict(sorted(found.items()))
+    modules = public_modules("evaluator.formats").values()
+    found: list[Format] = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
+    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
 
 
 def format_named(name: str, role: Role) -> Format:

@@ -6,13 +6,12 @@ Each public module of this package is one grader, known by the module's name, if
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from functools import cache
 
 from evaluator.graders.bench import Bench
 from evaluator.model import Grade, Rollout, Task
+from evaluator.package_modules import public_modules
 
 __all__ = ["Bench", "Grader", "GraderError", "get_grader", "known_graders"]
 
@@ -34,6 +33,4 @@ def get_grader(name: str) -> Grader:
 @cache
 def known_graders() -> dict[str, Grader]:
     """Every grader of this package by name, in alphabetical order."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    modules = ((name, importlib.import_module(f"{__name__}.{name}")) for name in names)
-    return {name: module.grade for name, module in modules if hasattr(module, "grade")}
+    return {name: module.grade for name, module in public_modules(__name__).items() if hasattr(module, "grade")}

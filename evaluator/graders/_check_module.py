@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evaluator import syntax
 from evaluator.model import Task
 
 MAX_CHARACTERS = 8 * 1024 * 1024
@@ -63,7 +64,7 @@ def _parsed(source: str) -> ast.Module | None:
     if len(source) > MAX_CHARACTERS:
         return None
     try:
-        return ast.parse(source, _FILE)
+        return syntax.parse(source, _FILE)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

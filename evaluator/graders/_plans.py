@@ -1,23 +1,18 @@
-"""A task made ready to be run: what goes into the sandbox for each test case, and how its answer is judged.
-
-Made once for a task and kept, since a group's rollouts come one after another.
-"""
+"""A task made ready to be run: what goes into the sandbox for each test case, and how its answer is judged."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluator.checkers import Checker, CheckerError, get_checker
+from evaluator.graders._remembered import Remembered
 from evaluator.graders.literal_checks import NotLiteral, expectation_holds, extract_calls, test_case
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_call
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
-_KEPT_PLANS = 256
 
 
 class UngradableError(ValueError):
@@ -45,29 +40,21 @@ class Plan:
     """Whether answers are values (call, assert) or text (stdin)."""
 
 
-class Plans:
-    """The plans of the last tasks. Safe for several threads."""
+_plans: Remembered[tuple[object, ...], Plan | str] = Remembered(256)
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, str | None], tuple[Task, Plan | UngradableError]] = OrderedDict()
-        self._lock = threading.Lock()
 
-    def plan(self, task: Task, checker: str | None) -> Plan:
-        """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
-        key = (id(task), checker)
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-        if found is None:
-            found = (task, _plan_or_error(task, checker))  # holds the task, so that its id stays its own
-            with self._lock:
-                self._kept[key] = found
-                while len(self._kept) > _KEPT_PLANS:
-                    self._kept.popitem(last=False)
-        if isinstance(found[1], UngradableError):
-            raise found[1]
-        return found[1]
+def plan_for(task: Task, checker: str | None) -> Plan:
+    """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
+    found = _plans.get(_decided_by(task, checker), lambda: _plan_or_reason(task, checker))
+    if isinstance(found, str):
+        raise UngradableError(found)  # a new one: an exception holds the frames through which it was raised
+    return found
+
+
+def _decided_by(task: Task, checker: str | None) -> tuple[object, ...]:
+    """All that a plan hangs on. Not the task itself, for its fields can be set."""
+    texts = (task.prompt, task.preamble, task.test)
+    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, checker)
 
 
 def test_cases(task: Task) -> tuple[TestCase, ...]:
@@ -78,11 +65,11 @@ def test_cases(task: Task) -> tuple[TestCase, ...]:
     return () if isinstance(calls, NotLiteral) else tuple(map(test_case, calls.calls))
 
 
-def _plan_or_error(task: Task, checker: str | None) -> Plan | UngradableError:
+def _plan_or_reason(task: Task, checker: str | None) -> Plan | str:
     try:
         return _plan(task, checker)
     except UngradableError as error:
-        return error
+        return str(error)
 
 
 def _plan(task: Task, run_checker: str | None) -> Plan:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from evaluator.checkers import render
+from evaluator.checkers import render, shortened
 from evaluator.extraction import Extraction, extract
-from evaluator.graders._plans import Plan, PlannedCase, Plans, UngradableError, test_cases
+from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._plans import Plan, PlannedCase, UngradableError, plan_for, test_cases
+from evaluator.graders._preamble import why_it_fails
 from evaluator.graders.bench import Bench
-from evaluator.graders.excerpts import excerpt
 from evaluator.model import CaseResult, Grade, Limits, Rollout, Task, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Status
 
 __all__ = ["grade", "test_cases"]
 
 _TIME_OUTS_ALLOWED = 2
-_LEAST_S = 0.01
 _SHOWN_WHEN_WRONG = 64 * 1024
 _SHOWN_WHEN_RIGHT = 2 * 1024
 _SHOWN_STREAM = 16 * 1024
-
-_plans = Plans()
 
 _VERDICTS = {
     Status.RAISED: Verdict.RUNTIME_ERROR,
@@ -52,15 +46,32 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
     extraction = extract(rollout.completion, task=task, kind=rollout.kind)
     result.code, result.kind, result.line_offset = extraction.code, extraction.kind, extraction.line_offset
     try:
-        plan = _plans.plan(task, options.checker)
+        plan = plan_for(task, options.checker)
     except UngradableError as error:
         result.error_message = str(error)
         return result
     result.checker = plan.checker
-    result.cases = tuple(_grade_cases(task, extraction, plan, result.limits, bench))
+    cases = _grade_cases(task, extraction, plan, result.limits, bench)
     result.layers = bench.sandbox.layers
+    fault = _fault_of_preamble(task, plan, cases, result.limits, bench) if extraction.code is not None else None
+    if fault is not None:
+        result.error_message = fault
+        return result
+    result.cases = tuple(cases)
     _conclude(result, extraction)
     return result
+
+
+def _fault_of_preamble(task: Task, plan: Plan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
+    """Why the task's preamble is to blame for the first failing test case; None where the completion is."""
+    failing = next((place for place, case in enumerate(cases) if case.verdict is not Verdict.PASSED), None)
+    if not task.preamble or failing is None:
+        return None
+    came_later = plan.by_value and cases[failing].verdict is Verdict.WRONG_ANSWER
+    if came_later or cases[failing].error_line is not None:
+        return None  # the completion was run, so the preamble had been
+    entry_point = task.entry_point if plan.by_value else None
+    return why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _conclude(result: Grade, extraction: Extraction) -> None:
@@ -84,8 +95,8 @@ def _grade_cases(task: Task, extraction: Extraction, plan: Plan, limits: Limits,
     if extraction.code is None:
         return [_not_run(planned) for planned in plan.cases]
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
-    reuse = bench.options.isolation == "completion"
-    with bench.sandbox.execute(program, limits, reuse=reuse) as execution:
+    reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
+    with bench.sandbox.execute(program, limits, reuse=reuse, several=several) as execution:
         results = _run_cases(task, plan, limits, bench, execution)
         tampering = execution.finish()
     if tampering and all(result.verdict is Verdict.PASSED for result in results):
@@ -95,7 +106,7 @@ def _grade_cases(task: Task, extraction: Extraction, plan: Plan, limits: Limits,
 
 def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution) -> list[CaseResult]:
     results: list[CaseResult] = []
-    budget = _Budget(limits.total_s)
+    budget = Budget(limits.total_s)
     time_outs = 0
     stopped = False
     for planned in plan.cases:
@@ -109,7 +120,7 @@ def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: 
             results.append(late)
             stopped = True
             continue
-        result = _case_result(task, plan, planned, _run_case(planned, limits, budget, bench, execution))
+        result = _case_result(task, plan, planned, attempt(planned.payload, limits, budget, bench, execution))
         results.append(result)
         time_outs += result.verdict is Verdict.TIME_LIMIT
         failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
@@ -117,36 +128,9 @@ def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: 
     return results
 
 
-class _Budget:
-    """The seconds that a completion has left for all its test cases. Waiting to be alone costs none of them."""
-
-    def __init__(self, total_s: float) -> None:
-        self._end = time.monotonic() + total_s
-
-    def left(self) -> float:
-        return self._end - time.monotonic()
-
-    @contextmanager
-    def alone(self, bench: Bench) -> Iterator[None]:
-        left = self.left()
-        with bench.alone():
-            self._end = time.monotonic() + left
-            yield
-
-
-def _run_case(planned: PlannedCase, limits: Limits, budget: _Budget, bench: Bench, execution: Execution) -> Outcome:
-    """Runs one test case; once more, alone, when it ran out of wall time with little CPU time used."""
-    outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, max(budget.left(), _LEAST_S)))
-    starved = outcome.status is Status.TIME and outcome.cpu_s < min(limits.wall_s, limits.cpu_s) / 2
-    if starved and budget.left() > 0:
-        with budget.alone(bench):
-            outcome = execution.run(planned.payload, wall_s=min(limits.wall_s, budget.left()))
-    return outcome
-
-
 def _not_run(planned: PlannedCase) -> CaseResult:
     case = planned.case
-    return CaseResult(index=case.index, verdict=Verdict.NOT_RUN, expected=excerpt(case.expected, _SHOWN_WHEN_RIGHT))
+    return CaseResult(index=case.index, verdict=Verdict.NOT_RUN, expected=_excerpt(case.expected, _SHOWN_WHEN_RIGHT))
 
 
 def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
@@ -157,9 +141,9 @@ def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome)
         wall_s=outcome.wall_s,
         cpu_s=outcome.cpu_s,
         memory_mb=outcome.memory_mb,
-        stdout=excerpt(stdout, _SHOWN_STREAM),
+        stdout=_excerpt(stdout, _SHOWN_STREAM),
         stdout_bytes=outcome.stdout.size,
-        stderr=excerpt(outcome.stderr.text(), _SHOWN_STREAM),
+        stderr=_excerpt(outcome.stderr.text(), _SHOWN_STREAM),
         stderr_bytes=outcome.stderr.size,
         exit_code=None if plan.by_value else outcome.exit_status,
         error_message=outcome.message or None,
@@ -170,9 +154,9 @@ def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome)
     if outcome.status is Status.ANSWERED:
         _judge(task, plan, planned, outcome, stdout, result)
     room = _SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else _SHOWN_WHEN_WRONG
-    result.expected = excerpt(planned.case.expected, room)
+    result.expected = _excerpt(planned.case.expected, room)
     if not plan.by_value:
-        result.actual = excerpt(stdout, room)
+        result.actual = _excerpt(stdout, room)
     elif outcome.status is Status.ANSWERED:
         result.actual = render(outcome.value, room)
     return result
@@ -185,3 +169,7 @@ def _judge(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome, stdou
         result.error_message = f"exit status {outcome.exit_status}"
     elif result.difference is not None:
         result.verdict = Verdict.WRONG_ANSWER
+
+
+def _excerpt(text: str, room: int) -> str:
+    return shortened(text, room, separator="\n", parts=4)

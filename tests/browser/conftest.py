@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What the dashboard is started with: the sample run, an empty one, and rollouts that are not graded."""
+    """What the dashboard is started with: the sample run, an empty one, one of long outputs, ungraded rollouts."""
     folder = tmp_path_factory.mktemp("open")
     dataset = folder / "fresh.dataset.jsonl"
     cases = {"inputs": ["1\n2", "5\n6"], "outputs": ["3", "11"], "fn_name": "add"}
@@ -60,7 +60,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     rows = [{"task_id": "add", "sample_id": f"add#{i}", "completion": code} for i, code in enumerate(codes)]
     rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return {
-        "runs": [str(sample_run.write(folder / "sample")), str(sample_run.write_empty(folder / "empty"))],
+        "runs": [
+            str(sample_run.write(folder / "sample")),
+            str(sample_run.write_empty(folder / "empty")),
+            str(sample_run.write_long(folder / "long")),
+        ],
         "rollouts": [str(rollouts)],
         "dataset": str(dataset),
     }

@@ -192,6 +192,7 @@ def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> 
     page = visit("")
     page.locator(".bars a", has_text="wrong_answer").first.click()
     page.wait_for_url("**/rollouts?verdict=wrong_answer*")
+    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()  # before, links are the old page's
     for title in ("Completion", "Rewards", "Overview"):
         page.get_by_test_id("stPageLink-NavLink").get_by_text(title, exact=True).click()
         expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
@@ -238,6 +239,17 @@ def test_rollouts_are_graded_from_the_page_and_open_as_a_run(visit: Visit, outsi
     page.keyboard.press("j")
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("return a.b")
     assert outside == []
+
+
+def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Visit) -> None:
+    page = visit("completion?run=long&task=long&sample=extra")
+    extra = page.locator(".rs-diff td.plus", has_text="more")
+    extra.scroll_into_view_if_needed()
+    expect(extra).to_be_in_viewport()
+    expect(page.locator(".rs-diff td.minus")).to_have_count(0)
+    page.get_by_text("stdout: 204.0 KiB, head and tail kept: 16.0 KiB").click()
+    expect(page.get_by_test_id("stExpander").get_by_text("line 19999")).to_be_attached()
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") < 1_500
 
 
 def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:

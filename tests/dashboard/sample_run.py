@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import evaluator
 from evaluator.model import (
     CaseResult,
     Difference,
@@ -163,6 +164,21 @@ def write(path: Path) -> Path:
                 one.line_offset = 2
             writer.add(rollout, one, row)
         writer.problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}')
+        writer.close()
+    return path
+
+
+def write_long(path: Path) -> Path:
+    """Write a run of a program that prints 20,000 lines, and of one that prints one too many, graded here."""
+    lines = "".join(f"line {n}\n" for n in range(20_000))
+    task = Task(task_id="long", mode=Mode.STDIN, prompt="Print.", cases=(TestCase(0, "", lines),))
+    right = "for n in range(20_000):\n    print('line', n)\n"
+    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+        writer.add_task(task, task.cases)
+        for row, (sample, code) in enumerate({"right": right, "extra": f"{right}print('more')\n"}.items()):
+            graded = evaluator.grade(task, code, kind=Kind.FULL)
+            graded.sample_id = sample
+            writer.add(Rollout(task_id="long", sample_id=sample, completion=code), graded, row)
         writer.close()
     return path
 

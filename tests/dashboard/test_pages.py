@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -248,10 +249,11 @@ def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.Mon
 
 
 def stopped_run(path: Path, *, state: str) -> Path:
-    """A run of one of three rollouts, whose process is gone."""
+    """A run of one of the first two of three rollouts, whose process is gone."""
     rollouts = path.with_suffix(".jsonl")
     rollouts.write_text('{"task_id": "t", "completion": "x"}\n' * 3)
-    writer = RunWriter.create(path, Manifest(rollouts=str(rollouts), dataset="a b.jsonl", checker="exact"))
+    asked = Manifest(rollouts=rollouts.name, dataset="a b.jsonl", folder="..", checker="exact", limit=2)
+    writer = RunWriter.create(path, asked)
     frames = (Frame(1, "<module>", "spin()"), Frame(3, "spin", "while True:"))
     late = CaseResult(
         index=0,
@@ -279,9 +281,45 @@ def test_a_run_that_was_stopped_says_so_and_how_to_go_on(
     run = stopped_run(tmp_path / "late", state=state)
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
     shown = unescape(text(visit(page)))
-    assert "Stopped at 1 of 3 rollouts: figures are partial." in shown
-    command = f"rollscope grade {tmp_path}/late.jsonl --dataset 'a b.jsonl' --checker exact --resume --out {run}"
-    assert command in shown
+    assert "Stopped at 1 of 2 rollouts: figures are partial." in shown
+    paths = f"grade {tmp_path}/late.jsonl --dataset '{tmp_path}/a b.jsonl'"
+    assert f"rollscope {paths} --checker exact --limit 2 --resume --out {run}</code>" in shown
+
+
+ONE_OF_MANY = re.compile(
+    r"(?<![\d.,])1 (rollouts|lines|tasks|tests|samples|frames|characters|carriage returns|groups|test cases)\b"
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_of_a_kind_is_said_in_the_singular(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cases = (TestCase(0, "1", "a\n"),)
+    wrong = sample_run.wrong(0, "a\n", "b\r\n", "line 1")
+    with RunWriter.create(tmp_path / "one", Manifest()) as writer:
+        writer.add_task(Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=cases), cases)
+        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), sample_run.grade("t", "s", (wrong,), "x"), 0)
+        writer.close()
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    app = visit(page)
+    no_exception(app)
+    charts = [e.proto.spec for e in app.get("plotly_chart")]
+    components = [e.proto.json for e in app.get("bidi_component")]
+    shown = "\n".join([unescape(re.sub("<.*?>", " ", text(app))), *charts, *components])
+    assert "1 rollout" in shown
+    assert not ONE_OF_MANY.findall(shown)
+
+
+def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "one", Manifest()) as writer:
+        task = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a"),))
+        writer.add_task(task, task.cases)
+        for n in range(4):
+            graded = sample_run.grade("t", f"s{n}", (sample_run.passed(0, "a"),), "x")
+            writer.add(Rollout(task_id="t", sample_id=f"s{n}", completion="x"), graded, n)
+        writer.close()
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    charts = "".join(e.proto.spec for e in visit("rewards").get("plotly_chart"))
+    assert "k (n = 1 task, 95% band)" in charts
 
 
 def test_a_time_out_shows_where_the_program_was_and_which_limit_it_met(

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import sample_run
 
-from dashboard import queries
+from dashboard.queries import dataset, distributions, filtering, listing, orders, outcomes, records
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.export import export
@@ -32,9 +32,9 @@ FILTERS = [
 
 
 def test_counts_agree_with_the_grades(run: OpenRun) -> None:
-    found = {c.verdict: c.rollouts for c in queries.verdict_counts(run, Filter())}
+    found = {c.verdict: c.rollouts for c in outcomes.verdict_counts(run, Filter())}
     assert found == Counter(g.verdict.value for g in GRADES)
-    totals = queries.totals(run, Filter())
+    totals = outcomes.totals(run, Filter())
     rewards = [g.reward for g in GRADES if g.reward is not None]
     assert totals.rollouts == len(GRADES)
     assert totals.tasks == 3
@@ -43,19 +43,19 @@ def test_counts_agree_with_the_grades(run: OpenRun) -> None:
     assert (totals.samples_min, totals.samples_max) == (1, 8)
 
 
-@pytest.mark.parametrize("sort", queries.SORTS)
+@pytest.mark.parametrize("sort", orders.SORTS)
 @pytest.mark.parametrize("filter_", FILTERS, ids=repr)
 def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, filter_: Filter, sort: str) -> None:
-    rows = queries.table(run, filter_, sort, 1).select(["task_id", "sample_id"]).to_pylist()
+    rows = listing.table(run, filter_, sort, 1).select(["task_id", "sample_id"]).to_pylist()
     listed = [(row["task_id"], row["sample_id"]) for row in rows]
-    assert len(listed) == queries.count(run, filter_)
-    at = queries.first(run, filter_, sort)
+    assert len(listed) == filtering.count(run, filter_)
+    at = orders.first(run, filter_, sort)
     walked: list[tuple[str, str]] = []
     while at is not None:
         walked.append(at)
-        record = queries.rollout(run, *at)
+        record = records.rollout(run, *at)
         assert record is not None
-        place = queries.place(run, filter_, sort, record["row"])
+        place = orders.place(run, filter_, sort, record["row"])
         assert (place.inside, place.position, place.total) == (True, len(walked), len(listed))
         assert place.previous == (walked[-2] if len(walked) > 1 else None)
         at = place.following
@@ -63,7 +63,7 @@ def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, filter_: 
 
 
 def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -> None:
-    place = queries.place(run, FAILED, "", 0)
+    place = orders.place(run, FAILED, "", 0)
     assert not place.inside
     assert place.following == ("math/add", "add#1")
 
@@ -71,53 +71,53 @@ def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -
 @pytest.mark.parametrize("text", ["' OR true --", "'; DROP TABLE rollouts; --", "$q", "%", "\\", "\0"])
 def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> None:
     for filter_ in (Filter(q=text), Filter(model=text), Filter(err=text)):
-        assert queries.count(run, filter_) == 0
-        assert queries.count(run, Filter()) == len(GRADES)
+        assert filtering.count(run, filter_) == 0
+        assert filtering.count(run, Filter()) == len(GRADES)
 
 
 def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun) -> None:
-    found = {c.name: c for c in queries.clusters(run, Filter())}
+    found = {c.name: c for c in outcomes.clusters(run, Filter())}
     assert found["AttributeError: '…' object has no attribute '…'"].rollouts == 1
     assert found["wrong_answer"].rollouts == 1
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
-        assert queries.count(run, Filter(err=name)) == cluster.rollouts
+        assert filtering.count(run, Filter(err=name)) == cluster.rollouts
 
 
 def test_the_first_failure_is_the_first_in_the_file_with_its_test_case(run: OpenRun) -> None:
-    assert queries.first_failure(run, Filter()) == ("math/add", "add#1", 1)
-    assert queries.first_failure(run, Filter(verdicts=("passed",))) is None
-    assert queries.first_failure(run, Filter(verdicts=("unknown", "sandbox_error"))) is None
+    assert outcomes.first_failure(run, Filter()) == ("math/add", "add#1", 1)
+    assert outcomes.first_failure(run, Filter(verdicts=("passed",))) is None
+    assert outcomes.first_failure(run, Filter(verdicts=("unknown", "sandbox_error"))) is None
 
 
 def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run: OpenRun) -> None:
-    rows = {row.task_id: row for row in queries.grid(run, Filter(), "", 1)}
+    rows = {row.task_id: row for row in listing.grid(run, Filter(), "", 1)}
     assert rows["math/add"].letters == "PEEP"
     assert rows["math/add"].ids == ["add#0", "add#1", "add#2", "add#3"]
     assert rows["math/add"].models == ["small", "large", "small", "large"]
     assert rows["text/all-kinds"].letters == "CTMORSN?"
     assert (rows["math/add"].passed, rows["math/add"].graded) == (2, 4)
     assert rows["text/all-kinds"].graded == 6
-    (only,) = queries.grid(run, Filter(q="add#1"), "", 1)
+    (only,) = listing.grid(run, Filter(q="add#1"), "", 1)
     assert (only.letters, only.mask) == ("PEEP", "0100")
 
 
 def test_grid_orders(run: OpenRun) -> None:
-    by_rate = [row.task_id for row in queries.grid(run, Filter(), "rate_desc", 1)]
+    by_rate = [row.task_id for row in listing.grid(run, Filter(), "rate_desc", 1)]
     assert by_rate[0] == "math/add"
-    assert next(row.task_id for row in queries.grid(run, Filter(), "spread", 1)) == "math/add"
-    assert len(queries.grid(run, Filter(), "no such order", 1)) == 3
+    assert next(row.task_id for row in listing.grid(run, Filter(), "spread", 1)) == "math/add"
+    assert len(listing.grid(run, Filter(), "no such order", 1)) == 3
 
 
 def test_one_task_by_test_case(run: OpenRun) -> None:
-    rows = queries.case_grid(run, Filter(verdicts=("passed",)), "math/add")
+    rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add")
     assert [(sample, inside, letters) for sample, _, inside, letters, _ in rows] == [
         ("add#0", True, "PPP"),
         ("add#1", False, "PEP"),
         ("add#2", False, "PPE"),
         ("add#3", True, "PPP"),
     ]
-    assert [(c.test_index, c.passed, c.ran) for c in queries.case_counts(run, "math/add")] == [
+    assert [(c.test_index, c.passed, c.ran) for c in dataset.case_counts(run, "math/add")] == [
         (0, 4, 4),
         (1, 3, 4),
         (2, 3, 4),
@@ -125,47 +125,47 @@ def test_one_task_by_test_case(run: OpenRun) -> None:
 
 
 def test_task_lines_count_test_cases_that_nobody_or_everybody_passes(run: OpenRun) -> None:
-    lines = {line.task_id: line for line in queries.task_lines(run, "", 1)}
+    lines = {line.task_id: line for line in dataset.task_lines(run, "", 1)}
     assert (lines["math/add"].nobody, lines["math/add"].everybody) == (0, 1)
     assert lines["text/all-kinds"].nobody == 1
     assert (lines["math/untried"].samples, lines["math/untried"].nobody) == (0, None)
 
 
 def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
-    signal = queries.signal(run, Filter())
+    signal = outcomes.signal(run, Filter())
     assert (signal.groups, signal.flat, signal.all_low) == (2, 1, 1)
 
 
 def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None:
-    values = queries.reward_values(run, Filter(), "verdict")
-    assert queries.reward_width(run, Filter()) == 0
+    values = distributions.reward_values(run, Filter(), "verdict")
+    assert distributions.reward_width(run, Filter()) == 0
     assert {reward for reward, _, _ in values} == {0.0, 1.0}
     for reward in (0.0, 1.0):
         bar = sum(count for value, _, count in values if value == reward)
-        assert queries.count(run, Filter(r_min=reward, r_max=reward)) == bar
+        assert filtering.count(run, Filter(r_min=reward, r_max=reward)) == bar
 
 
 def test_unknown_ids_have_a_nearest_match(run: OpenRun) -> None:
-    assert queries.nearest(run, "math/ad") == "math/add"
-    assert queries.nearest(run, "math/add", "add#10") in {"add#0", "add#1"}
+    assert records.nearest(run, "math/ad") == "math/add"
+    assert records.nearest(run, "math/add", "add#10") in {"add#0", "add#1"}
 
 
 def test_which_part_of_the_filter_took_the_rows(run: OpenRun) -> None:
     filter_ = Filter(q="add#1", verdicts=("passed",))
-    assert queries.count(run, filter_) == 0
-    assert dict(queries.without_each(run, filter_)) == {"verdicts": 1, "q": 2}
+    assert filtering.count(run, filter_) == 0
+    assert dict(filtering.without_each(run, filter_)) == {"verdicts": 1, "q": 2}
 
 
 @pytest.mark.parametrize("filter_", FILTERS, ids=repr)
 def test_an_export_has_exactly_the_rows_of_the_filter(run: OpenRun, filter_: Filter) -> None:
     file = io.BytesIO()
-    rows = export(run.run, file, format="csv", where=queries.condition_text(filter_), columns=["sample_id"])
-    assert rows == queries.count(run, filter_)
+    rows = export(run.run, file, format="csv", where=filtering.condition_text(filter_), columns=["sample_id"])
+    assert rows == filtering.count(run, filter_)
     assert len(list(csv.reader(io.StringIO(file.getvalue().decode())))) == rows + 1
 
 
 def test_an_export_by_test_case_has_the_cases_of_the_filtered_rollouts(run: OpenRun) -> None:
     file = io.BytesIO()
     filter_ = Filter(q="add#1")
-    rows = export(run.run, file, format="jsonl", per="case", where=queries.case_condition_text(filter_))
+    rows = export(run.run, file, format="jsonl", per="case", where=filtering.case_condition_text(filter_))
     assert rows == 3

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 import pytest
 
 from evaluator.engines.local import Graded, grade_all
+from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from tests.engines.processes import children, descriptors, kill, sandboxes, wait_until_none, zygotes
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
+PATIENTLY = Options(limits=PATIENT)
 
 
 def echo_task(task_id: str = "echo", cases: int = 3, **fields: object) -> Task:
@@ -33,7 +35,7 @@ SLOW = "import time\nx = input()\ntime.sleep(0.4)\nprint(x)"
 def test_every_rollout_is_graded_once_with_its_row() -> None:
     codes = [f"{RIGHT if number % 2 else WRONG}  # {number}" for number in range(20)]
     rollouts = [rollout(code, number) for number, code in enumerate(codes)]
-    graded = sorted(grade_all([echo_task()], rollouts, workers=2, limits=PATIENT), key=lambda each: each.row)
+    graded = sorted(grade_all([echo_task()], rollouts, PATIENTLY, workers=2), key=lambda each: each.row)
     assert [each.row for each in graded] == list(range(20))
     assert [each.rollout for each in graded] == rollouts
     assert [each.grade.sample_id for each in graded] == [each.sample_id for each in rollouts]
@@ -43,13 +45,13 @@ def test_every_rollout_is_graded_once_with_its_row() -> None:
 
 def test_who_is_slow_holds_nobody_up() -> None:
     rollouts = [rollout(SLOW, 0), *(rollout(f"{RIGHT}  # {number}", number) for number in range(1, 10))]
-    order = [each.row for each in grade_all([echo_task()], rollouts, workers=2, limits=PATIENT)]
+    order = [each.row for each in grade_all([echo_task()], rollouts, PATIENTLY, workers=2)]
     assert order.index(0) > 0
 
 
 def test_the_same_completion_is_graded_once_and_marked() -> None:
     rollouts = [rollout(SLOW, number) for number in range(6)] + [rollout(WRONG, 6), rollout(WRONG, 7)]
-    grades = {each.row: each.grade for each in grade_all([echo_task()], rollouts, workers=2, limits=PATIENT)}
+    grades = {each.row: each.grade for each in grade_all([echo_task()], rollouts, PATIENTLY, workers=2)}
     assert [grades[row].reward for row in range(8)] == [1.0] * 6 + [0.0] * 2
     assert [grades[row].sample_id for row in range(8)] == [f"echo#{row}" for row in range(8)]
     originals = {grades[row].duplicate_of for row in range(6)} - {None}
@@ -59,17 +61,27 @@ def test_the_same_completion_is_graded_once_and_marked() -> None:
     assert len(measured) == 1, "one was run, the others have its grade"
 
 
+def test_rollouts_without_an_id_get_one_that_their_duplicates_point_at() -> None:
+    given = [Rollout(task_id="echo", completion=code, kind=Kind.FULL) for code in (SLOW, WRONG, SLOW)]
+    given.insert(1, rollout(RIGHT, 99))
+    found = {each.row: each for each in grade_all([echo_task()], given, PATIENTLY, workers=1)}
+    assert [found[row].grade.sample_id for row in range(4)] == ["echo#0", "echo#99", "echo#2", "echo#3"]
+    assert [found[row].grade.duplicate_of for row in range(4)] == [None, None, None, "echo#0"]
+    assert [found[row].rollout.sample_id for row in range(4)] == ["echo#0", "echo#99", "echo#2", "echo#3"]
+    assert given[0].sample_id == "", "the caller's own is as it was"
+
+
 def test_the_same_text_for_another_task_is_no_duplicate() -> None:
     tasks = [echo_task("echo"), Task(task_id="ten", mode=Mode.STDIN, cases=(TestCase(0, "1\n", "10\n"),))]
     rollouts = [rollout(RIGHT, 0, "echo"), rollout(RIGHT, 0, "ten")]
-    grades = {each.grade.task_id: each.grade for each in grade_all(tasks, rollouts, workers=2, limits=PATIENT)}
+    grades = {each.grade.task_id: each.grade for each in grade_all(tasks, rollouts, PATIENTLY, workers=2)}
     assert (grades["echo"].reward, grades["ten"].reward) == (1.0, 0.0)
     assert grades["ten"].duplicate_of is None
 
 
 def test_a_rollout_of_no_known_task() -> None:
     (unknown, known) = sorted(
-        grade_all([echo_task()], [rollout(RIGHT, 0, "nobody's"), rollout(RIGHT)], limits=PATIENT),
+        grade_all([echo_task()], [rollout(RIGHT, 0, "nobody's"), rollout(RIGHT)], PATIENTLY),
         key=lambda each: each.row,
     )
     assert (unknown.grade.verdict, unknown.grade.reward) == (Verdict.UNKNOWN, None)
@@ -115,17 +127,17 @@ def verdicts(graded: Graded) -> list[Verdict]:
 
 def test_fail_fast_leaves_the_rest() -> None:
     third_is_wrong = "x = int(input())\nprint(x if x != 1 else 'no')"
-    (graded,) = grade_all([echo_task(cases=4)], [rollout(third_is_wrong)], limits=PATIENT, fail_fast=True)
+    (graded,) = grade_all([echo_task(cases=4)], [rollout(third_is_wrong)], Options(limits=PATIENT, fail_fast=True))
     assert verdicts(graded) == [Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.NOT_RUN, Verdict.NOT_RUN]
     assert (graded.grade.verdict, graded.grade.pass_rate) == (Verdict.WRONG_ANSWER, 0.25)
-    (graded,) = grade_all([echo_task(cases=4)], [rollout(third_is_wrong)], limits=PATIENT)
+    (graded,) = grade_all([echo_task(cases=4)], [rollout(third_is_wrong)], PATIENTLY)
     assert graded.grade.pass_rate == 0.75
 
 
 def test_after_the_second_time_out_the_rest_is_not_run() -> None:
     code = "x = int(input())\nwhile x in (1, 2): pass\nprint(x)"
     task = echo_task(cases=5, limits={"wall_s": 0.3})
-    (graded,) = grade_all([task], [rollout(code)], limits=PATIENT)
+    (graded,) = grade_all([task], [rollout(code)], PATIENTLY)
     timed_out = Verdict.TIME_LIMIT
     assert verdicts(graded) == [Verdict.PASSED, timed_out, timed_out, Verdict.NOT_RUN, Verdict.NOT_RUN]
     assert (graded.grade.verdict, graded.grade.reward, graded.grade.pass_rate) == (timed_out, 0.0, 0.2)
@@ -134,7 +146,7 @@ def test_after_the_second_time_out_the_rest_is_not_run() -> None:
 def test_a_tasks_own_limits_win() -> None:
     tasks = [echo_task("short", 1, limits={"wall_s": 0.2}), echo_task("long", 1)]
     rollouts = [rollout(SLOW, 0, "short"), rollout(SLOW, 0, "long")]
-    grades = {each.grade.task_id: each.grade for each in grade_all(tasks, rollouts, limits=PATIENT)}
+    grades = {each.grade.task_id: each.grade for each in grade_all(tasks, rollouts, PATIENTLY)}
     assert (grades["short"].verdict, grades["long"].verdict) == (Verdict.TIME_LIMIT, Verdict.PASSED)
     assert (grades["short"].limits.wall_s, grades["short"].limits.cpu_s) == (0.2, 30)
     assert grades["long"].limits == PATIENT
@@ -142,7 +154,7 @@ def test_a_tasks_own_limits_win() -> None:
 
 def test_the_time_of_a_whole_completion() -> None:
     task = echo_task(cases=30, limits={"total_s": 1.0})
-    (graded,) = grade_all([task], [rollout(SLOW)], limits=PATIENT)
+    (graded,) = grade_all([task], [rollout(SLOW)], PATIENTLY)
     found = verdicts(graded)
     assert found[0] is Verdict.PASSED
     assert graded.grade.verdict is Verdict.TIME_LIMIT
@@ -154,7 +166,7 @@ def test_a_process_a_test_case_gives_the_same_grades() -> None:
     codes = [RIGHT, WRONG, "import sys\nprint(sys.stdin.read().strip())", "1 / 0", "def f(:"]
     rollouts = [rollout(code, number) for number, code in enumerate(codes)]
     for isolation in ("completion", "test"):
-        graded = grade_all([echo_task()], rollouts, limits=PATIENT, isolation=isolation)  # type: ignore[arg-type]
+        graded = grade_all([echo_task()], rollouts, Options(limits=PATIENT, isolation=isolation))  # type: ignore[arg-type]
         found = {each.row: each.grade.verdict for each in graded}
         assert [found[row] for row in range(5)] == [
             Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.PASSED, Verdict.RUNTIME_ERROR, Verdict.COMPILE_ERROR,
@@ -172,7 +184,7 @@ def endless(codes: Iterator[str] | None = None) -> Iterator[Rollout]:
 def test_no_more_is_read_than_the_workers_need() -> None:
     read = itertools.count()
     source = (each for each in endless() if next(read) >= 0)
-    grades = grade_all([echo_task()], source, workers=2, limits=PATIENT)
+    grades = grade_all([echo_task()], source, PATIENTLY, workers=2)
     for _ in range(5):
         next(grades)
     grades.close()  # type: ignore[attr-defined]
@@ -182,7 +194,7 @@ def test_no_more_is_read_than_the_workers_need() -> None:
 def test_a_stop_ends_the_run_soon() -> None:
     stop = threading.Event()
     found = []
-    for each in grade_all([echo_task()], endless(), workers=2, limits=PATIENT, stop=stop):
+    for each in grade_all([echo_task()], endless(), PATIENTLY, workers=2, stop=stop):
         found.append(each)
         if len(found) == 3:
             stop.set()
@@ -195,14 +207,17 @@ def test_a_stop_gives_up_what_is_under_way() -> None:
     hanging = [rollout(f"import time\ntime.sleep(1000)  # {number}", number) for number in range(4)]
     timer = threading.Timer(0.5, stop.set)
     timer.start()
-    assert list(grade_all([echo_task()], hanging, workers=2, limits=Limits(wall_s=600, total_s=600), stop=stop)) == []
+    assert (
+        list(grade_all([echo_task()], hanging, Options(limits=Limits(wall_s=600, total_s=600)), workers=2, stop=stop))
+        == []
+    )
     assert wait_until_none(sandboxes) == []
 
 
 def test_a_generator_that_is_closed_leaves_nothing_behind() -> None:
     before = descriptors(), threading.active_count()
     for _ in range(2):
-        grades = grade_all([echo_task()], endless(), workers=2, limits=PATIENT)
+        grades = grade_all([echo_task()], endless(), PATIENTLY, workers=2)
         next(grades)
         assert len(sandboxes()) >= 1
         grades.close()  # type: ignore[attr-defined]
@@ -216,7 +231,7 @@ def test_an_error_of_the_input_ends_the_run_and_leaves_nothing_behind() -> None:
         raise OSError("the disk has gone")
 
     with pytest.raises(OSError, match="the disk has gone"):
-        list(grade_all([echo_task()], broken(), workers=2, limits=PATIENT))
+        list(grade_all([echo_task()], broken(), PATIENTLY, workers=2))
     assert wait_until_none(sandboxes) == []
 
 
@@ -247,7 +262,7 @@ def killing(times: int, first: Iterator[Graded]) -> Iterator[Iterator[Graded]]:
 
 def test_a_sandbox_that_is_killed_costs_a_retry() -> None:
     rollouts = [rollout(RIGHT), *(rollout(f"{SLOW}  # {number}", number) for number in range(1, 5))]
-    with killing(times=1, first=grade_all([echo_task()], rollouts, workers=2, limits=PATIENT)) as graded:
+    with killing(times=1, first=grade_all([echo_task()], rollouts, PATIENTLY, workers=2)) as graded:
         grades = [each.grade for each in graded]
     assert [grade.verdict for grade in grades] == [Verdict.PASSED] * 4
     assert wait_until_none(sandboxes) == []
@@ -255,15 +270,15 @@ def test_a_sandbox_that_is_killed_costs_a_retry() -> None:
 
 def test_sandboxes_that_are_killed_again_and_again_are_our_fault() -> None:
     rollouts = [rollout(RIGHT), *(rollout(f"{SLOW}  # {number}", number) for number in range(1, 4))]
-    with killing(times=1000, first=grade_all([echo_task()], rollouts, workers=1, limits=PATIENT)) as graded:
+    with killing(times=1000, first=grade_all([echo_task()], rollouts, PATIENTLY, workers=1)) as graded:
         grades = [each.grade for each in graded]
     assert [(grade.verdict, grade.reward) for grade in grades] == [(Verdict.SANDBOX_ERROR, None)] * 3
-    (after,) = grade_all([echo_task()], [rollout(RIGHT)], workers=1, limits=PATIENT)
+    (after,) = grade_all([echo_task()], [rollout(RIGHT)], PATIENTLY, workers=1)
     assert after.grade.passed
 
 
 def test_duplicates_of_one_that_could_not_be_graded_are_tried_themselves() -> None:
     rollouts = [rollout(RIGHT), *(rollout(SLOW, number) for number in range(1, 4))]
-    with killing(times=2, first=grade_all([echo_task()], rollouts, workers=1, limits=PATIENT)) as graded:
+    with killing(times=2, first=grade_all([echo_task()], rollouts, PATIENTLY, workers=1)) as graded:
         grades = [each.grade for each in graded]
     assert sorted(grade.verdict for grade in grades) == [Verdict.PASSED, Verdict.PASSED, Verdict.SANDBOX_ERROR]

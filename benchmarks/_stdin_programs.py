@@ -1,16 +1,12 @@
-"""Thirty small programs such as models write for programming tasks: fifteen that read stdin, fifteen functions.
-
-Each stands with a maker of inputs. `_workloads` makes tasks and completions of them.
-"""
+"""Fifteen small programs that read stdin, such as models write for programming tasks, each with a maker of inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-StdinMaker = Callable[[Random], str]
-CallMaker = Callable[[Random], list[Any]]
+from _random_data import numbers, words
 
 
 class StdinProgram(NamedTuple):
@@ -18,19 +14,7 @@ class StdinProgram(NamedTuple):
 
     name: str
     source: str
-    make_input: StdinMaker
-
-
-class Function(NamedTuple):
-    """A function, and a maker of its positional arguments."""
-
-    name: str
-    source: str
-    make_arguments: CallMaker
-
-
-def _numbers(rng: Random, count: int, low: int = -50, high: int = 50) -> list[int]:
-    return [rng.randint(low, high) for _ in range(count)]
+    make_input: Callable[[Random], str]
 
 
 def _line(values: list[int]) -> str:
@@ -38,12 +22,8 @@ def _line(values: list[int]) -> str:
 
 
 def _counted(rng: Random, low: int = -50, high: int = 50) -> str:
-    values = _numbers(rng, rng.randint(5, 40), low, high)
+    values = numbers(rng, rng.randint(5, 40), low, high)
     return f"{len(values)}\n{_line(values)}"
-
-
-def _words(rng: Random, count: int) -> list[str]:
-    return ["".join(rng.choices("abcde", k=rng.randint(1, 6))) for _ in range(count)]
 
 
 def _grid(rng: Random) -> str:
@@ -98,7 +78,7 @@ words = sys.stdin.read().split()
 for word, count in sorted(Counter(words).items(), key=lambda item: (-item[1], item[0])):
     print(word, count)
 """,
-        lambda rng: " ".join(_words(rng, 30)) + "\n",
+        lambda rng: " ".join(words(rng, 30)) + "\n",
     ),
     StdinProgram(
         "brackets",
@@ -231,7 +211,7 @@ b = [list(map(int, input().split())) for _ in range(n)]
 for i in range(n):
     print(*[sum(a[i][k] * b[k][j] for k in range(n)) for j in range(n)])
 """,
-        lambda rng: "5\n" + "".join(_line(_numbers(rng, 5)) for _ in range(10)),
+        lambda rng: "5\n" + "".join(_line(numbers(rng, 5)) for _ in range(10)),
     ),
     StdinProgram(
         "collatz",
@@ -302,202 +282,5 @@ for _ in range(m):
 print(len({sets.find(i) for i in range(1, n + 1)}))
 """,
         _edges,
-    ),
-)
-
-
-FUNCTIONS = (
-    Function(
-        "two_sum",
-        """
-def two_sum(nums, target):
-    seen = {}
-    for i, x in enumerate(nums):
-        if target - x in seen:
-            return [seen[target - x], i]
-        seen[x] = i
-    return []
-""",
-        lambda rng: [_numbers(rng, 20), rng.randint(-40, 40)],
-    ),
-    Function(
-        "is_palindrome",
-        """
-def is_palindrome(s: str) -> bool:
-    letters = [c.lower() for c in s if c.isalnum()]
-    return letters == letters[::-1]
-""",
-        lambda rng: ["".join(rng.choices("aA, ", k=rng.randint(1, 12)))],
-    ),
-    Function(
-        "merge_intervals",
-        """
-from typing import List
-
-class Solution:
-    def merge_intervals(self, intervals: List[List[int]]) -> List[List[int]]:
-        merged = []
-        for start, end in sorted(intervals):
-            if merged and start <= merged[-1][1]:
-                merged[-1][1] = max(merged[-1][1], end)
-            else:
-                merged.append([start, end])
-        return merged
-""",
-        lambda rng: [[sorted(_numbers(rng, 2)) for _ in range(12)]],
-    ),
-    Function(
-        "group_anagrams",
-        """
-from collections import defaultdict
-
-def group_anagrams(words):
-    groups = defaultdict(list)
-    for word in words:
-        groups["".join(sorted(word))].append(word)
-    return sorted(sorted(group) for group in groups.values())
-""",
-        lambda rng: [_words(rng, 15)],
-    ),
-    Function(
-        "roman",
-        """
-def roman(n):
-    table = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
-             (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
-    result = ""
-    for value, letters in table:
-        while n >= value:
-            result += letters
-            n -= value
-    return result
-""",
-        lambda rng: [rng.randint(1, 3999)],
-    ),
-    Function(
-        "max_subarray",
-        """
-def max_subarray(nums):
-    best = current = nums[0]
-    for x in nums[1:]:
-        current = max(x, current + x)
-        best = max(best, current)
-    return best
-""",
-        lambda rng: [_numbers(rng, 40)],
-    ),
-    Function(
-        "edit_distance",
-        """
-def edit_distance(a, b):
-    previous = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        row = [i]
-        for j, y in enumerate(b, 1):
-            row.append(min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (x != y)))
-        previous = row
-    return previous[-1]
-""",
-        lambda rng: ["".join(rng.choices("abcd", k=12)), "".join(rng.choices("abcd", k=12))],
-    ),
-    Function(
-        "prime_factors",
-        """
-def prime_factors(n):
-    factors = []
-    d = 2
-    while d * d <= n:
-        while n % d == 0:
-            factors.append(d)
-            n //= d
-        d += 1
-    if n > 1:
-        factors.append(n)
-    return factors
-""",
-        lambda rng: [rng.randint(2, 20000)],
-    ),
-    Function(
-        "spiral",
-        """
-def spiral(matrix):
-    result = []
-    matrix = [list(row) for row in matrix]
-    while matrix:
-        result += matrix.pop(0)
-        matrix = [list(row) for row in zip(*matrix)][::-1]
-    return result
-""",
-        lambda rng: [[_numbers(rng, 5) for _ in range(5)]],
-    ),
-    Function(
-        "top_k",
-        """
-import heapq
-from collections import Counter
-
-def top_k(words, k):
-    counts = Counter(words)
-    return [word for word, _ in heapq.nsmallest(k, counts.items(), key=lambda item: (-item[1], item[0]))]
-""",
-        lambda rng: [_words(rng, 25), 3],
-    ),
-    Function(
-        "mean_absolute_deviation",
-        """
-def mean_absolute_deviation(numbers):
-    mean = sum(numbers) / len(numbers)
-    return sum(abs(x - mean) for x in numbers) / len(numbers)
-""",
-        lambda rng: [[rng.random() * 100 for _ in range(20)]],
-    ),
-    Function(
-        "climb",
-        """
-from functools import lru_cache
-
-def climb(n):
-    @lru_cache(None)
-    def ways(k):
-        return 1 if k < 2 else ways(k - 1) + ways(k - 2)
-    return ways(n)
-""",
-        lambda rng: [rng.randint(1, 60)],
-    ),
-    Function(
-        "rotate",
-        """
-def rotate(nums, k):
-    if not nums:
-        return nums
-    k %= len(nums)
-    return nums[-k:] + nums[:-k]
-""",
-        lambda rng: [_numbers(rng, 15), rng.randint(0, 40)],
-    ),
-    Function(
-        "permutation_count",
-        """
-import itertools
-
-def permutation_count(text):
-    return len(set(itertools.permutations(text)))
-""",
-        lambda rng: ["".join(rng.choices("abc", k=5))],
-    ),
-    Function(
-        "histogram",
-        """
-import math
-import re
-
-def histogram(text: str) -> dict:
-    counts = {}
-    for word in re.findall(r"[a-z]+", text):
-        counts[word] = counts.get(word, 0) + 1
-    total = math.fsum(counts.values()) or 1.0
-    return {word: count / total for word, count in counts.items()}
-""",
-        lambda rng: [" ".join(_words(rng, 12))],
     ),
 )

@@ -1,0 +1,19 @@
+"""Pieces of SQL that several queries are put together from."""
+
+from __future__ import annotations
+
+from evaluator.model import Verdict
+
+INFINITY = "'inf'::DOUBLE"
+FILE_ORDER = '"row"'
+LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
+GRADED = "verdict NOT IN ('unknown', 'sandbox_error')"
+
+# Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left.
+_MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
+    '0x[0-9a-fA-F]+', '0x…', 'g'), '''[^'']*''|"[^"]*"', '''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
+CLUSTER = f"""CASE WHEN verdict = 'passed' THEN NULL
+    WHEN verdict IN ('wrong_answer', 'time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
+    WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict
+    ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
+         ELSE ': ' || {_MESSAGE} END END"""

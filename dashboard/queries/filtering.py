@@ -1,0 +1,78 @@
+"""The filter in SQL: what it lets through, and what there is to filter by."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import duckdb
+import msgspec
+
+from dashboard.queries.cache import cached
+from dashboard.queries.expressions import CLUSTER
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+
+
+def clauses(filter_: Filter) -> list[tuple[str, str, dict[str, Any]]]:
+    """The filter as (name of its field, SQL, parameters), one entry for each field that restricts."""
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    if filter_.verdicts:
+        found.append(("verdicts", "list_contains($verdicts, verdict)", {"verdicts": sorted(filter_.words())}))
+    if filter_.model:
+        found.append(("model", "model = $model", {"model": filter_.model}))
+    if filter_.err:
+        found.append(("err", f"{CLUSTER} = $err", {"err": filter_.err}))
+    if filter_.q:
+        text = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
+        found.append(("q", f"contains({text}, lower($q))", {"q": filter_.q}))
+    if filter_.r_min is not None:
+        found.append(("r_min", "reward >= $r_min", {"r_min": filter_.r_min}))
+    if filter_.r_max is not None:
+        found.append(("r_max", "reward <= $r_max", {"r_max": filter_.r_max}))
+    return found
+
+
+def where(filter_: Filter) -> tuple[str, dict[str, Any]]:
+    """A WHERE condition and its parameters."""
+    parts = clauses(filter_)
+    params: dict[str, Any] = {}
+    for _, _, more in parts:
+        params |= more
+    return " AND ".join(f"({sql})" for _, sql, _ in parts) or "true", params
+
+
+@cached
+def count(run: OpenRun, filter_: Filter) -> int:
+    """How many rollouts the filter lets through."""
+    condition, params = where(filter_)
+    return int(run.rows(f"SELECT count(*) FROM rollouts WHERE {condition}", params)[0][0])  # noqa: S608
+
+
+@cached
+def without_each(run: OpenRun, filter_: Filter) -> list[tuple[str, int]]:
+    """For each field of the filter, how many rollouts there would be without it."""
+    fields = [name for name, _, _ in clauses(filter_)]
+    return [(name, count(run, msgspec.structs.replace(filter_, **{name: _empty(name)}))) for name in fields]
+
+
+def _empty(name: str) -> Any:
+    return getattr(Filter(), name)
+
+
+@cached
+def models(run: OpenRun) -> list[str]:
+    """The models that sampled the rollouts, by name."""
+    sql = "SELECT DISTINCT model FROM rollouts WHERE model IS NOT NULL ORDER BY model LIMIT 1000"
+    return [row[0] for row in run.rows(sql)]
+
+
+def condition_text(filter_: Filter) -> str:
+    """The filter as one SQL condition without parameters, for `evaluator.export`; DuckDB itself quotes the values."""
+    condition, params = where(filter_)
+    return re.sub(r"\$(\w+)", lambda match: str(duckdb.ConstantExpression(params[match[1]])), condition)
+
+
+def case_condition_text(filter_: Filter) -> str:
+    """The same for rows of test cases: those of the rollouts that the filter lets through."""
+    return f"(task_id, sample_id) IN (SELECT (task_id, sample_id) FROM rollouts WHERE {condition_text(filter_)})"  # noqa: S608

@@ -1,0 +1,100 @@
+"""Many rollouts on one screen: tasks x samples, one task's rollouts x test cases, a table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dashboard.queries.cache import cached
+from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
+from dashboard.queries.filtering import where
+from dashboard.queries.orders import GRID_SORTS, sort_key
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+
+TASKS_A_PAGE = 200
+ROLLOUTS_A_PAGE = 200
+SAMPLES_SHOWN = 500
+TABLE_COLUMNS = (
+    "task_id", "sample_id", "model", "verdict", "reward", "tests_passed", "tests_total", "error_type",
+    "error_message", "error_line", "wall_s", "memory_mb",
+)  # fmt: skip
+
+
+class GridRow(NamedTuple):
+    task_id: str
+    samples: int
+    passed: int
+    graded: int
+    letters: str
+    mask: str
+    """'1' where the sample is inside the filter."""
+    ids: list[str]
+    """The samples, one a cell."""
+    models: list[str]
+    """The model of each sample; "" where none is named."""
+
+
+@cached
+def task_count(run: OpenRun, filter_: Filter) -> int:
+    """How many tasks have a rollout inside the filter."""
+    condition, params = where(filter_)
+    return int(run.rows(f"SELECT count(DISTINCT task_id) FROM rollouts WHERE {condition}", params)[0][0])  # noqa: S608
+
+
+@cached
+def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
+    """One page of tasks x samples. All samples of a task are shown; `mask` says which the filter lets through."""
+    condition, params = where(filter_)
+    key = GRID_SORTS.get(sort, GRID_SORTS[""])[1]
+    sql = f"""
+        WITH hit AS (SELECT DISTINCT task_id FROM rollouts WHERE {condition}),
+             t AS (SELECT task_id, min("row") AS first, count(*) AS samples,
+                          count(*) FILTER (verdict = 'passed') AS passed, count(*) FILTER ({GRADED}) AS graded,
+                          coalesce(sum(wall_s), 0) AS wall_s
+                   FROM rollouts SEMI JOIN hit USING (task_id) GROUP BY task_id),
+             p AS (SELECT *, row_number() OVER (ORDER BY {key}, first) AS place FROM t
+                   ORDER BY place LIMIT $limit OFFSET $offset),
+             c AS (SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) AS letters,
+                          string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {FILE_ORDER}) AS mask,
+                          list(sample_id ORDER BY {FILE_ORDER}) AS ids,
+                          list(coalesce(model, '') ORDER BY {FILE_ORDER}) AS models
+                   FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id)
+        SELECT task_id, samples, passed, graded, letters, mask, ids, models
+        FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
+    window = {"limit": TASKS_A_PAGE, "offset": (page - 1) * TASKS_A_PAGE}
+    return [GridRow(*row) for row in run.rows(sql, params | window)]
+
+
+@cached
+def samples(run: OpenRun, task_id: str) -> list[tuple[str, str, str | None]]:
+    """(sample, verdict, model) of a task's rollouts, in file order."""
+    sql = f"""SELECT sample_id, verdict, model FROM rollouts WHERE task_id = $task
+              ORDER BY {FILE_ORDER} LIMIT 5000"""  # noqa: S608
+    return run.rows(sql, {"task": task_id})
+
+
+@cached
+def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[tuple[str, str, bool, str, str]]:
+    """(sample, verdict, inside the filter, letters of its test cases, model or "") of a task's rollouts."""
+    condition, params = where(filter_)
+    sql = f"""
+        WITH r AS (SELECT sample_id, verdict, model, coalesce(({condition}), false) AS inside,
+                          row_number() OVER (ORDER BY {FILE_ORDER}) AS place
+                   FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
+             c AS (SELECT sample_id, string_agg({LETTER}, '' ORDER BY test_index) AS letters
+                   FROM cases WHERE task_id = $task GROUP BY sample_id)
+        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, '')
+        FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
+    return run.rows(sql, params | {"task": task_id})
+
+
+def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> Any:
+    """One page of rollouts as an Arrow table with `TABLE_COLUMNS`; messages are cut at 200 characters."""
+    condition, params = where(filter_)
+    columns = ", ".join(
+        "left(error_message, 200) AS error_message" if c == "error_message" else c for c in TABLE_COLUMNS
+    )
+    sql = f"""SELECT {columns} FROM rollouts WHERE {condition}
+              ORDER BY {sort_key(sort)}, "row" LIMIT $limit OFFSET $offset"""  # noqa: S608
+    window = {"limit": ROLLOUTS_A_PAGE, "offset": (page - 1) * ROLLOUTS_A_PAGE}
+    return run.connection.cursor().sql(sql, params=params | window).to_arrow_table()

@@ -1,0 +1,110 @@
+"""What came of the rollouts: counts by verdict, groups without a signal, errors that look alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dashboard.queries.cache import cached
+from dashboard.queries.expressions import CLUSTER
+from dashboard.queries.filtering import where
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+from evaluator.model import Verdict
+
+
+class VerdictCount(NamedTuple):
+    verdict: str
+    rollouts: int
+
+
+class Totals(NamedTuple):
+    """Counts over the filtered rollouts; `mean_reward` leaves out those without a reward."""
+
+    rollouts: int
+    tasks: int
+    passed: int
+    unknown: int
+    sandbox_error: int
+    unverified: int
+    duplicates: int
+    mean_reward: float | None
+    rewarded: int
+    samples_min: int
+    samples_max: int
+    wall_s: float
+
+
+class Signal(NamedTuple):
+    """Groups with at least two rewards, and those whose rewards are all equal: no gradient comes from them."""
+
+    groups: int
+    flat: int
+    """Groups whose rewards are all equal."""
+    all_low: int
+    """Those of them whose rewards are all 0 or less."""
+
+
+class Cluster(NamedTuple):
+    name: str
+    verdict: str
+    rollouts: int
+    tasks: int
+
+
+@cached
+def verdict_counts(run: OpenRun, filter_: Filter) -> list[VerdictCount]:
+    """Rollouts by verdict, in the order of the verdicts' display; verdicts that nothing has are left out."""
+    condition, params = where(filter_)
+    sql = f"SELECT verdict, count(*) FROM rollouts WHERE {condition} GROUP BY verdict"  # noqa: S608
+    found = dict(run.rows(sql, params))
+    return [VerdictCount(v.value, found[v.value]) for v in Verdict if v.value in found]
+
+
+@cached
+def totals(run: OpenRun, filter_: Filter) -> Totals:
+    """The Overview's counts."""
+    condition, params = where(filter_)
+    sql = f"""
+        WITH f AS (SELECT * EXCLUDE (code, completion) FROM rollouts WHERE {condition}),
+             t AS (SELECT count(*) AS n FROM f GROUP BY task_id)
+        SELECT count(*), count(DISTINCT task_id), count(*) FILTER (verdict = 'passed'),
+               count(*) FILTER (verdict = 'unknown'), count(*) FILTER (verdict = 'sandbox_error'),
+               count(*) FILTER (NOT verified), count(duplicate_of), avg(reward), count(reward),
+               coalesce((SELECT min(n) FROM t), 0), coalesce((SELECT max(n) FROM t), 0),
+               coalesce(sum(wall_s), 0)
+        FROM f"""  # noqa: S608
+    return Totals(*run.rows(sql, params)[0])
+
+
+@cached
+def signal(run: OpenRun, filter_: Filter) -> Signal:
+    """How many groups of rollouts can teach nothing, because their rewards are all equal."""
+    condition, params = where(filter_)
+    sql = f"""
+        WITH g AS (SELECT min(reward) AS lo, max(reward) AS hi FROM rollouts
+                   WHERE {condition} GROUP BY coalesce("group", task_id) HAVING count(reward) >= 2)
+        SELECT count(*), count(*) FILTER (lo = hi), count(*) FILTER (lo = hi AND hi <= 0) FROM g"""  # noqa: S608
+    return Signal(*run.rows(sql, params)[0])
+
+
+@cached
+def clusters(run: OpenRun, filter_: Filter, limit: int = 50) -> list[Cluster]:
+    """Failures that look alike, the largest first."""
+    condition, params = where(filter_)
+    sql = f"""
+        SELECT {CLUSTER} AS name, mode(verdict), count(*), count(DISTINCT task_id)
+        FROM rollouts WHERE {condition} AND verdict <> 'passed'
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
+    return [Cluster(*row) for row in run.rows(sql, params | {"limit": limit})]
+
+
+@cached
+def first_failure(run: OpenRun, filter_: Filter) -> tuple[str, str, int | None] | None:
+    """(task, sample, test) of the first rollout in the filter that failed by its own fault."""
+    condition, params = where(filter_)
+    failed = sorted(Filter(verdicts=("failed",)).words())
+    sql = f"""
+        SELECT task_id, sample_id, first_failing_test FROM rollouts
+        WHERE {condition} AND list_contains($failed, verdict) ORDER BY "row" LIMIT 1"""  # noqa: S608
+    found = run.rows(sql, params | {"failed": failed})
+    return found[0] if found else None

@@ -1,0 +1,142 @@
+"""A task from a row of the native format: each field checked, or `RecordError` with the field and the mend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Literal, cast
+
+from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, limits_from
+
+_GREATEST_WEIGHT = 1e15
+
+_TASK_FIELDS = {
+    "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "preamble", "reference", "checker",
+    "grader", "exit_code", "weights", "limits", "source", "licence",
+}  # fmt: skip
+
+
+def task_from_row(row: Mapping[str, JsonValue]) -> Task:
+    """A task from a row in the native format. Raises `RecordError` with the field that is wrong."""
+    task_id = row.get("task_id")
+    if not isinstance(task_id, str | int) or isinstance(task_id, bool) or task_id == "":
+        raise RecordError("task_id is missing: give each task a unique text")
+    in_outs = _decoded_in_outs(row.get("in_outs"))
+    mode = _mode(row, in_outs)
+    entry_point = _optional_text(row, "entry_point") or _optional_text(in_outs, "fn_name")
+    if mode in (Mode.CALL, Mode.ASSERT) and entry_point is None:
+        raise RecordError(f"entry_point is missing: a task of mode {mode} names the function to call")
+    limits = row.get("limits")
+    if limits is not None:
+        if not isinstance(limits, dict):
+            raise RecordError('limits is no object: give for instance {"wall_s": 2}')
+        limits_from(limits)
+    weights = row.get("weights")
+    cases = cases_from(in_outs, mode) if mode in (Mode.CALL, Mode.STDIN) else ()
+    return Task(
+        task_id=str(task_id),
+        mode=mode,
+        prompt=_optional_text(row, "prompt") or "",
+        entry_point=None if mode is Mode.STDIN else entry_point,
+        cases=cases,
+        test=_optional_text(row, "test"),
+        preamble=_optional_text(row, "preamble") or "",
+        reference=_optional_text(row, "reference"),
+        checker=_optional_text(row, "checker"),
+        grader=_optional_text(row, "grader"),
+        exit_code=_exit_code(row),
+        weights=_weights(weights),
+        limits=limits,
+        source=_optional_text(row, "source") or "",
+        licence=_optional_text(row, "licence") or "",
+        metadata={key: value for key, value in row.items() if key not in _TASK_FIELDS},
+    )
+
+
+def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:
+    """`in_outs` as an object, from an object or from its JSON text. Raises `RecordError`."""
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)  # not msgspec: Python's writer leaves NaN and lone surrogates in JSON
+        except (ValueError, RecursionError) as error:
+            raise RecordError(f"in_outs is text that is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RecordError('in_outs is no object: give {"inputs": [...], "outputs": [...], "fn_name": ...}')
+    return value
+
+
+def cases_from(in_outs: Mapping[str, JsonValue], mode: Mode) -> tuple[TestCase, ...]:
+    """Test cases from `inputs` and `outputs`. Values that are no text are written as JSON (call) or lines."""
+    inputs, outputs = in_outs.get("inputs", []), in_outs.get("outputs", [])
+    if not isinstance(inputs, list) or not isinstance(outputs, list):
+        raise RecordError("in_outs.inputs and in_outs.outputs must be lists")
+    if len(inputs) != len(outputs):
+        counts = f"{len(inputs)} inputs but {len(outputs)} outputs"
+        raise RecordError(f"in_outs has {counts}: give one output an input")
+    as_input, as_output = (_call_input, _call_output) if mode is Mode.CALL else (_stdin_text, _stdin_text)
+    pairs = zip(inputs, outputs, strict=True)
+    return tuple(TestCase(i, as_input(given), as_output(wanted)) for i, (given, wanted) in enumerate(pairs))
+
+
+def _call_input(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    arguments = value if isinstance(value, list) else [value]
+    return "\n".join(_json(argument) for argument in arguments)
+
+
+def _call_output(value: JsonValue) -> str:
+    return value if isinstance(value, str) else _json(value)
+
+
+def _stdin_text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join(line if isinstance(line, str) else _json(line) for line in lines)
+
+
+def _json(value: JsonValue) -> str:
+    """JSON on one line, as Python reads it: NaN stays NaN, and a lone surrogate is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() or text.isprintable() else json.dumps(value)
+
+
+def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mode:
+    given = row.get("mode")
+    if given is not None:
+        try:
+            return Mode(given)
+        except ValueError:
+            raise RecordError(f"mode is {given!r}: give one of {', '.join(Mode)}") from None
+    if row.get("test"):
+        return Mode.ASSERT
+    return Mode.CALL if row.get("entry_point") or in_outs.get("fn_name") else Mode.STDIN
+
+
+def _exit_code(row: Mapping[str, JsonValue]) -> Literal["ignore", "strict"]:
+    given = row.get("exit_code", "ignore")
+    if given not in ("ignore", "strict"):
+        raise RecordError(f"exit_code is {given!r}: give ignore or strict")
+    return cast("Literal['ignore', 'strict']", given)
+
+
+def _weights(value: JsonValue) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(_is_weight(weight) for weight in value):
+        raise RecordError("weights is no list of numbers that are 0 or more")
+    return tuple(float(w) for w in value)
+
+
+def _is_weight(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _GREATEST_WEIGHT
+
+
+def _optional_text(row: Mapping[str, JsonValue], name: str) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise RecordError(f"{name} is {type(value).__name__}, not text")

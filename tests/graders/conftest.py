@@ -1,0 +1,34 @@
+"""One sandbox for the tests of a module, and a short way to grade a program in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from evaluator.graders import Bench, get_grader
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, Kind, Limits, Rollout, Task
+from evaluator.sandbox import Sandbox
+
+PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
+"""For what should end by itself: the machine that runs the tests may be busy."""
+
+Graded = Callable[..., Grade]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.fixture
+def graded(sandbox: Sandbox) -> Graded:
+    """`graded(task, program, limits=...)`: its grade by the `tests` grader."""
+
+    def grade(task: Task, program: str, limits: Limits = PATIENT) -> Grade:
+        rollout = Rollout(task_id=task.task_id, completion=program, kind=Kind.FULL)
+        return get_grader("tests")(task, rollout, Bench(sandbox, Options(limits=limits)))
+
+    return grade

@@ -1,0 +1,53 @@
+"""How many processes the test cases of one completion get, told by when the kernel says that each one started."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluator.runs import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+INPUTS = ["a\n", "b\n", "c\n", "d\n"]
+PLAIN = """
+import time
+began = time.monotonic()
+while time.monotonic() - began < 0.02:  # two of the kernel's ticks: the next process starts in a later one
+    pass
+print(input(), open("/proc/self/stat").read().rpartition(")")[2].split()[19])
+"""
+NOT_PLAIN = f"import os\nos.environ.get('HOME')\n{PLAIN}"
+"""It names what could outlast its run."""
+
+
+def processes(code: str, options: list[str], folder: Path) -> int:
+    """Grades the program on each input by the command; the number of processes that answered."""
+    dataset, rollouts = folder / "tasks.jsonl", folder / "rollouts.jsonl"
+    task = {"task_id": "t", "mode": "stdin", "in_outs": {"inputs": INPUTS, "outputs": INPUTS}}
+    dataset.write_text(json.dumps(task) + "\n")
+    rollouts.write_text(json.dumps({"task_id": "t", "completion": code, "kind": "full"}) + "\n")
+    command = [sys.executable, "-m", "evaluator.cli", "grade", rollouts, "--dataset", dataset, "--out", folder / "run"]
+    subprocess.run([*command, "--timeout", "60", *options], cwd=ROOT, capture_output=True, check=True, timeout=120)
+    connection = Run.open(folder / "run").connect()
+    try:
+        told = connection.sql("SELECT stdout FROM cases ORDER BY test_index").fetchall()
+    finally:
+        connection.close()
+    words = [stdout.split() for (stdout,) in told]
+    assert [first + "\n" for first, _ in words] == INPUTS
+    return len({started for _, started in words})
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "expected"),
+    [(PLAIN, [], 1), (PLAIN, ["--isolation", "test"], len(INPUTS)), (NOT_PLAIN, [], len(INPUTS))],
+    ids=["plain", "plain, with --isolation test", "not plain"],
+)
+def test_test_cases_share_a_process_where_they_may(
+    tmp_path: Path, code: str, options: list[str], expected: int
+) -> None:
+    assert processes(code, options, tmp_path) == expected

@@ -1,0 +1,80 @@
+"""What a row must have to become a task, and what a reader is told when it has not."""
+
+import json
+import re
+
+import pytest
+
+from evaluator.model import Mode, RecordError, Task, TestCase
+from evaluator.task_rows import cases_from
+
+
+def row(**fields):
+    return {"task_id": "t", **fields}
+
+
+def test_a_call_task_gets_its_cases_and_entry_point_from_in_outs():
+    task = Task.from_row(row(in_outs={"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}))
+    assert (task.mode, task.entry_point) == (Mode.CALL, "add")
+    assert task.cases == (TestCase(0, "1\n2", "3"),)
+
+
+def test_in_outs_may_be_json_text():
+    given = {"inputs": ["5"], "outputs": ["25"], "fn_name": None}
+    assert Task.from_row(row(in_outs=json.dumps(given))) == Task.from_row(row(in_outs=given))
+
+
+def test_without_a_function_name_the_task_is_stdin():
+    task = Task.from_row(row(in_outs={"inputs": [["3", "1 2 3"]], "outputs": [["6"]]}))
+    assert (task.mode, task.entry_point) == (Mode.STDIN, None)
+    assert task.cases == (TestCase(0, "3\n1 2 3", "6"),)
+
+
+def test_a_row_with_test_code_is_an_assert_task():
+    task = Task.from_row(row(entry_point="f", test="def check(candidate):\n    assert candidate(1) == 2\n"))
+    assert (task.mode, task.cases) == (Mode.ASSERT, ())
+
+
+def test_a_task_without_test_cases_loads():
+    assert Task.from_row(row(prompt="Say hello.")).cases == ()
+
+
+def test_values_of_a_call_keep_what_json_can_not_hold():
+    values = [10**30, float("inf"), "\ud800", "é"]
+    (case,) = cases_from({"inputs": [values], "outputs": [float("nan")]}, Mode.CALL)
+    assert [json.loads(line) for line in case.input.split("\n")] == values
+    assert case.expected == "NaN"
+
+
+def test_unknown_fields_are_kept_as_metadata():
+    assert Task.from_row(row(difficulty="hard")).metadata == {"difficulty": "hard"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"task_id": None}, "task_id is missing"),
+        ({"task_id": ""}, "task_id is missing"),
+        ({"task_id": True}, "task_id is missing"),
+        ({"mode": "shell"}, "mode is 'shell': give one of call, stdin, assert, unittest"),
+        ({"mode": "call"}, "entry_point is missing"),
+        ({"prompt": 3}, "prompt is int, not text"),
+        ({"in_outs": "{"}, "in_outs is text that is not JSON"),
+        ({"in_outs": "[" * 100_000}, "in_outs is text that is not JSON"),
+        ({"in_outs": [1]}, "in_outs is no object"),
+        ({"in_outs": {"inputs": ["1"], "outputs": []}}, "1 inputs but 0 outputs"),
+        ({"in_outs": {"inputs": "1", "outputs": []}}, "must be lists"),
+        ({"limits": {"wall_s": -1}}, "limits.wall_s is -1.0"),
+        ({"limits": {"wall_s": float("nan")}}, "limits.wall_s is nan"),
+        ({"limits": {"wal_s": 1}}, "unknown field `wal_s`"),
+        ({"limits": 3}, "limits is no object"),
+        ({"weights": [1, -1]}, "weights is no list of numbers"),
+        ({"weights": [10**400]}, "weights is no list of numbers"),
+        ({"weights": [float("nan")]}, "weights is no list of numbers"),
+        ({"exit_code": "maybe"}, "exit_code is 'maybe': give ignore or strict"),
+    ],
+)
+def test_a_wrong_field_is_named(fields, told):
+    with pytest.raises(RecordError, match=re.escape(told)) as raised:
+        Task.from_row(row(**fields))
+    assert "\n" not in str(raised.value)
