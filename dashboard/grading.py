@@ -196,8 +196,12 @@ def lines(path: Path) -> int | None:
     """How many rows a plain file of JSON lines has; None for others, which would have to be read for it."""
     if path.suffix != ".jsonl":
         return None
+    count, last = 0, b"\n"
     with path.open("rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_COUNTED), b""))
+        for chunk in iter(lambda: file.read(_COUNTED), b""):
+            count += chunk.count(b"\n")
+            last = chunk[-1:]
+    return count + (last != b"\n")
 
 
 def _out(rollouts: Path) -> Path:

@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "dashboard"))
+from tests.dashboard import sample_run
 
-import sample_run  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 expect.set_options(timeout=20_000)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-import sample_run
-from conftest import settled
 from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import settled
+from tests.dashboard import sample_run
 
 PATHS = ["", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards"]
 HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sample_run
 import streamlit as st
 
 from dashboard import workspace
 from dashboard.workspace import Entry, OpenRun
+from tests.dashboard import sample_run
 
 APP = Path(__file__).parents[2] / "app.py"
 

@@ -11,14 +11,14 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-import sample_run
-from conftest import APP
 from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_check, state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs import Manifest, RunWriter
 from evaluator.sandbox import launch
+from tests.dashboard import sample_run
+from tests.dashboard.conftest import APP
 
 PAGES = list(state.PAGES)
 

@@ -5,12 +5,12 @@ import io
 from collections import Counter
 
 import pytest
-import sample_run
 
 from dashboard.queries import dataset, distributions, filtering, listing, orders, outcomes, records
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.export import export
+from tests.dashboard import sample_run
 
 GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
