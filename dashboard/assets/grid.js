@@ -40,7 +40,7 @@ function measure(grid) {
   context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
   const longest = rows.reduce((most, row) => Math.max(most, context.measureText(row.label).width), 40);
   grid.columns = columns;
-  grid.labelWidth = Math.min(Math.ceil(longest) + GAP, 230);
+  grid.labelWidth = Math.min(Math.ceil(longest) + GAP, Math.max(230, Math.floor(grid.scroller.clientWidth / 3)));
   grid.left = grid.labelWidth + (grid.data.rates ? BAR + COUNT : 28) + GAP;
   grid.space.style.width = `${grid.left + columns * CELL + 2}px`;
   grid.space.style.height = `${HEAD + rows.length * CELL + 2}px`;
