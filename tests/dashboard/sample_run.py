@@ -175,10 +175,13 @@ def write_long(path: Path) -> Path:
     right = "for n in range(20_000):\n    print('line', n)\n"
     with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
         writer.add_task(task, task.cases)
-        for row, (sample, code) in enumerate({"right": right, "extra": f"{right}print('more')\n"}.items()):
-            graded = evaluator.grade(task, code, kind=Kind.FULL)
-            graded.sample_id = sample
-            writer.add(Rollout(task_id="long", sample_id=sample, completion=code), graded, row)
+        rollouts = [
+            Rollout(task_id="long", sample_id=sample, completion=code, kind=Kind.FULL)
+            for sample, code in {"right": right, "extra": f"{right}print('more')\n"}.items()
+        ]
+        # Not `grade`, whose sandbox stays for the next one.
+        for row, graded in enumerate(evaluator.grade_all([task], rollouts, workers=1)):
+            writer.add(rollouts[row], graded, row)
         writer.close()
     return path
 
