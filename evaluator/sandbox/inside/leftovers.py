@@ -38,6 +38,9 @@ _TELLING = frozenset(
     singledispatch setfirstweekday tzset _thread detach _inst""".split()
 )
 
+_OPENS_FILES = frozenset("open os io readline getattr raw".split())
+"""Without one of these a plain program has no way to a file or a descriptor."""
+
 _STREAMS = frozenset(("stdin", "stdout", "stderr"))
 _FROM_GLOBAL = frozenset(dis.opmap[name] for name in ("LOAD_NAME", "LOAD_GLOBAL") if name in dis.opmap)
 _STORES = tuple(dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
@@ -112,7 +115,8 @@ class Snapshot:
 
     def __init__(self, code: CodeType) -> None:
         codes = _with_nested(code)
-        named = _names(codes) & _HARMLESS
+        names = _names(codes)
+        named = names & _HARMLESS
         modules = sorted((named | {"sys"} | ({"posixpath", "posix"} if "os" in named else set())) & sys.modules.keys())
         self._modules = {name: _attributes(name) for name in modules}
         self._members = [_Member(value) for name in modules for value in _members(name)]
@@ -121,9 +125,10 @@ class Snapshot:
         self._recursion_limit = sys.getrecursionlimit()
         self._digits = sys.get_int_max_str_digits()
         self._exit_callbacks = atexit._ncallbacks()
-        self._files = files_left()
+        self.uses_random = "random" in names
+        self._opens_files = not names.isdisjoint(_OPENS_FILES)
+        self._files = self._files_and_descriptors()
         self._imported = len(sys.modules)
-        self._lowest_descriptor = _lowest_descriptor()
         self._memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def restore(self) -> bool:
@@ -137,12 +142,14 @@ class Snapshot:
             and not threading._limbo  # type: ignore[attr-defined]
             and atexit._ncallbacks() == self._exit_callbacks
             and len(sys.modules) == self._imported
-            and _lowest_descriptor() == self._lowest_descriptor
-            and files_left() == self._files
+            and self._files_and_descriptors() == self._files
             and all(_attributes(name) == kept for name, kept in self._modules.items())
             and all(member.unchanged(self._sets_attributes) for member in self._members)
             and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._memory < _FRESH_MEMORY_KIB
         )
+
+    def _files_and_descriptors(self) -> tuple[FileState, int] | None:
+        return (files_left(), _lowest_descriptor()) if self._opens_files else None
 
 
 class _Member:

@@ -45,8 +45,9 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
             channel.receive(connection, read)
         except channel.ClosedError:
             leave(0)
-        _fresh_streams(connection)
-        leftovers.seed()
+        _fresh_streams()
+        if snapshot is None or snapshot.uses_random:
+            leftovers.seed()
         outcome = _run([preamble, code] if preamble else [code], lines, exit_callbacks, collect=not reuse)
         clean = snapshot is not None and _cleaned_up(connection, snapshot)
         memory = usage(resource.RUSAGE_SELF).ru_maxrss
@@ -84,9 +85,8 @@ def _restored(connection: int) -> bool:
     return True
 
 
-def _fresh_streams(connection: int) -> None:
+def _fresh_streams() -> None:
     """Descriptors 0, 1 and 2 and the text layers over them, made anew at the start of their files."""
-    _restored(connection)
     for descriptor in _DESCRIPTORS:
         os.lseek(descriptor, 0, os.SEEK_SET)
     streams = _READY.pop() if _READY else _text_streams()

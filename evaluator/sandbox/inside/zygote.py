@@ -116,6 +116,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     site.sethelper()
     _import_without_fork_hooks(settings["preload"])
     leftovers.keep()
+    leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
     # Works without the GIL and without running any Python, so also within a call into C that does not end.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
