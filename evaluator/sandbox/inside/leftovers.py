@@ -24,6 +24,8 @@ _HARMLESS = frozenset(
     string struct sys textwrap threading time types typing unicodedata""".split()
 )
 
+_UNDER_OS = frozenset(("posixpath", "posix"))
+
 _TELLING = frozenset(
     """__builtins__ __dict__ __globals__ __code__ __subclasses__ __bases__ __mro__ __base__ __defaults__
     __kwdefaults__ __closure__ __getattribute__ __setattr__ __import__ __del__ __loader__ __spec__ __reduce__
@@ -95,12 +97,17 @@ def _sets_attribute_of_global(code: CodeType) -> bool:
 
 _BUILTINS: dict[str, object] = {}
 _MODULES: set[str] = set()
+_ATTRIBUTES: dict[str, dict[str, object]] = {}
+_MEMBERS: dict[str, list[_Member]] = {}
 
 
 def keep() -> None:
-    """Notes the builtin functions and the names of modules: once, in the zygote."""
+    """Notes the builtin functions, and the modules and what they hold: once, in the zygote."""
     _BUILTINS.update(builtins.__dict__)
     _MODULES.update(sys.stdlib_module_names, sys.modules)
+    for name in (_HARMLESS | _UNDER_OS) & sys.modules.keys():
+        _ATTRIBUTES[name] = _attributes(name)
+        _MEMBERS[name] = [_Member(value) for value in _members(name)]
 
 
 def restore_builtins() -> None:
@@ -117,9 +124,7 @@ class Snapshot:
         codes = _with_nested(code)
         names = _names(codes)
         named = names & _HARMLESS
-        modules = sorted((named | {"sys"} | ({"posixpath", "posix"} if "os" in named else set())) & sys.modules.keys())
-        self._modules = {name: _attributes(name) for name in modules}
-        self._members = [_Member(value) for name in modules for value in _members(name)]
+        self._modules = (named | {"sys"} | (_UNDER_OS if "os" in named else set())) & _ATTRIBUTES.keys()
         self._sets_attributes = any(store in each.co_code[::2] for each in codes for store in _STORES)
         self._path, self._arguments = list(sys.path), list(sys.argv)
         self._recursion_limit = sys.getrecursionlimit()
@@ -143,8 +148,8 @@ class Snapshot:
             and atexit._ncallbacks() == self._exit_callbacks
             and len(sys.modules) == self._imported
             and self._files_and_descriptors() == self._files
-            and all(_attributes(name) == kept for name, kept in self._modules.items())
-            and all(member.unchanged(self._sets_attributes) for member in self._members)
+            and all(_attributes(name) == _ATTRIBUTES[name] for name in self._modules)
+            and all(member.unchanged(self._sets_attributes) for name in self._modules for member in _MEMBERS[name])
             and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._memory < _FRESH_MEMORY_KIB
         )
 
