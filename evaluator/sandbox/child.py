@@ -44,11 +44,15 @@ class Child:
         # The kernel tells the process's number with its first frame.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.connection = Connection(ours)
-        with theirs:
-            forker.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
-        self.number = self.connection.receive_hello(time.monotonic() + _START_S)
-        # It waits for its order now, so the number is still its own; later it may be another process's.
-        self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
+        try:
+            with theirs:
+                forker.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
+            self.number = self.connection.receive_hello(time.monotonic() + _START_S)
+            # It waits for its order now, so the number is still its own; later it may be another process's.
+            self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
+        except BaseException:
+            self._close_files()
+            raise
 
     @property
     def output(self) -> tuple[MemoryFile, MemoryFile]:
@@ -88,7 +92,10 @@ class Child:
         return self.ended
 
     def close(self) -> None:
-        self.connection.close()
         self._handle.close()
+        self._close_files()
+
+    def _close_files(self) -> None:
+        self.connection.close()
         for file in (*self._files, self._stack):
             file.close()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
+from evaluator.sandbox.child import Child
+from evaluator.sandbox.reports import Ended
 from tests.sandbox.conftest import PATIENT, Run
 
 HASTY = Limits(wall_s=0.3, cpu_s=30)
@@ -558,3 +563,25 @@ def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> N
     listing = Program("import os; print(sorted(filter(str.isdigit, os.listdir('/proc'))))")
     with sandbox.execute(listing, PATIENT) as execution:
         assert execution.run(b"", wall_s=30).stdout.text() == "['1', '2']\n"
+
+
+class Gone:
+    """A forker whose other side has ended."""
+
+    def fork(self, descriptors: Sequence[int]) -> None:
+        raise BrokenPipeError
+
+    def kill_child(self) -> None:
+        raise BrokenPipeError
+
+    def await_end(self, watch: object) -> Ended:
+        raise EOFError
+
+
+def test_a_process_that_can_not_be_started_leaves_nothing_open() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(BrokenPipeError):
+            Child(Gone(), b"1")
+        gc.collect()
+    assert [str(each.message) for each in told] == []
