@@ -13,6 +13,7 @@ from rapidfuzz.distance import Indel
 
 from dashboard.excerpt import Excerpt, taken_apart
 from dashboard.wording import counted
+from evaluator.checkers import common_prefix
 
 MAX_LINES = 20_000
 """Lines of both sides together that are aligned; beyond, only the window round the first difference is."""
@@ -81,7 +82,7 @@ def compare(expected: str, actual: str) -> Comparison:
 
 def first_difference(expected: str, actual: str) -> First:
     """The first place where two different texts differ."""
-    at = _common_prefix(expected, actual)
+    at = common_prefix(expected, actual)
     line_start = expected.rfind("\n", 0, at) + 1
     return First(expected.count("\n", 0, at) + 1, at - line_start + 1, _excerpt(expected, at), _excerpt(actual, at))
 
@@ -98,22 +99,9 @@ def _excerpt(text: str, at: int) -> str:
     return word[:24]
 
 
-def _common_prefix(a: str, b: str) -> int:
-    low, high = 0, min(len(a), len(b))
-    if a[:high] == b[:high]:
-        return high
-    while low < high:  # slices compare at memory speed, so halving beats a loop over characters
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def _common_suffix(a: str, b: str, prefix: int) -> int:
     limit = min(len(a), len(b)) - prefix
-    return _common_prefix(a[::-1][:limit], b[::-1][:limit]) if limit > 0 else 0
+    return common_prefix(a[::-1][:limit], b[::-1][:limit]) if limit > 0 else 0
 
 
 def _aligned(left: Excerpt, right: Excerpt, shown: slice) -> Iterator[Row]:
@@ -167,7 +155,7 @@ def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal
 
 def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
     """The characters of two lines that differ. Long lines are compared only round their first difference."""
-    prefix = _common_prefix(a, b)
+    prefix = common_prefix(a, b)
     suffix = _common_suffix(a, b, prefix)
     middle_a, middle_b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
     if len(middle_a) + len(middle_b) > MAX_CHARACTERS:

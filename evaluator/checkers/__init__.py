@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from evaluator.checkers._families import why_no_data
 from evaluator.checkers._rendering import brief, message, render, shortened
+from evaluator.checkers._text import common_prefix
 from evaluator.model import Difference
 from evaluator.package_modules import public_modules
 
@@ -27,6 +28,7 @@ __all__ = [
     "Checker",
     "CheckerError",
     "brief",
+    "common_prefix",
     "get_checker",
     "known_checkers",
     "message",

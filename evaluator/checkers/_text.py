@@ -30,6 +30,8 @@ class Spot(NamedTuple):
 def common_prefix(one: str, other: str) -> int:
     """How many characters both texts begin with alike, in linear time without a loop over characters."""
     low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
     while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:

@@ -31,6 +31,7 @@ _INSIDE_MODULES = (
     "failures",
     "encode",
     "leftovers",
+    "text_layer",
     "calls",
     "programs",
     "template",
@@ -45,16 +46,15 @@ size = int.from_bytes(control.recv(4, socket.MSG_WAITALL), "big")
 bundle = marshal.loads(control.recv(size, socket.MSG_WAITALL)[1:])
 for name in ("evaluator", "evaluator.sandbox", "evaluator.sandbox.inside"):
     sys.modules[name] = types.ModuleType(name)
-register = os.register_at_fork
-os.register_at_fork = lambda **_: None  # see zygote._import_without_fork_hooks
+register_at_fork = os.register_at_fork
+os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
 for name, source in bundle["modules"]:
     full = "evaluator.sandbox.inside." + name
     module = sys.modules[full] = types.ModuleType(full)
     setattr(sys.modules["evaluator.sandbox.inside"], name, module)
     module.__builtins__ = dict(builtins.__dict__)  # what a program patches must not reach us
     exec(compile(source, "<sandbox " + name + ">", "exec", dont_inherit=True), module.__dict__)
-os.register_at_fork = register
-module.main(control, bundle["settings"])
+module.main(control, bundle["settings"], register_at_fork)
 """
 
 _PRELOAD = (

@@ -2,8 +2,9 @@
 
 What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
 whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
-for `socketpair`, which asyncio needs and which reaches nobody else. Signals, limits and priorities reach the
-process itself alone, not its process group or the namespace's first process, which are the harness's.
+for `socketpair`, which asyncio needs and which reaches nobody else. Limits and priorities reach the process itself
+alone; signals also a template that forked it (see `inside/template.py`), but not its process group or the namespace's
+first process, which are the harness's.
 
 The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
 laid, so a short path costs less at each fork than a long list would.

@@ -100,6 +100,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
 def test_keys_walk_the_filter_and_the_failing_tests(visit: Visit) -> None:
     page = visit("completion?verdict=runtime_error")
     expect(page.get_by_text("1 of 2", exact=True)).to_be_visible()
+    settled(page)  # the button that the key stands for is drawn after this text
     page.keyboard.press("j")
     expect(page.get_by_text("2 of 2", exact=True)).to_be_visible()
     settled(page)

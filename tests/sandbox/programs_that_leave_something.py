@@ -46,6 +46,14 @@ n = len(input())
 print.__self__.len = lambda _: 99
 print(n)
 """,
+    "a file opened through the type of a stream": """
+import sys
+FileIO = type(sys.stdin.buffer.raw)
+left = FileIO("left.txt", "a+")
+left.write(b"x")
+left.seek(0)
+print(input(), len(left.read()))
+""",
     "a patched builtin": """
 import builtins
 print(input(), len("four"))

@@ -12,21 +12,13 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from evaluator.sandbox.inside import channel, encode, failures, leftovers
+from evaluator.sandbox.inside.text_layer import text_layer
 
-_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
-
-
-def _text_streams() -> _Streams:
-    """Text layers over 0, 1 and 2, whatever these are when they are used."""
-    stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), "utf-8")
-    stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "backslashreplace")
-    stderr = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), "utf-8", "backslashreplace", line_buffering=True
-    )
-    return stdin, stdout, stderr
-
-
-_STREAMS = _text_streams()
+_STREAMS = (
+    text_layer(0, "r", "strict"),
+    text_layer(1, "w", "backslashreplace"),
+    text_layer(2, "w", "backslashreplace"),
+)
 """Made by the zygote: what a process makes itself costs a copy of each page that it writes to."""
 
 

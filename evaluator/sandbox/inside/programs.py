@@ -14,6 +14,7 @@ import weakref
 from types import CodeType, ModuleType
 
 from evaluator.sandbox.inside import channel, failures, leftovers
+from evaluator.sandbox.inside.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
 _FILE = "/tmp/main.py"  # noqa: S108 - the sandbox's own
@@ -95,23 +96,9 @@ def _fresh_streams() -> None:
     sys.stderr = sys.__stderr__ = streams[2]  # type: ignore[misc]
 
 
-_NAMES = ("<stdin>", "<stdout>", "<stderr>")
-
-
-def _text(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
-    raw = io.FileIO(descriptor, mode, closefd=False)
-    raw.name = _NAMES[descriptor]
-    buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
-    stream = io.TextIOWrapper(buffer, "utf-8", errors, newline="\n", line_buffering=descriptor == 2)
-    stream.mode = mode  # type: ignore[misc]
-    return stream
-
-
-_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
-
-
-def _text_streams() -> _Streams:
-    return _text(0, "r", "surrogateescape"), _text(1, "w", "surrogateescape"), _text(2, "w", "backslashreplace")
+def _text_streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]:
+    escaped = "surrogateescape"
+    return text_layer(0, "r", escaped), text_layer(1, "w", escaped), text_layer(2, "w", "backslashreplace")
 
 
 _READY = [_text_streams()]

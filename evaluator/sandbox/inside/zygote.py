@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from evaluator.sandbox.inside import channel, failures, leftovers, linux, process
@@ -34,9 +35,15 @@ async def h(): yield await 1
 _THREAD_STACK = 8 * 2**20
 
 
-def main(control: socket.socket, settings: dict[str, Any]) -> None:
-    """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection."""
+def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Callable[..., None]) -> None:
+    """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection.
+
+    `register_at_fork` is put back when everything is imported. What `threading` and `random` would do in each forked
+    process costs more than the fork itself: locks made anew that nobody holds here, for there is one thread, and a
+    seed that we replace.
+    """
     _prepare(settings)
+    os.register_at_fork = register_at_fork
     landlock_abi = linux.landlock_abi() if settings["landlock"] else 0
     confinement = process.Confinement(
         linux.SeccompFilter(settings["seccomp"]),
@@ -92,21 +99,6 @@ def _watch(control: socket.socket, child: int, init: int) -> None:
     channel.send(control.fileno(), b"E", channel.as_json(ended))
 
 
-def _import_without_fork_hooks(names: list[str]) -> None:
-    """What `threading` and `random` do in each forked child costs more than the fork itself.
-
-    They make locks anew that nobody holds here, for there is one thread, and a seed that we replace.
-    """
-    register = os.register_at_fork
-    os.register_at_fork = lambda **_: None
-    try:
-        for name in names:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
-    finally:
-        os.register_at_fork = register
-
-
 def _prepare(settings: dict[str, Any]) -> None:
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
@@ -114,7 +106,9 @@ def _prepare(settings: dict[str, Any]) -> None:
     site.setquit()
     site.setcopyright()
     site.sethelper()
-    _import_without_fork_hooks(settings["preload"])
+    for name in settings["preload"]:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
