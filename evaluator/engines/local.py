@@ -84,9 +84,9 @@ class _Crew:
         self._ending = threading.Event()
 
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
-        first = Sandbox()
+        first = Sandbox(self._options.sandbox)
         first.warm_up()  # raises here where there is none, before anything is graded
-        sandboxes = [first, *(Sandbox() for _ in range(self._count - 1))]
+        sandboxes = [first, *(Sandbox(self._options.sandbox) for _ in range(self._count - 1))]
         gate = Gate()
         workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]
         threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in workers]

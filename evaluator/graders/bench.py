@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from evaluator.model import Limits
-from evaluator.sandbox import Sandbox
+from evaluator.sandbox import Sandbox, Settings
 
 Isolation = Literal["completion", "test"]
 
@@ -25,6 +25,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     fail_fast: bool = False
     isolation: Isolation = "completion"
     """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
+    sandbox: Settings = msgspec.field(default_factory=Settings)
 
 
 @dataclass(frozen=True)

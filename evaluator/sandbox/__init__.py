@@ -13,6 +13,7 @@ from evaluator.model import Limits
 from evaluator.sandbox.execution import Execution, FaultError, Program
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.self_test import Layer, prove, self_test
+from evaluator.sandbox.settings import Settings, Strictness, Way
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import BadValueError, encoded_call
 from evaluator.sandbox.zygotes import Zygote
@@ -26,8 +27,11 @@ __all__ = [
     "Program",
     "Sandbox",
     "SandboxUnavailable",
+    "Settings",
     "Status",
     "Stream",
+    "Strictness",
+    "Way",
     "encoded_call",
     "self_test",
 ]
@@ -36,7 +40,8 @@ __all__ = [
 class Sandbox:
     """One worker's warm interpreters. For one thread at a time; close it, or use it with `with`."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
         self._zygotes: dict[bool, Zygote] = {}
         self._closed = False
         self._proved = False

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from evaluator.model import Traceback
+from evaluator.model import Flag, Traceback
 
 
 class Status(Enum):
@@ -55,3 +55,5 @@ class Outcome(msgspec.Struct, kw_only=True):
     wall_s: float = 0.0
     cpu_s: float = 0.0
     memory_mb: float = 0.0
+    notes: tuple[Flag, ...] = ()
+    """What was seen beside the outcome, with what showed it."""

@@ -1,0 +1,30 @@
+"""What a sandbox is asked for: how strict, which Python, and by which of the two ways it keeps code in."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+Strictness = Literal["strict", "degraded"]
+
+
+class Way(StrEnum):
+    """How code is kept in. Both have the same limits, system call filter and protocol."""
+
+    NAMESPACES = "namespaces"
+    """bubblewrap: user, process, mount, network and IPC namespaces; Landlock too, where the kernel has it."""
+    LANDLOCK = "landlock"
+    """Where user namespaces are refused: Landlock for files, another user when we are root, no new processes."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a `Sandbox`."""
+
+    strictness: Strictness = "strict"
+    """strict: runs nothing unless files, network and process tree are proved; degraded: runs with what there is."""
+    python: str | None = None
+    """Path of the interpreter whose packages completions see; None: this process's own, with numpy."""
+    way: Way | None = None
+    """None: namespaces where they can be had, else Landlock."""
