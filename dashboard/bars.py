@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from dashboard import state, theme
-from dashboard.queries.outcomes import Cluster, VerdictCount
+from dashboard.queries.outcomes import Cluster, FlagCount, VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
 
@@ -21,12 +21,14 @@ def _component(name: str, look: str) -> Any:
 _verdicts = _component("rollscope_verdict_bars", "bars")
 _legend = _component("rollscope_verdict_legend", "bars line")
 _clusters = _component("rollscope_cluster_bars", "bars wide")
+_flags = _component("rollscope_flag_bars", "bars wide")
 
 
 class Bar(NamedTuple):
     """One row, and the view of the rollouts behind it; a row without one is no link."""
 
-    verdict: str
+    verdict: str | None
+    """None for rows that are of no one verdict."""
     label: str
     rollouts: int
     note: str
@@ -58,6 +60,12 @@ def clusters(found: Sequence[Cluster], view: View, *, key: str = "cluster_bars")
     _show(_clusters, key, bars, tracks=False)
 
 
+def flags(found: Sequence[FlagCount], view: View, *, key: str = "flag_bars") -> None:
+    """One row a flag; a click shows its rollouts."""
+    bars = [Bar(None, c.name, c.rollouts, counted(c.tasks, "task"), view.place().but(flag=c.name)) for c in found]
+    _show(_flags, key, bars, tracks=False)
+
+
 def _only(count: VerdictCount, view: View) -> View:
     return view.place().but(verdicts=(count.verdict,))
 
@@ -71,7 +79,7 @@ def _show(mount: Any, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
     most = max((bar.rollouts for bar in bars), default=1)
     rows = [
         {
-            "letter": theme.verdict(bar.verdict).letter,
+            "letter": theme.verdict(bar.verdict).letter if bar.verdict else None,
             "label": bar.label,
             "count": f"{bar.rollouts:,}",
             "share": bar.rollouts / most,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from html import escape
 from typing import Any
 
@@ -20,6 +22,8 @@ from evaluator.model import Traceback, Verdict
 Record = dict[str, Any]
 
 _PANES = {"code": "Code", "raw": "Raw completion", "prompt": "Prompt"}
+_LINE = re.compile(r"\bline (\d{1,7})\b")
+_LINE_LINK = r'<a href="#L\1">line \1</a>'
 _CODE_HEIGHT = "max(300px, calc(100vh - 232px))"
 
 _WHY: dict[Verdict, str] = {
@@ -133,6 +137,17 @@ def error(rollout: Record, test: Record | None) -> None:
     st.html(f'<div class="rs-error">{head}{body}{_frames(trace)}</div>')
 
 
+def flags(rollout: Record) -> None:
+    """What was seen beside the verdict, each with its evidence; its line numbers are those of the code."""
+    words, evidence = rollout["flags"] or [], rollout["flag_evidence"] or []
+    if words:
+        rows = "".join(
+            f"<b>{escape(word)}</b><span>{_LINE.sub(_LINE_LINK, escape(told))}</span>"
+            for word, told in itertools.zip_longest(words, evidence, fillvalue="")
+        )
+        st.html(f'<div class="rs-flags" role="group" aria-label="flags">{rows}</div>')
+
+
 def case(screen: Screen, rollout: Record, test: Record | None) -> None:
     """The exact input, and expected beside actual with the first difference located."""
     if test is None:
@@ -200,8 +215,6 @@ def _head_facts(rollout: Record) -> list[tuple[str, str]]:
     found += [(name, str(value)) for name, value in optional if value]
     if not rollout["verified"]:
         found.append(("verified", "no"))
-    if rollout["flags"]:
-        found.append(("flags", ", ".join(rollout["flags"])))
     return found
 
 

@@ -19,6 +19,7 @@ _CLAUSE_NAMES = {
     "verdicts": "verdict",
     "model": "model",
     "err": "error",
+    "flag": "flag",
     "q": "text",
     "r_min": "reward from",
     "r_max": "reward to",
@@ -200,6 +201,9 @@ def _filter(run: OpenRun, view: View) -> None:
         _pick("model", "Model", _with(names, filter_.model), filter_.model or None)
     clusters = [c.name for c in outcomes.clusters(run, Filter())]
     _pick("err", "Error", _with(clusters, filter_.err), filter_.err or None)
+    flags = [c.name for c in (*outcomes.flag_counts(run, Filter()), *outcomes.missing_packages(run, Filter()))]
+    if flags or filter_.flag:
+        _pick("flag", "Flag", _with(flags, filter_.flag), filter_.flag or None)
     _rewards(filter_)
     if filter_:
         cleared = view.but(filter=Filter(), page=1)

@@ -116,6 +116,7 @@ _COLUMNS = {
     "error_type": st.column_config.TextColumn("error", width=120),
     "error_message": st.column_config.TextColumn("message", width="large"),
     "error_line": st.column_config.NumberColumn("line", format="%d", width=50),
+    "flags": st.column_config.TextColumn("flags", width=120),
     "wall_s": st.column_config.NumberColumn("wall, s", format="%.3f", width=75),
     "memory_mb": st.column_config.NumberColumn("memory, MiB", format="%.0f", width=95),
 }

@@ -39,6 +39,8 @@ class Filter(msgspec.Struct, frozen=True):
     model: str = ""
     err: str = ""
     """An error cluster's name, as `queries.outcomes.clusters` gives it."""
+    flag: str = ""
+    """A flag's word, or `word: evidence`, such as `missing_package: pandas`."""
     q: str = ""
     """Text looked for in task, sample, model and error message; case does not matter."""
     r_min: float | None = None
@@ -50,7 +52,7 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it picks by how a rollout ended: then rates such as pass@1 would mean nothing."""
-        return bool(self.verdicts or self.err or self.r_min is not None or self.r_max is not None)
+        return bool(self.verdicts or self.err or self.flag or self.r_min is not None or self.r_max is not None)
 
     def words(self) -> frozenset[str]:
         """The verdict words with `failed` spelled out."""
@@ -92,6 +94,7 @@ class View(msgspec.Struct, frozen=True):
             "verdict": ",".join(filter_.verdicts),
             "model": filter_.model,
             "err": filter_.err,
+            "flag": filter_.flag,
             "q": filter_.q,
             "r_min": _number_text(filter_.r_min),
             "r_max": _number_text(filter_.r_max),
@@ -114,6 +117,7 @@ def parse(params: Mapping[str, str]) -> View:
             verdicts=tuple(dict.fromkeys(words)),
             model=params.get("model", ""),
             err=params.get("err", ""),
+            flag=params.get("flag", ""),
             q=params.get("q", ""),
             r_min=_float(params.get("r_min")),
             r_max=_float(params.get("r_max")),

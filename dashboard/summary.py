@@ -15,6 +15,7 @@ from dashboard.workspace import OpenRun
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task says"
 _CLUSTERS_SHOWN = 12
+_FLAGS_SHOWN = 12
 _CLUSTERS_AT_MOST = 1_000
 
 
@@ -118,6 +119,19 @@ def clusters(screen: Screen) -> None:
             bars.clusters(others, screen.view, key="more_cluster_bars")
     if len(found) == _CLUSTERS_AT_MOST:
         facts.note(f"The {_CLUSTERS_AT_MOST:,} most frequent are listed.")
+
+
+def flags(screen: Screen) -> None:
+    """What was seen beside the verdicts, and which packages were missing; nothing where nothing was."""
+    run, filter_ = screen.run, screen.view.filter
+    found = [*outcomes.flag_counts(run, filter_), *outcomes.missing_packages(run, filter_)]
+    if not found:
+        return
+    facts.section("Flags beside the verdicts: a click shows the rollouts")
+    bars.flags(found[:_FLAGS_SHOWN], screen.view)
+    if others := found[_FLAGS_SHOWN:]:
+        with st.expander(f"{len(others):,} more"):
+            bars.flags(others, screen.view, key="more_flag_bars")
 
 
 def provenance(run: OpenRun) -> None:

@@ -151,8 +151,8 @@ def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[by
 
 def _cell(value: Any) -> Any:
     """A value as a spreadsheet may have it: text that it would run as a formula gets a leading quote."""
-    if isinstance(value, list):
-        value = ";".join(value)
+    if isinstance(value, list):  # evidence is code, which has semicolons but is in one line
+        value = ("\n" if any(";" in item for item in value) else ";").join(value)
     if isinstance(value, str):
         value = value.replace("\0", "\\x00")
         return "'" + value if value.startswith(_FORMULA_STARTS) else value

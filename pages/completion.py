@@ -13,6 +13,7 @@ left, right = st.columns([1, 1], gap="small")
 with left:
     completion.code(screen, rollout, test)
 with right:
+    completion.flags(rollout)
     completion.error(rollout, test)
     completion.case(screen, rollout, test)
     completion.streams(test)

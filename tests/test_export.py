@@ -97,6 +97,15 @@ def test_code_survives_csv(tmp_path: Path) -> None:
     assert row["code"] == code.replace("\0", "\\x00")
 
 
+def test_evidence_with_semicolons_is_told_apart_in_csv(tmp_path: Path) -> None:
+    flags = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
+    run = made(tmp_path / "run", grade("a", flags=flags))
+    [row] = as_csv(run, columns=["flags", "flag_evidence"])
+    assert row["flags"].split(";") == ["early_exit", "gc_walking"]
+    assert row["flag_evidence"].split("\n") == ["line 1: import os; os._exit(0)", "line 2"]
+    assert as_jsonl(run, columns=["flag_evidence"])[0]["flag_evidence"] == [flag.evidence for flag in flags]
+
+
 def test_columns_and_conditions_choose(tmp_path: Path) -> None:
     run = made(tmp_path / "run", grade("a"), grade("b", Verdict.TIME_LIMIT, flags=(Flag("f", "e"), Flag("g", ""))))
     assert as_jsonl(run, where="verdict = 'time_limit'", columns=["flags", "sample_id"]) == [

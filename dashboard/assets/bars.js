@@ -18,19 +18,32 @@ function line(row, data, pick) {
     pick();
   });
   const look = data.palette[row.letter];
-  const chip = part("chip", row.letter);
-  chip.style.background = look.colour;
-  chip.style.color = look.ink;
-  if (look.hatched) chip.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
-  const track = part("track", "");
-  const fill = part("fill", "");
-  fill.style.width = `${Math.max(row.share * 100, 0.6)}%`;
-  fill.style.background = look.colour;
-  if (look.hatched) fill.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
-  track.append(fill);
-  link.append(chip, part("label", row.label), ...(data.bars ? [track] : []), part("count", row.count));
+  if (look) link.append(chip(row.letter, look));
+  link.append(part("label", row.label));
+  if (data.bars) link.append(track(row.share, look));
+  link.append(part("count", row.count));
   if (row.note) link.append(part("note", row.note));
   return link;
+}
+
+function chip(letter, look) {
+  const element = painted(part("chip", letter), look);
+  element.style.color = look.ink;
+  return element;
+}
+
+function track(share, look) {
+  const fill = painted(part("fill", ""), look);
+  fill.style.width = `${Math.max(share * 100, 0.6)}%`;
+  const element = part("track", "");
+  element.append(fill);
+  return element;
+}
+
+function painted(element, look) {
+  element.style.background = look.colour;
+  if (look.hatched) element.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
+  return element;
 }
 
 function part(name, text) {

@@ -23,6 +23,8 @@ def clauses(filter_: Filter) -> list[tuple[str, str, dict[str, Any]]]:
         found.append(("model", "model = $model", {"model": filter_.model}))
     if filter_.err:
         found.append(("err", f"{CLUSTER} = $err", {"err": filter_.err}))
+    if filter_.flag:
+        found.append(("flag", *_flag(filter_.flag)))
     if filter_.q:
         text = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
         found.append(("q", f"contains({text}, lower($q))", {"q": filter_.q}))
@@ -31,6 +33,14 @@ def clauses(filter_: Filter) -> list[tuple[str, str, dict[str, Any]]]:
     if filter_.r_max is not None:
         found.append(("r_max", "reward <= $r_max", {"r_max": filter_.r_max}))
     return found
+
+
+def _flag(name: str) -> tuple[str, dict[str, Any]]:
+    """Of a flag's word, or of `word: evidence`."""
+    word, _, evidence = name.partition(": ")
+    if not evidence:
+        return "list_contains(flags, $flag)", {"flag": word}
+    return "flag_evidence[list_position(flags, $flag)] = $evidence", {"flag": word, "evidence": evidence}
 
 
 def where(filter_: Filter) -> tuple[str, dict[str, Any]]:

@@ -16,8 +16,14 @@ ROLLOUTS_A_PAGE = 200
 SAMPLES_SHOWN = 500
 TABLE_COLUMNS = (
     "task_id", "sample_id", "model", "verdict", "reward", "tests_passed", "tests_total", "error_type",
-    "error_message", "error_line", "wall_s", "memory_mb",
+    "error_message", "error_line", "flags", "wall_s", "memory_mb",
 )  # fmt: skip
+
+
+_SHOWN = {
+    "error_message": "left(error_message, 200) AS error_message",
+    "flags": "array_to_string(flags, ', ') AS flags",
+}
 
 
 class GridRow(NamedTuple):
@@ -91,9 +97,7 @@ def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[tuple[str, st
 def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> Any:
     """One page of rollouts as an Arrow table with `TABLE_COLUMNS`; messages are cut at 200 characters."""
     condition, params = where(filter_)
-    columns = ", ".join(
-        "left(error_message, 200) AS error_message" if c == "error_message" else c for c in TABLE_COLUMNS
-    )
+    columns = ", ".join(_SHOWN.get(column, column) for column in TABLE_COLUMNS)
     sql = f"""SELECT {columns} FROM rollouts WHERE {condition}
               ORDER BY {sort_key(sort)}, "row" LIMIT $limit OFFSET $offset"""  # noqa: S608
     window = {"limit": ROLLOUTS_A_PAGE, "offset": (page - 1) * ROLLOUTS_A_PAGE}

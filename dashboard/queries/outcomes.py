@@ -51,6 +51,14 @@ class Cluster(NamedTuple):
     tasks: int
 
 
+class FlagCount(NamedTuple):
+    """Rollouts with a flag; `name` is what the filter calls them."""
+
+    name: str
+    rollouts: int
+    tasks: int
+
+
 @cached
 def verdict_counts(run: OpenRun, filter_: Filter) -> list[VerdictCount]:
     """Rollouts by verdict, in the order of the verdicts' display; verdicts that nothing has are left out."""
@@ -96,6 +104,29 @@ def clusters(run: OpenRun, filter_: Filter, limit: int = 50) -> list[Cluster]:
         FROM rollouts WHERE {condition} AND verdict <> 'passed'
         GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
     return [Cluster(*row) for row in run.rows(sql, params | {"limit": limit})]
+
+
+@cached
+def flag_counts(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+    """Rollouts by flag, the most frequent first; those with none are left out."""
+    condition, params = where(filter_)
+    sql = f"""
+        SELECT flag, count(*), count(DISTINCT task_id)
+        FROM (SELECT unnest(list_distinct(flags)) AS flag, task_id FROM rollouts WHERE {condition})
+        GROUP BY flag ORDER BY count(*) DESC, flag LIMIT 100"""  # noqa: S608
+    return [FlagCount(*row) for row in run.rows(sql, params)]
+
+
+@cached
+def missing_packages(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+    """Rollouts by the module that they did not find, the most wanted first."""
+    condition, params = where(filter_)
+    sql = f"""
+        SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, count(*),
+               count(DISTINCT task_id)
+        FROM rollouts WHERE {condition} AND list_contains(flags, 'missing_package')
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT 100"""  # noqa: S608
+    return [FlagCount(*row) for row in run.rows(sql, params)]
 
 
 @cached

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
+from evaluator import flags
 from evaluator.checkers import Checker, CheckerError, get_checker
 from evaluator.graders._remembered import Remembered
-from evaluator.graders.literal_checks import NotLiteral, expectation_holds, extract_calls, test_case
+from evaluator.graders.literal_checks import (
+    LiteralCall,
+    NotLiteral,
+    Relation,
+    expectation_holds,
+    extract_calls,
+    test_case,
+)
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_call
 
@@ -28,6 +37,8 @@ class PlannedCase:
     """What goes into the sandbox: stdin's bytes, or a call's arguments."""
     judge: Callable[[object], Difference | None]
     """Takes the decoded value (call) or stdout's text (stdin); None when it is right."""
+    example: flags.Example | None
+    """Input and expected output, where a completion could have them written down."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,11 @@ class Plan:
     checker: str
     by_value: bool
     """Whether answers are values (call, assert) or text (stdin)."""
+
+    @cached_property
+    def answers(self) -> flags.Answers:
+        """What is looked for in a completion's code."""
+        return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
 
 
 _plans: Remembered[tuple[object, ...], Plan | str] = Remembered(256)
@@ -114,6 +130,7 @@ def _assert_plan(task: Task) -> Plan:
                 test_case(call),
                 encoded_call(call.args, call.kwargs),
                 lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
+                _asked_for(call),
             )
             for call in calls.calls
         )
@@ -124,7 +141,8 @@ def _assert_plan(task: Task) -> Plan:
 
 def _stdin_case(case: TestCase, checker: Checker) -> PlannedCase:
     payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
-    return PlannedCase(case, payload, lambda text: checker.check(case.expected, text))
+    example = _example(case, case.input, case.expected)
+    return PlannedCase(case, payload, lambda text: checker.check(case.expected, text), example)
 
 
 def _is_escaped(text: str) -> bool:
@@ -135,7 +153,20 @@ def _call_case(case: TestCase, checker: Checker) -> PlannedCase:
     lines = [line for line in case.input.split("\n") if line.strip()]
     arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
     expected = _json(case.expected, f"test case {case.index}: output")
-    return PlannedCase(case, encoded_call(arguments, {}), lambda value: checker.check(expected, value))
+    example = _example(case, tuple(arguments), expected)
+    return PlannedCase(case, encoded_call(arguments, {}), lambda value: checker.check(expected, value), example)
+
+
+def _asked_for(call: LiteralCall) -> flags.Example | None:
+    if call.expectation.relation not in (Relation.EQUAL, Relation.IDENTICAL):
+        return None
+    return _example(test_case(call), (*call.args, *call.kwargs.values()), call.expectation.value)
+
+
+def _example(case: TestCase, given: flags.Given, expected: object) -> flags.Example | None:
+    if not given or len(case.input) + len(case.expected) > flags.LONGEST:
+        return None
+    return flags.Example(case.index, given, expected)
 
 
 def _json(text: str, where: str) -> object:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from evaluator import flags
 from evaluator.checkers import render, shortened
 from evaluator.extraction import Extraction, extract
 from evaluator.graders._attempts import Budget, attempt
 from evaluator.graders._plans import Plan, PlannedCase, UngradableError, plan_for, test_cases
 from evaluator.graders._preamble import why_it_fails
 from evaluator.graders.bench import Bench
-from evaluator.model import CaseResult, Grade, Limits, Rollout, Task, Verdict
+from evaluator.model import CaseResult, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Status
 
 __all__ = ["grade", "test_cases"]
@@ -51,13 +52,16 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         result.error_message = str(error)
         return result
     result.checker = plan.checker
-    cases = _grade_cases(task, extraction, plan, result.limits, bench)
+    notes: list[Flag] = []
+    cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
     result.layers = bench.sandbox.layers
     fault = _fault_of_preamble(task, plan, cases, result.limits, bench) if extraction.code is not None else None
     if fault is not None:
         result.error_message = fault
         return result
     result.cases = tuple(cases)
+    if extraction.code is not None:
+        result.flags = flags.flags_of(task, extraction.code, cases, notes, plan.answers)
     _conclude(result, extraction)
     return result
 
@@ -91,20 +95,25 @@ def _conclude(result: Grade, extraction: Extraction) -> None:
     result.reward = float(result.verdict is Verdict.PASSED)
 
 
-def _grade_cases(task: Task, extraction: Extraction, plan: Plan, limits: Limits, bench: Bench) -> list[CaseResult]:
+def _grade_cases(
+    task: Task, extraction: Extraction, plan: Plan, limits: Limits, bench: Bench, notes: list[Flag]
+) -> list[CaseResult]:
+    """The results; what the sandbox saw beside them is put into `notes`."""
     if extraction.code is None:
         return [_not_run(planned) for planned in plan.cases]
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     with bench.sandbox.execute(program, limits, reuse=reuse, several=several) as execution:
-        results = _run_cases(task, plan, limits, bench, execution)
+        results = _run_cases(task, plan, limits, bench, execution, notes)
         tampering = execution.finish()
     if tampering and all(result.verdict is Verdict.PASSED for result in results):
         results[-1].verdict, results[-1].error_message = Verdict.REJECTED, tampering
     return results
 
 
-def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution) -> list[CaseResult]:
+def _run_cases(
+    task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution, notes: list[Flag]
+) -> list[CaseResult]:
     results: list[CaseResult] = []
     budget = Budget(limits.total_s)
     time_outs = 0
@@ -120,12 +129,24 @@ def _run_cases(task: Task, plan: Plan, limits: Limits, bench: Bench, execution: 
             results.append(late)
             stopped = True
             continue
-        result = _case_result(task, plan, planned, attempt(planned.payload, limits, budget, bench, execution))
+        outcome = attempt(planned.payload, limits, budget, bench, execution)
+        notes += outcome.notes
+        if plan.by_value:
+            notes += _early_exit(planned, outcome, notes)
+        result = _case_result(task, plan, planned, outcome)
         results.append(result)
         time_outs += result.verdict is Verdict.TIME_LIMIT
         failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
         stopped = failed_fast or time_outs >= _TIME_OUTS_ALLOWED or result.verdict is Verdict.REJECTED
     return results
+
+
+def _early_exit(planned: PlannedCase, outcome: Outcome, notes: list[Flag]) -> list[Flag]:
+    """The first call whose process ended as if by itself; a program may end whenever it likes."""
+    by_itself = outcome.status is Status.DIED and outcome.exit_status is not None and outcome.exit_status >= 0
+    if not by_itself or any(note.word == "early_exit" for note in notes):
+        return []
+    return [Flag("early_exit", f"test {planned.case.index}: {outcome.message}")]
 
 
 def _not_run(planned: PlannedCase) -> CaseResult:

@@ -13,7 +13,7 @@ import fractions
 import marshal
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,6 +24,8 @@ _PLAIN = frozenset((type(None), bool, int, float, str))
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _EQUAL_HASHES = 64
 _MOST_BITS = 1 << 14
+_MOST_NAMED = 3
+_LONGEST_NAME = 200
 
 
 class BadValueError(ValueError):
@@ -39,10 +41,29 @@ def encoded_call(arguments: Sequence[object], keywords: Mapping[str, object]) ->
     return marshal.dumps(call, 2)
 
 
+class Answer(NamedTuple):
+    """What a completion answered."""
+
+    value: object
+    subclasses: tuple[str, ...] = ()
+    """What is said of classes of its own whose instances crossed as their bases' values."""
+
+
 def decoded(text: bytes) -> object:
     """The value that a completion answered. Raises `BadValueError`."""
+    return answered(text).value
+
+
+def answered(text: bytes) -> Answer:
+    """The value, and what is said of it. Raises `BadValueError`."""
     try:
-        return _value(msgspec.json.decode(text), 0)
+        node = msgspec.json.decode(text)
+        if type(node) is not dict or "u" not in node:
+            return Answer(_value(node, 0))
+        names, value = node.pop("u")
+        if node or type(names) is not list or not 0 < len(names) <= _MOST_NAMED:
+            raise BadValueError("names of classes that no encoder gives")
+        return Answer(_value(value, 0), tuple(_text(_value(name, 0))[:_LONGEST_NAME] for name in names))
     except (ValueError, TypeError, ArithmeticError, RecursionError, msgspec.DecodeError) as error:
         raise BadValueError(f"an answer that no encoder writes: {error}"[:200]) from None
 
@@ -71,20 +92,53 @@ def _items(nodes: Any, depth: int) -> list[object]:
     return [_value(node, depth) for node in nodes]
 
 
-def _pairs(nodes: Any, depth: int) -> dict[Hashable, object]:
-    parts = _items(nodes, depth)
-    keys = parts[::2]
-    if len(parts) % 2:
-        raise BadValueError("a key without a value")
-    return dict(zip(_spread(keys), parts[1::2], strict=True))
+def _mapping(make: Callable[[Any], object]) -> Callable[[Any, int], object]:
+    """Reads pairs; `make` is given them as a dict."""
+
+    def read(nodes: Any, depth: int) -> object:
+        parts = _items(nodes, depth)
+        if len(parts) % 2:
+            raise BadValueError("a key without a value")
+        keys = _spread(parts[::2])
+        made = dict(zip(keys, parts[1::2], strict=True))
+        return make(made) if len(made) == len(keys) else _merged("dict")
+
+    return read
+
+
+def _members(make: type[set[Any]] | type[frozenset[Any]]) -> Callable[[Any, int], object]:
+    def read(nodes: Any, depth: int) -> object:
+        members = _spread(_items(nodes, depth))
+        made = make(members)
+        return made if len(made) == len(members) else _merged(make.__name__)
+
+    return read
+
+
+def _merged(kind: str) -> Opaque:
+    """The completion's own `__eq__` and `__hash__` held apart what is one as data."""
+    return Opaque(kind, "some of its keys or items are equal once they are data")
 
 
 def _spread(keys: list[object]) -> list[Hashable]:
     """The keys, refused when so many share a hash that a table of them would take for ever to build."""
-    hashes = collections.Counter(map(hash, keys))
+    try:
+        hashes = collections.Counter(map(hash, keys))
+    except TypeError:
+        keys = [_hashable(key) for key in keys]
+        hashes = collections.Counter(map(hash, keys))
     if hashes and len(keys) > _EQUAL_HASHES and max(hashes.values()) > _EQUAL_HASHES:
         raise BadValueError("too many keys with one hash")
-    return [key for key in keys if isinstance(key, Hashable)]
+    return keys
+
+
+def _hashable(key: object) -> Hashable:
+    """The key; no data where it has a hash in the completion alone, as a subclass of list with `__hash__` has."""
+    try:
+        hash(key)
+    except TypeError:
+        return Opaque(type(key).__name__, "as data it can't be a key or in a set")
+    return key
 
 
 def _text(node: Any) -> str:
@@ -148,17 +202,17 @@ _TAGS: dict[str, Callable[[Any, int], object]] = {
     "B": lambda node, _: bytearray.fromhex(_text(node)),
     "c": _complex,
     "t": lambda node, depth: tuple(_items(node, depth)),
-    "d": _pairs,
-    "S": lambda node, depth: set(_spread(_items(node, depth))),
-    "Z": lambda node, depth: frozenset(_spread(_items(node, depth))),
+    "d": _mapping(lambda pairs: pairs),
+    "S": _members(set),
+    "Z": _members(frozenset),
     "o": _opaque,
     "x": _named,
 }
 
 _NAMED: dict[str, Callable[[Any, int], object]] = {
-    "Counter": lambda node, depth: collections.Counter(_pairs(node, depth)),
-    "OrderedDict": lambda node, depth: collections.OrderedDict(_pairs(node, depth)),
-    "defaultdict": lambda node, depth: collections.defaultdict(None, _pairs(node, depth)),
+    "Counter": _mapping(collections.Counter),
+    "OrderedDict": _mapping(collections.OrderedDict),
+    "defaultdict": _mapping(lambda pairs: collections.defaultdict(None, pairs)),
     "deque": lambda node, depth: collections.deque(_items(node, depth)),
     "Decimal": lambda node, _: decimal.Decimal(_text(node)),
     "Fraction": lambda node, _: fractions.Fraction(*map(_short_int, node)),

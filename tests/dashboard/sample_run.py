@@ -8,6 +8,7 @@ import evaluator
 from evaluator.model import (
     CaseResult,
     Difference,
+    Flag,
     Frame,
     Grade,
     Kind,
@@ -24,6 +25,8 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$
 ADD_CODE = "def add(a, b):\n    total = a\n    for _ in range(b):\n        total = total.plus(1)\n    return total\n"
 LONG_CODE = "\n".join(f"value_{n} = {n}" for n in range(1, 160)) + "\ndef add(a, b):\n    return missing\n"
 MODELS = ("small", "large")
+PANDAS = (Flag("missing_package", "pandas"),)
+FLAGS = (Flag("ctypes", f"line 159: {HOSTILE}; line 161: {'W' * 300}"), *PANDAS)
 
 
 def cases(*expected: str) -> tuple[TestCase, ...]:
@@ -122,8 +125,16 @@ def grades() -> list[Grade]:
     message = "'int' object has no attribute 'plus'"
     found = [
         grade(add, "add#0", good, "def add(a, b):\n    return a + b\n"),
-        grade(add, "add#1", (passed(0, "1"), raised(1, "3", "AttributeError", message, 3, 4), good[2]), ADD_CODE),
-        grade(add, "add#2", (passed(0, "1"), good[1], raised(2, "5", "NameError", HOSTILE, 161)), LONG_CODE),
+        grade(
+            add,
+            "add#1",
+            (passed(0, "1"), raised(1, "3", "AttributeError", message, 3, 4), good[2]),
+            ADD_CODE,
+            flags=PANDAS,
+        ),
+        grade(
+            add, "add#2", (passed(0, "1"), good[1], raised(2, "5", "NameError", HOSTILE, 161)), LONG_CODE, flags=FLAGS
+        ),
         grade(add, "add#3", good, "def add(a, b):\n    return b + a\n", duplicate_of="add#0"),
         grade(
             text,

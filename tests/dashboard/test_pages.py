@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -16,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 from dashboard import sandbox_check, state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs import Manifest, RunWriter
-from evaluator.sandbox import launch
 from tests.dashboard import sample_run
 from tests.dashboard.conftest import APP
 
@@ -66,6 +66,8 @@ def no_exception(app: AppTest) -> None:
         {"verdict": "failed"},
         {"q": "add", "model": "small", "view": "table"},
         {"view": "raw", "verdict": "runtime_error"},
+        {"flag": "missing_package: pandas"},
+        {"flag": "nothing: at all"},
         {"task": "math/add"},
         {"task": "math/add", "sample": "add#2", "test": "2"},
         {"task": f"text/{sample_run.HOSTILE}", "view": "prompt"},
@@ -106,6 +108,43 @@ def test_overview_counts_ungraded_rollouts_apart_from_failures() -> None:
     assert found["sandbox_error"]["value"] == "1"
     assert found["mean reward"]["value"] == f"{2 / 11:.3f}"
     assert found["unknown"]["href"] == "rollouts?verdict=unknown"
+
+
+@pytest.mark.usefixtures("opened")
+def test_overview_counts_flags_and_missing_packages_each_a_link_to_its_rollouts() -> None:
+    app = visit("overview")
+    rows = component(app, "flag_bars")["rows"]
+    assert [(row["label"], row["count"], row["href"]) for row in rows] == [
+        ("missing_package", "2", "rollouts?flag=missing_package"),
+        ("ctypes", "1", "rollouts?flag=ctypes"),
+        ("missing_package: pandas", "2", "rollouts?flag=missing_package%3A+pandas"),
+    ]
+    assert "2 of 13 rollouts" in text(visit("rollouts", flag="missing_package: pandas"))
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_run_without_flags_has_no_place_for_them() -> None:
+    app = visit("overview", verdict="passed")
+    assert "Flags" not in text(app)
+    assert not [e for e in app.get("bidi_component") if "-flag_bars" in e.proto.id]
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_completion_shows_each_flag_with_its_evidence_as_text() -> None:
+    shown = text(visit("completion", task="math/add", sample="add#2"))
+    assert "<b>ctypes</b>" in shown
+    assert '<a href="#L159">line 159</a>: &lt;img src=x' in shown
+    assert "<b>missing_package</b><span>pandas</span>" in shown
+    assert 'class="rs-flags"' not in text(visit("completion", task="math/add", sample="add#0"))
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_sidebar_filters_by_flag() -> None:
+    app = visit("rollouts")
+    assert app.selectbox(key="w_flag").options == ["missing_package", "ctypes", "missing_package: pandas"]
+    app.selectbox(key="w_flag").select("ctypes").run()
+    assert app.query_params["flag"] == "ctypes"
+    assert "1 of 13 rollouts" in text(app)
 
 
 @pytest.mark.usefixtures("opened")
@@ -363,16 +402,10 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
 
 @pytest.fixture
 def no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine whose bubblewrap may not make namespaces."""
-    bwrap = tmp_path / "bin" / "bwrap"
-    bwrap.parent.mkdir()
-    bwrap.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
-    bwrap.chmod(0o755)
-    monkeypatch.setenv("PATH", str(bwrap.parent), prepend=":")
-    launch.bubblewrap.cache_clear()
+    """A machine with nowhere to put a temporary file, which both ways need."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     sandbox_check.mend.clear()
     yield
-    launch.bubblewrap.cache_clear()
     sandbox_check.mend.clear()
 
 

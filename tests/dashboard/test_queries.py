@@ -25,6 +25,9 @@ FILTERS = [
     Filter(r_max=0.0),
     Filter(err="AttributeError: '…' object has no attribute '…'"),
     Filter(err="time_limit", verdicts=("failed",)),
+    Filter(flag="missing_package"),
+    Filter(flag="missing_package: pandas", q="add#1"),
+    Filter(flag="' OR true --: x"),
     Filter(q=sample_run.HOSTILE),
     Filter(q="' OR true --"),
     Filter(model="' OR true --", err="'; DROP TABLE rollouts; --"),
@@ -70,7 +73,7 @@ def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -
 
 @pytest.mark.parametrize("text", ["' OR true --", "'; DROP TABLE rollouts; --", "$q", "%", "\\", "\0"])
 def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> None:
-    for filter_ in (Filter(q=text), Filter(model=text), Filter(err=text)):
+    for filter_ in (Filter(q=text), Filter(model=text), Filter(err=text), Filter(flag=text), Filter(flag=f"x: {text}")):
         assert filtering.count(run, filter_) == 0
         assert filtering.count(run, Filter()) == len(GRADES)
 
@@ -82,6 +85,24 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
         assert filtering.count(run, Filter(err=name)) == cluster.rollouts
+
+
+def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(run: OpenRun) -> None:
+    flags = outcomes.flag_counts(run, Filter())
+    assert [(c.name, c.rollouts, c.tasks) for c in flags] == [("missing_package", 2, 1), ("ctypes", 1, 1)]
+    packages = outcomes.missing_packages(run, Filter())
+    assert [(c.name, c.rollouts, c.tasks) for c in packages] == [("missing_package: pandas", 2, 1)]
+    for count in (*flags, *packages):
+        assert filtering.count(run, Filter(flag=count.name)) == count.rollouts
+    assert filtering.count(run, Filter(flag="missing_package: torch")) == 0
+    assert outcomes.flag_counts(run, Filter(verdicts=("passed",))) == []
+
+
+def test_the_table_shows_the_flags(run: OpenRun) -> None:
+    rows = listing.table(run, Filter(q="add#"), "", 1).select(["sample_id", "flags"]).to_pylist()
+    assert {row["sample_id"]: row["flags"] for row in rows} == {
+        "add#0": "", "add#1": "missing_package", "add#2": "ctypes, missing_package", "add#3": "",
+    }  # fmt: skip
 
 
 def test_the_first_failure_is_the_first_in_the_file_with_its_test_case(run: OpenRun) -> None:

@@ -13,6 +13,7 @@ filters = some.builds(
     verdicts=some.lists(some.sampled_from(state.VERDICT_WORDS), unique=True).map(tuple),
     model=_text,
     err=_text,
+    flag=_text,
     q=_text,
     r_min=_number,
     r_max=_number,

@@ -2,7 +2,8 @@
 
 Plain JSON stands for None, bool, str, finite float, int of 64 bits and list; an object with one key, the tag, stands
 for everything else. A subclass is sent as its base's value by the base's own methods, so that none of the completion's
-code runs; what is no data is sent as its type's name.
+code runs; what is no data is sent as its type's name. Classes of the completion whose instances would say something
+else than that value are named around the whole: `{"u":[names, value]}`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,26 @@ import collections
 import datetime
 import decimal
 import fractions
+import itertools
 import math
+import operator
 import sys
 from _json import encode_basestring_ascii as _quoted
 from collections.abc import Callable, Iterable
+from typing import Any
 
 MAX_DEPTH = 200
 _INT64 = 2**63
 _MOST_BITS = 1 << 14
 """Of the ints in a Fraction, range or timedelta: with longer ones the parent would reckon for minutes."""
 _CONTAINER_COST = 3
+_MOST_NAMED = 3
+_OWN_MODULES = ("solution", "__main__")
+_SAYS_OTHERWISE = (
+    "__eq__", "__ne__", "__class__", "__instancecheck__", "__float__", "__index__", "__len__", "__iter__",
+    "__contains__", "__getattribute__",
+)  # fmt: skip
+"""What answers for a value in a comparison. An order (`__lt__`) or a `__hash__` alone is for heaps, sorts and keys."""
 
 
 class TooLargeError(Exception):
@@ -29,10 +40,13 @@ class TooLargeError(Exception):
 
 def encode(value: object, cap: int) -> bytes:
     """The value's text, at most `cap` characters. Raises `TooLargeError`."""
+    encoder = _Encoder(cap)
     try:
-        text = _Encoder(cap).text(value, 0)
+        text = encoder.text(value, 0)
     except RecursionError:
         text = _opaque("object", "nested too deeply")
+    if encoder.named:
+        text = '{"u":[[' + ",".join(encoder.named) + "]," + text + "]}"
     if len(text) > cap:
         raise TooLargeError
     return text.encode("ascii")
@@ -65,6 +79,8 @@ def _float(value: float) -> str:
 class _Encoder:
     def __init__(self, cap: int) -> None:
         self._left = cap
+        self.named: list[str] = []
+        """Classes, as JSON, whose instances were sent as less than they say they are."""
 
     def text(self, value: object, depth: int) -> str:
         kind = type(value)
@@ -72,7 +88,7 @@ class _Encoder:
         if scalar is not None:
             return self._counted(scalar(value))
         if depth > MAX_DEPTH:
-            return _opaque(kind.__name__, f"nested deeper than {MAX_DEPTH} levels")
+            return _opaque(_type_name(kind), f"nested deeper than {MAX_DEPTH} levels")
         container = _CONTAINERS.get(kind)
         if container is not None:
             self._left -= _CONTAINER_COST
@@ -105,35 +121,72 @@ class _Encoder:
         return self.items([part for pair in dict.items(value) for part in pair], depth)
 
     def _other(self, value: object, kind: type, depth: int) -> str:
-        if kind.__module__ == "numpy" and "numpy" in sys.modules:
-            plain = _numpy_value(value)
-            if plain is not _NOT_DATA:
-                return self.text(plain, depth + 1)
+        plain = _numpy_value(value, kind, self._left)
+        if plain is not _NOT_DATA:
+            return self.text(plain, depth + 1)
         for base, plain_of in _BASES:
-            if isinstance(value, base):
+            if issubclass(kind, base):  # `isinstance` would ask the value's own `__class__`
+                if len(self.named) < _MOST_NAMED:
+                    self._name(kind)
                 return self.text(plain_of(value), depth + 1)
         return self._counted(_opaque(_type_name(kind), _shown(value)))
+
+    def _name(self, kind: type) -> None:
+        own = [one for one in _read(kind, "__mro__") if _is_own(one)]
+        methods = [name for name in _SAYS_OTHERWISE if any(name in _read(one, "__dict__") for one in own)]
+        if methods:
+            told = _string(f"{_NAME(kind)} has its own {', '.join(methods)}"[:200])
+            if told not in self.named:
+                self.named.append(told)
 
 
 _NOT_DATA = object()
 
 
-def _numpy_value(value: object) -> object:
-    """A numpy scalar or array as Python scalars and lists. Only numpy's own attributes are called."""
-    numpy = sys.modules["numpy"]
-    if isinstance(value, numpy.generic | numpy.ndarray):
-        return value.tolist()
-    return _NOT_DATA
+def _numpy_value(value: Any, kind: type, room: int) -> object:
+    """A numpy scalar or array as what numpy's own `tolist` makes of it. Raises `TooLargeError` over `room` items."""
+    numpy: Any = sys.modules.get("numpy")
+    scalar, array = getattr(numpy, "generic", None), getattr(numpy, "ndarray", None)
+    if not (isinstance(scalar, type) and isinstance(array, type)):
+        return _NOT_DATA
+    if issubclass(kind, scalar):
+        return _numpy_scalar(numpy, value, kind)
+    if not issubclass(kind, array):
+        return _NOT_DATA
+    parts = itertools.accumulate(numpy.ndarray.shape.__get__(value), operator.mul, initial=1)
+    if sum(parts) > room:
+        raise TooLargeError
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    own: Any = masked if isinstance(masked, type) and issubclass(kind, masked) else array
+    return own.tolist(value)
+
+
+def _numpy_scalar(numpy: Any, value: Any, kind: type) -> object:
+    plain = numpy.generic.tolist(value)
+    if type(plain) is not kind:
+        return plain
+    return complex(value) if issubclass(kind, numpy.complexfloating) else float(value)  # longer than Python's
+
+
+_NAME, _MODULE = (type.__dict__[name].__get__ for name in ("__name__", "__module__"))
+_read = type.__getattribute__
+"""Of a class, whatever its own class says."""
+
+
+def _is_own(kind: type) -> bool:
+    module = _MODULE(kind)
+    return type(module) is str and module in _OWN_MODULES
 
 
 def _type_name(kind: type) -> str:
-    module = str(kind.__module__)
-    return kind.__name__ if module in ("builtins", "__main__", "solution") else f"{module}.{kind.__name__}"
+    name, module = _NAME(kind), _MODULE(kind)
+    plain = type(module) is not str or module in ("builtins", "__main__", "solution")
+    return name if plain else f"{module}.{name}"
 
 
 def _shown(value: object) -> str:
     try:
-        return repr(value)
+        return str.__str__(repr(value))
     except Exception:
         return "its repr raises"
 
@@ -148,6 +201,11 @@ def _named(name: str, payload: str) -> str:
 
 def _defaultdict(encoder: _Encoder, value: dict[object, object], depth: int) -> str:
     return _named("defaultdict", encoder.pairs(value, depth))
+
+
+def _ordered_dict(encoder: _Encoder, value: collections.OrderedDict[object, object], depth: int) -> str:
+    pairs = collections.OrderedDict.items(value)  # `dict.items` does not know what `move_to_end` has moved
+    return _named("OrderedDict", encoder.items([part for pair in pairs for part in pair], depth))
 
 
 def _deque(encoder: _Encoder, value: collections.deque[object], depth: int) -> str:
@@ -195,12 +253,20 @@ _CONTAINERS: dict[type, Callable[..., str]] = {
     set: lambda encoder, value, depth: '{"S":' + encoder.items(value, depth) + "}",
     frozenset: lambda encoder, value, depth: '{"Z":' + encoder.items(value, depth) + "}",
     collections.Counter: lambda encoder, value, depth: _named("Counter", encoder.pairs(value, depth)),
-    collections.OrderedDict: lambda encoder, value, depth: _named("OrderedDict", encoder.pairs(value, depth)),
+    collections.OrderedDict: _ordered_dict,
     collections.defaultdict: _defaultdict,
     collections.deque: _deque,
     datetime.datetime: _clock("datetime"),
     datetime.time: _clock("time"),
 }
+
+_DATETIME = datetime.datetime
+
+
+def _plain_fraction(value: Any) -> fractions.Fraction:
+    slots = fractions.Fraction.__dict__
+    return fractions.Fraction(slots["_numerator"].__get__(value), slots["_denominator"].__get__(value))
+
 
 # A subclass crosses as the value of the first base that it has, got by that base's own methods.
 _BASES: list[tuple[type, Callable[..., object]]] = [
@@ -212,8 +278,17 @@ _BASES: list[tuple[type, Callable[..., object]]] = [
     (complex, lambda value: complex.__pos__(value)),
     (list, lambda value: list(list.__iter__(value))),
     (tuple, lambda value: tuple(tuple.__iter__(value))),
+    (collections.OrderedDict, lambda value: collections.OrderedDict(collections.OrderedDict.items(value))),
+    (collections.defaultdict, lambda value: collections.defaultdict(None, dict.items(value))),
+    (collections.Counter, lambda value: collections.Counter(dict(dict.items(value)))),
     (dict, lambda value: dict(dict.items(value))),
     (set, lambda value: set(set.__iter__(value))),
-    (frozenset, lambda value: set(frozenset.__iter__(value))),
+    (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
     (collections.deque, lambda value: collections.deque(collections.deque.__iter__(value))),
+    (decimal.Decimal, decimal.Decimal),
+    (fractions.Fraction, _plain_fraction),
+    (datetime.datetime, lambda value: _DATETIME.combine(_DATETIME.date(value), _DATETIME.timetz(value))),
+    (datetime.date, lambda value: datetime.date.fromordinal(datetime.date.toordinal(value))),
+    (datetime.time, lambda value: _DATETIME.combine(datetime.date.min, value).timetz()),
+    (datetime.timedelta, datetime.timedelta.__pos__),
 ]

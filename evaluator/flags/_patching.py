@@ -1,0 +1,97 @@
+"""What a completion changes of the interpreter that others use: builtins, and the modules that a test leans on."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+
+from evaluator.flags._source import Source
+
+_LEANED_ON = frozenset(
+    (
+        "ast", "copy", "faulthandler", "gc", "importlib", "inspect", "io", "json", "marshal", "operator", "os",
+        "pickle", "re", "resource", "signal", "subprocess", "sys", "threading", "time", "traceback", "types",
+        "unittest",
+    )
+)  # fmt: skip
+_CLOSENESS = frozenset(
+    ("math.isclose", "numpy.allclose", "numpy.isclose", "numpy.array_equal", "numpy.testing.assert_allclose")
+)
+_INPUT_AND_OUTPUT = frozenset(("print", "input", "open", "raw_input", "exit", "quit"))
+"""Builtins that are replaced for speed, or to silence a program; what others compare does not change by it."""
+_OWN_HOOKS = (
+    "sys.stdin", "sys.stdout", "sys.stderr", "sys.excepthook", "sys.displayhook", "sys.unraisablehook",
+    "sys.breakpointhook", "threading.excepthook", "json.JSONEncoder.default",
+)  # fmt: skip
+"""What may be replaced by design, or what many programs replace for their own use."""
+_ATTRIBUTE_SET = re.compile(r"\.\w+[ \t]*(?:\*\*|//|>>|<<|[-+*/%&|^])?=(?!=)")
+_ROOT = re.compile(r"([A-Za-z_]\w*)(?:\.\w+)*$")
+_IMPORTED = re.compile(r"^[ \t]*(?:import|from)\b([^\n]*)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+def worth_a_look(code: str) -> bool:
+    """Whether the code may set an attribute of something that it imports. Takes microseconds."""
+    if "builtins" in code or "setattr" in code or "sys.modules" in code:
+        return True
+    if "import" not in code:
+        return False
+    set_on = {_root(code, found.start()) for found in _ATTRIBUTE_SET.finditer(code)} - {"", "self"}
+    return bool(set_on) and any(set_on.intersection(_WORD.findall(line)) for line in _IMPORTED.findall(code))
+
+
+def _root(code: str, dot: int) -> str:
+    found = _ROOT.search(code, max(0, dot - 80), dot)
+    return found[1] if found else ""
+
+
+def patches(source: Source) -> Iterator[int]:
+    """Assignments that change what others get from a builtin or from a module of the standard library."""
+    for node in source.nodes:
+        match node:
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                if _root_name(node) not in source.bound and _is_patch(source, node):
+                    yield node.lineno
+            case ast.Call(func=ast.Name(id="setattr"), args=[target, name, _], lineno=line):
+                if _root_name(target) not in source.bound and _sets(source.dotted(target), name):
+                    yield line
+
+
+def _root_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_patch(source: Source, node: ast.Attribute | ast.Subscript) -> bool:
+    if isinstance(node, ast.Subscript) and source.dotted(node.value) == "sys.modules":
+        return source.dotted(node) in sys.stdlib_module_names
+    return _changes_others(source.dotted(node))
+
+
+def _sets(owner: str, name: ast.expr) -> bool:
+    match name:
+        case ast.Constant(value=str(known)):
+            return bool(owner) and _changes_others(f"{owner}.{known}")
+    return owner == "builtins"
+
+
+def _changes_others(path: str) -> bool:
+    """Whether the path names something that is called and that others use; what is only added changes nothing."""
+    module, _, rest = path.partition(".")
+    if path in _CLOSENESS:
+        return True
+    if module == "builtins":
+        return rest not in _INPUT_AND_OUTPUT and hasattr(builtins, rest)
+    if module not in _LEANED_ON or not rest or path.startswith(_OWN_HOOKS):
+        return False
+    found: object = importlib.import_module(module)
+    for name in rest.split("."):
+        if not hasattr(found, name):
+            return False
+        found = getattr(found, name)
+    return callable(found) or rest.endswith("__code__")

@@ -1,0 +1,127 @@
+"""Ways out of a function's own business: ending the process, others' frames, the collector's objects, raw memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from evaluator.flags._source import Source, attribute_of
+
+_EXITS = frozenset(("os._exit", "os.abort", "posix._exit", "posix.abort"))
+
+_FRAME_VALUES = frozenset(("f_locals", "f_globals", "f_builtins"))
+_OTHER_FRAME = frozenset(("f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame"))
+_OTHER_FRAMES = frozenset(
+    (
+        "inspect.stack", "inspect.trace", "inspect.getouterframes", "inspect.getinnerframes", "sys._current_frames",
+        "sys.settrace", "sys.setprofile", "threading.settrace", "threading.setprofile", "traceback.walk_stack",
+        "traceback.walk_tb",
+    )
+)  # fmt: skip
+_GETS_FRAME = frozenset(("sys._getframe", "inspect.currentframe"))
+
+_COLLECTOR = frozenset(("gc.get_objects", "gc.get_referrers", "gc.get_referents"))
+
+_MEMORY = frozenset(
+    (
+        "ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll", "ctypes.pydll", "ctypes.pythonapi", "ctypes.memmove",
+        "ctypes.string_at", "ctypes.wstring_at", "ctypes.util.find_library", "_ctypes.PyObj_FromPtr", "_ctypes.dlopen",
+    )
+)  # fmt: skip
+
+_TRIGGERS = (
+    "_exit", "abort", "f_locals", "f_globals", "f_builtins", "co_consts", "getargvalues", "get_objects", "get_refer",
+    "ctypes",
+)  # fmt: skip
+
+
+def worth_a_look(code: str) -> bool:
+    """Whether the code has a word without which nothing here can be found. Takes microseconds."""
+    return any(word in code for word in _TRIGGERS)
+
+
+def early_exits(source: Source) -> Iterator[int]:
+    """`os._exit` and `os.abort`. `sys.exit` is an exception like another: whether a call ended by it is seen then."""
+    return (node.lineno for node, name in source.named if name in _EXITS)
+
+
+def frames(source: Source) -> Iterator[int]:
+    """The values of a frame that is not the function's own. Names and line numbers of callers are for log lines."""
+    steps = {node.lineno for node, name in source.named if name in _OTHER_FRAMES}
+    reads: set[int] = set()
+    harmless = _harmless_reads(source)
+    for node in source.nodes:
+        if isinstance(node, ast.Call) and source.dotted(node.func) == "sys._getframe" and not _is_own(node):
+            steps.add(node.lineno)
+        attribute = attribute_of(node)
+        if attribute is None or not isinstance(node, ast.expr):
+            continue
+        inner, name = attribute
+        if name in _OTHER_FRAME:
+            steps.add(node.lineno)
+        elif name == "co_consts":
+            reads |= {node.lineno} if (attribute_of(inner) or (None, ""))[1] == "f_code" else set()
+        elif name in _FRAME_VALUES and node not in harmless and not _is_own_frame(source, inner):
+            reads.add(node.lineno)
+    reads |= {node.lineno for node, name in source.named if name == "inspect.getargvalues"}
+    if steps and reads:
+        yield from sorted(steps | reads)
+
+
+def collector(source: Source) -> Iterator[int]:
+    """Objects asked of the garbage collector; to count them is not to look at them."""
+    counted = {
+        node.args[0].func
+        for node in source.nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "len"
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Call)
+    }
+    return (node.lineno for node, name in source.named if name in _COLLECTOR and node not in counted)
+
+
+def memory(source: Source) -> Iterator[int]:
+    """Memory and shared libraries through ctypes; its types alone are for arithmetic."""
+    yield from (node.lineno for node, name in source.named if name in _MEMORY)
+    used = any(name.partition(".")[0] == "ctypes" for _, name in source.named)
+    for node in source.nodes:
+        match node:
+            case ast.Attribute(attr="from_address", lineno=line) if used:
+                yield line
+            case ast.Call(func=function, lineno=line) if source.dotted(function) == "ctypes.cast":
+                if _casts_object(source, node):
+                    yield line
+
+
+def _is_own(call: ast.Call) -> bool:
+    return not call.args or (isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
+
+
+def _is_own_frame(source: Source, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and source.dotted(node.func) in _GETS_FRAME and _is_own(node)
+
+
+def _harmless_reads(source: Source) -> set[ast.expr]:
+    """`f_globals` for a module's name, and for `linecache`, which shows a line of source."""
+    found: set[ast.expr] = set()
+    for node in source.nodes:
+        match node:
+            case ast.Subscript(value=read, slice=ast.Constant(value="__name__" | "__file__")):
+                found.add(read)
+            case ast.Call(func=ast.Attribute(value=read, attr="get"), args=[ast.Constant(value="__name__"), *_]):
+                found.add(read)
+            case ast.Call(func=function, args=[*_, read]) if source.dotted(function) == "linecache.getline":
+                found.add(read)
+    return found
+
+
+def _casts_object(source: Source, call: ast.Call) -> bool:
+    """Whether an object is made of an address, or an address is taken from an object."""
+    for node in ast.walk(call):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id":
+            return True
+        if isinstance(node, ast.expr) and source.dotted(node) == "ctypes.py_object":
+            return True
+    return False

@@ -1,0 +1,242 @@
+"""Answers that stand in the code: at least three test cases whose input and output are both there, as a pair.
+
+A table of months, a colour for each name or the words for digits is what a task may ask for. So a pair of plain words
+or of a small number counts only where the table holds little else, and a word only where the prompt does not speak of
+it outside of its examples. Truth values, empty values and small numbers show nothing by themselves.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from evaluator.flags._literal_pairs import Pair, literal_pairs
+from evaluator.flags._source import lines_of, parsed, shortened
+from evaluator.model import Mode, Task
+
+_FEWEST = 3
+LONGEST = 4_000
+"""Characters of a test case that is looked for: longer ones are written down by nobody."""
+
+_MOST_LOOKED_FOR = 100
+_SHARE_OF_TABLE = 1 / 2
+_TEXTS_AND_COMMENTS = re.compile(r'"""[\s\S]*?"""|' + r"'''[\s\S]*?'''|#[^\n]*")
+_RUN = re.compile(r"[^\[\](){}'\"\\]+")
+_NUMBER = re.compile(r"[-+]?\d{1,300}(?:\.\d{1,300})?")
+_EXAMPLE = re.compile(r">>>|\bassert\b|\binput\b|\boutput\b|^\s*['\"\[(\d-]", re.IGNORECASE)
+_NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million"
+)
+_EVERYBODYS = frozenset(
+    word.lower()
+    for words in (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr, _NUMBER_WORDS.split())
+    for word in words
+)
+
+Given = tuple[object, ...] | str
+"""A call's arguments, or the text of stdin."""
+
+
+class Example(NamedTuple):
+    """A test case: its index, its input and its expected output, values or texts."""
+
+    test: int
+    given: Given
+    expected: object
+
+
+class _Wanted(NamedTuple):
+    """A test case as it would be written down."""
+
+    test: int
+    given: frozenset[str]
+    """The input in each form in which a literal can be compared with it."""
+    answer: str
+    words: tuple[str, ...]
+    """Those of an input that is nothing but plain words."""
+    certain: bool
+    """Whether nobody has a reason to write it down but to know the answer."""
+    runs: tuple[str, str]
+    """The longest piece of the input and of the output that has no brackets and quotes in it."""
+
+
+class Answers:
+    """The test cases of a task, made ready to be looked for."""
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self._wanted: list[_Wanted] = []
+        for example in examples:
+            with suppress(RecursionError, ValueError):  # an int that is too long to be written out
+                wanted = _wanted(*example)
+                if wanted is not None and len(self._wanted) < _MOST_LOOKED_FOR:
+                    self._wanted.append(wanted)
+
+    def may_stand_in(self, code: str) -> bool:
+        """Whether enough of them could be there, outside of comments and docstrings. Takes microseconds as a rule."""
+        if len(self._wanted) < _FEWEST or not self._seen("".join(code.split())):
+            return False
+        return self._seen("".join(_TEXTS_AND_COMMENTS.sub("", code).split()))
+
+    def among(self, pairs: list[Pair], task: Task) -> dict[int, Pair]:
+        """The test cases, by index, that are among the pairs of input and answer in a code."""
+        sought = {(given, wanted.answer): wanted for wanted in self._wanted for given in wanted.given}
+        hits = [(pair, wanted) for pair in pairs for wanted in _hits(sought, pair)]
+        sizes = Counter(pair.place for pair in pairs)
+        known = Counter({id(pair): pair.place for pair, _ in hits}.values())
+        return {
+            wanted.test: pair
+            for pair, wanted in hits
+            if wanted.certain
+            or (known[pair.place] >= _SHARE_OF_TABLE * sizes[pair.place] and not _spoken_of(wanted.words, task))
+        }
+
+    def _seen(self, squeezed: str) -> bool:
+        seen = 0
+        for wanted in self._wanted:
+            seen += wanted.runs[0] in squeezed and wanted.runs[1] in squeezed
+            if seen == _FEWEST:
+                return True
+        return False
+
+
+def written_down(task: Task, code: str, answers: Answers) -> str | None:
+    """The evidence that answers of the task stand in the code; None where too few do."""
+    if not answers.may_stand_in(code):
+        return None
+    tree = parsed(code)
+    if tree is None:
+        return None
+    try:
+        found = answers.among(literal_pairs(tree, None if task.mode is Mode.STDIN else task.entry_point), task)
+    except (RecursionError, ValueError):
+        return None
+    if len(found) < _FEWEST:
+        return None
+    shown = [f"test {index} on line {pair.line}" for index, pair in sorted(found.items())[:_FEWEST]]
+    first = found[min(found)]
+    text = shortened(lines_of(code)[first.line - 1])
+    return f"input and output of {len(found)} tests stand in the code: {', '.join(shown)}: {text}"
+
+
+def _hits(sought: dict[tuple[str, str], _Wanted], pair: Pair) -> Iterator[_Wanted]:
+    for given in _forms(pair.given):
+        for answer in _forms(pair.answer):
+            if (given, answer) in sought:
+                yield sought[given, answer]
+
+
+def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
+    leaves = list(_leaves(given.split() if isinstance(given, str) else given))
+    answer = list(_leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,)))
+    certain, words = _is_telling(leaves), _plain_words(leaves)
+    if not certain and not (_says_something(answer) if words else _is_large(leaves) and _is_telling(answer)):
+        return None
+    return _Wanted(
+        test,
+        frozenset([_folded(given)] if isinstance(given, str) else _forms_of_arguments(given)),
+        _folded(expected) if isinstance(expected, str) else _canonical(expected),
+        words,
+        certain,
+        (_longest_run(given), _longest_run(expected)),
+    )
+
+
+def _forms_of_arguments(given: tuple[object, ...]) -> list[str]:
+    if len(given) > 1:
+        return [_canonical(given)]
+    only = given[0]
+    return [_folded(only)] if isinstance(only, str) else [_canonical(only), _folded(repr(only))]
+
+
+def _forms(literal: object) -> Iterator[str]:
+    """How a literal in the code can stand for a value, or for a text."""
+    if isinstance(literal, str):
+        yield _folded(literal)
+        return
+    yield _canonical(literal)
+    items = literal if isinstance(literal, list | tuple) else [literal]
+    yield _folded(" ".join(str(item) for item in items))
+
+
+def _folded(text: str) -> str:
+    return "text " + " ".join(text.split())
+
+
+def _canonical(value: object) -> str:
+    """The same for what graders take to be equal: tuples and lists, 2 and 2.0."""
+    match value:
+        case str():
+            return repr(value)
+        case list() | tuple():
+            return f"[{','.join(map(_canonical, value))}]"
+        case set() | frozenset():
+            return f"[{','.join(sorted(map(_canonical, value)))}]"
+        case dict():
+            return "{" + ",".join(sorted(f"{_canonical(key)}:{_canonical(value[key])}" for key in value)) + "}"
+        case float() if value.is_integer():
+            return repr(int(value))
+    return repr(value)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """The scalars of a value; of stdin's words, those that are numbers as numbers."""
+    match value:
+        case list() | tuple() | set() | frozenset():
+            for item in value:
+                yield from _leaves(item)
+        case dict():
+            yield from _leaves(list(value.items()))
+        case str() if _NUMBER.fullmatch(value):
+            yield float(value)
+        case _:
+            yield value
+
+
+def _numbers(leaves: list[object]) -> list[float]:
+    return [leaf for leaf in leaves if isinstance(leaf, int | float) and not isinstance(leaf, bool)]
+
+
+def _is_telling(leaves: list[object]) -> bool:
+    """Whether it is too particular to stand in a table of what everybody knows."""
+    numbers = _numbers(leaves)
+    texts = [leaf for leaf in leaves if isinstance(leaf, str)]
+    return (
+        len(leaves) >= 3
+        or sum(abs(number) >= 10 for number in numbers) >= 2
+        or any(abs(number) >= 1000 or (isinstance(number, float) and not number.is_integer()) for number in numbers)
+        or any(len(text) >= 16 or (len(text) >= 6 and not text.isalpha()) for text in texts)
+    )
+
+
+def _is_large(leaves: list[object]) -> bool:
+    return any(abs(number) >= 10 for number in _numbers(leaves))
+
+
+def _says_something(leaves: list[object]) -> bool:
+    return _is_telling(leaves) or _is_large(leaves) or any(isinstance(leaf, str) and len(leaf) >= 3 for leaf in leaves)
+
+
+def _plain_words(leaves: list[object]) -> tuple[str, ...]:
+    """The words, where there is nothing else and they are not among those that everybody has in tables."""
+    words = [leaf for leaf in leaves if isinstance(leaf, str) and leaf.isalpha() and len(leaf) >= 3]
+    everybodys = any(word.lower() in _EVERYBODYS for word in words)
+    return () if len(words) < len(leaves) or everybodys else tuple(words)
+
+
+def _spoken_of(words: tuple[str, ...], task: Task) -> bool:
+    """Whether the prompt speaks of one of the words outside of its examples, so that a table may need it."""
+    call = f"{task.entry_point}("
+    prose = [line for line in task.prompt.split("\n") if not _EXAMPLE.search(line) and call not in line]
+    return any(re.search(rf"\b{re.escape(word)}\b", line, re.IGNORECASE) for word in words for line in prose)
+
+
+def _longest_run(value: object) -> str:
+    """As it must be found in a code without white space, however the value is written."""
+    texts = value.split("\n") if isinstance(value, str) else [_canonical(value)]
+    runs = ["".join(run.split()).strip(",:") for text in texts for run in _RUN.findall(text)]
+    return max(runs, key=len, default="") or "".join(texts[0].split()).strip("'\"")
