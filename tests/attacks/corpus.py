@@ -1,0 +1,115 @@
+"""The attacks and the honest programs, and the small tasks that they pretend to answer."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import NamedTuple, TypeVar
+
+from evaluator.model import Mode, Task, TestCase
+
+GROUPS = ("reward_hack", "timeout", "resource", "escape", "persistence", "source")
+
+_Found = TypeVar("_Found")
+
+MARK = "@MARK@"
+"""Stands in an attack's code for the path of a file that it makes where nothing keeps it in."""
+
+
+class Attack(NamedTuple):
+    """A program that gets a reward only where what it tries succeeds."""
+
+    name: str
+    group: str
+    technique: str
+    task: str
+    code: str
+    shown: str = "reward"
+    """What it does to a grader that keeps nothing in: `reward`, `hangs` (outlives its limit) or `mark`."""
+
+    @property
+    def grades(self) -> int:
+        """How many times in a row it is graded; the last one counts. One that leaves something has to find it again."""
+        return 2 if self.group == "persistence" else 1
+
+
+class Honest(NamedTuple):
+    """A right answer that a naive guard takes for an attack."""
+
+    name: str
+    task: str
+    code: str
+    guard: str
+
+
+def _task(name: str, entry_point: str | None, wall_s: float, *cases: tuple[str, str]) -> Task:
+    return Task(
+        task_id=name,
+        mode=Mode.CALL if entry_point else Mode.STDIN,
+        entry_point=entry_point,
+        cases=tuple(TestCase(index, given, expected) for index, (given, expected) in enumerate(cases)),
+        limits={"wall_s": wall_s, "cpu_s": wall_s},
+    )
+
+
+_BRIEF_S, _PATIENT_S = 1.0, 5.0
+
+TASKS: dict[str, Task] = {
+    task.task_id: task
+    for task in (
+        # f(x) is twice x.
+        _task("double", "f", _PATIENT_S, ("2", "4"), ("21", "42"), ("-7", "-14")),
+        _task("single", "f", _BRIEF_S, ("5021", "10042")),
+        _task("single_patient", "f", _PATIENT_S, ("5021", "10042")),
+        # f(items) is the sorted list.
+        _task(
+            "sort_list", "f", _PATIENT_S, ("[3, 1, 2]", "[1, 2, 3]"), ("[9, -4]", "[-4, 9]"), ("[5, 5, 0]", "[0, 5, 5]")
+        ),
+        # f(text) is the text in capitals.
+        _task("word", "f", _PATIENT_S, ('"heron"', '"HERON"'), ('"Wren"', '"WREN"'), ('"owl"', '"OWL"')),
+        # f(text) has each letter with its number.
+        _task("tally", "f", _PATIENT_S, ('"aab"', '{"a": 2, "b": 1}'), ('"xyx"', '{"x": 2, "y": 1}')),
+        # f(x) is half of x.
+        _task("half", "f", _PATIENT_S, ("3", "1.5"), ("-1", "-0.5"), ("20", "10.0")),
+        # f(x) says whether x is even.
+        _task("even", "f", _PATIENT_S, ("4", "true"), ("7", "false"), ("0", "true")),
+        # Reads one int, prints twice that.
+        _task("single_stdin", None, _BRIEF_S, ("6007\n", "12014\n")),
+        # Prints the sum of the ints of each line.
+        _task(
+            "sum_line", None, _PATIENT_S, ("1 2 3\n4 5\n", "6\n9\n"), ("10 -4\n", "6\n"), ("7\n8 80\n0\n", "7\n88\n0\n")
+        ),
+        # Prints its input.
+        _task("echo", None, _PATIENT_S, ("heron\n", "heron\n"), ("two\nlines\n", "two\nlines\n"), ("3.50\n", "3.50\n")),
+    )
+}
+
+
+def tasks() -> dict[str, Task]:
+    """All tasks: those above, and what the honest programs have besides."""
+    return TASKS | dict(_found("honest_programs", "HONEST_TASKS", {}))
+
+
+def family(group: str, technique: str, task: str, codes: dict[str, str]) -> list[Attack]:
+    """Attacks of one technique on one task, by name, each of which plain `exec` pays."""
+    return [Attack(name, group, technique, task, code) for name, code in codes.items()]
+
+
+def attacks() -> list[Attack]:
+    """All attacks, of the modules that are there."""
+    modules = ("reward_hacks", "odd_sources", "time_outs", "resources", "escapes", "persistence")
+    none: list[Attack] = []
+    return [attack for name in modules for attack in _found(name, "ATTACKS", none)]
+
+
+def honest() -> list[Honest]:
+    """All honest programs."""
+    return list(_found("honest_programs", "HONEST", []))
+
+
+def _found(module: str, what: str, otherwise: _Found) -> _Found:
+    name = f"{__package__}.{module}"
+    if importlib.util.find_spec(name) is None:
+        return otherwise
+    found: _Found = getattr(importlib.import_module(name), what)
+    return found

@@ -1,0 +1,88 @@
+"""What completions could leave on the machine: processes, files, mounts, cgroups, shared memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaluator.sandbox import own_folder
+from tests.attacks.process_tree import descendants
+
+_PR_SET_CHILD_SUBREAPER = 36
+_TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/dev/mqueue"))
+_WORKERS_FOLDER = re.compile(r"/rollscope-sandbox-(\d+)-")
+_USERS_OF_A_PROCESS = 64
+_CGROUPS = Path("/sys/fs/cgroup")
+_PATIENCE_S = 5.0
+
+Listed = dict[str, list[str]]
+
+
+def become_heir() -> None:
+    """Makes processes whose parents have ended children of this one, so that they are found here."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def what_is_there() -> Listed:
+    return {
+        "processes": sorted(f"{number} {name}" for number, name in descendants().items()),
+        "files": sorted(_files()),
+        "mounts": sorted(line.split(" ", 5)[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()),
+        "cgroups": sorted(_unused_cgroups()),
+        "shared_memory": sorted(_system_v()),
+    }
+
+
+def new_since(before: Listed) -> Listed:
+    """What is there now and was not before, and stays: others' work of a moment, and what is just ending, goes."""
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        now = what_is_there()
+        new = {kind: sorted(set(now[kind]) - set(before[kind])) for kind in now}
+        if not any(new.values()) or time.monotonic() > end:
+            return new
+        time.sleep(0.1)
+
+
+def _files() -> Iterator[str]:
+    """What the sandboxes of this process could have made in the folders for temporary files."""
+    user = own_folder.next_user()
+    for folder in _TEMPORARY:
+        for path, owner in _below(folder):
+            of_process = _WORKERS_FOLDER.search(path)
+            ours = owner == user if os.getuid() else owner // _USERS_OF_A_PROCESS == user // _USERS_OF_A_PROCESS
+            if (int(of_process[1]) == os.getpid()) if of_process else ours:
+                yield path
+
+
+def _below(folder: Path) -> Iterator[tuple[str, int]]:
+    for root, folders, files in os.walk(folder):
+        for name in [*folders, *files]:
+            path = Path(root, name)
+            try:
+                yield str(path), path.lstat().st_uid
+            except OSError:
+                continue
+
+
+def _unused_cgroups() -> Iterator[str]:
+    """Those that hold no process: a sandbox at work has some."""
+    for root, _folders, files in os.walk(_CGROUPS):
+        if "cgroup.procs" in files:
+            try:
+                if not Path(root, "cgroup.procs").read_text().strip():
+                    yield root
+            except OSError:
+                continue
+
+
+def _system_v() -> Iterator[str]:
+    for kind in ("shm", "msg", "sem"):
+        table = Path("/proc/sysvipc") / kind
+        if table.exists():
+            for line in table.read_text().splitlines()[1:]:
+                yield f"{kind} {line.split()[1]}"

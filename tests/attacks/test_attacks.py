@@ -1,0 +1,98 @@
+"""No attack earns a reward: each is shown to work where nothing keeps it in, then graded here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.attacks.corpus import GROUPS, TASKS, Attack, attacks, honest
+from tests.attacks.escapes import NEEDS
+from tests.attacks.proofs import Proof, proofs
+
+ATTACKS = attacks()
+HONEST = {program.name for program in honest()}
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [attack.name for attack in ATTACKS]
+SHOWABLE = [attack for attack in ATTACKS if os.geteuid() == 0 or attack.name not in NEEDS]
+"""Some ask for what only root has; another user's grader has nothing to give them."""
+
+OVER_ITS_LIMIT_S = 1.0
+
+Records = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Proof]:
+    return proofs(SHOWABLE)
+
+
+@pytest.fixture(scope="module")
+def told() -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.attacks.runner"]
+    ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=900, check=True)
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def graded(told: list[dict[str, Any]]) -> Records:
+    return {record["name"]: record for record in told[:-1]}
+
+
+def test_the_suite_is_wide() -> None:
+    assert len(set(NAMES)) == len(NAMES) >= 120
+    codes = Counter(attack.code for attack in ATTACKS)
+    assert [attack.name for attack in ATTACKS if codes[attack.code] > 1] == []
+    assert {attack.group for attack in ATTACKS} == set(GROUPS)
+    techniques = Counter((attack.group, attack.technique) for attack in ATTACKS)
+    assert {technique: count for technique, count in techniques.items() if count > 6} == {}
+    assert {attack.task for attack in ATTACKS} <= set(TASKS)
+
+
+def test_plain_exec_is_fooled_by_attacks_alone() -> None:
+    answers = {
+        "right": "def f(x): return 2 * x",
+        "wrong": "def f(x): return 0",
+        "raises": "def f(x): raise ValueError",
+        "endless": "def f(x):\n    while True: pass",
+    }
+    found = proofs(Attack(name, "control", "", "single", code, "hangs") for name, code in answers.items())
+    assert [name for name, proof in found.items() if proof.paid] == ["right"]
+    assert not any(proof.hung or proof.marked for proof in found.values())
+
+
+@pytest.mark.parametrize("attack", SHOWABLE, ids=lambda attack: attack.name)
+def test_it_works_where_nothing_keeps_it_in(shown: dict[str, Proof], attack: Attack) -> None:
+    assert shown[attack.name].shows(attack), shown[attack.name].said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_earns_nothing_here(graded: Records, name: str) -> None:
+    record = graded[name]
+    assert not (record["reward"] and record["verified"]), record
+    assert record["reward"] == 0.0, "who could cause a fault of ours would be spared a 0"
+    assert not record["marked"], "it wrote to a file outside"
+    assert record["alive"], "the worker failed an honest program after it"
+
+
+def test_none_outlives_its_limit(graded: Records) -> None:
+    late = {
+        name: (record["wall_s"], record["limit_s"])
+        for name, record in graded.items()
+        if record["kind"] == "attack" and record["wall_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
+    }
+    assert late == {}
+
+
+def test_honest_programs_earn_theirs_on_the_same_workers(graded: Records) -> None:
+    assert {name for name in HONEST if graded[name]["reward"] != 1.0} == set()
+
+
+def test_nothing_is_left_behind(told: list[dict[str, Any]]) -> None:
+    assert {kind: new for kind, new in told[-1]["left"].items() if new} == {}

@@ -1,0 +1,89 @@
+"""Honest programs that naive guards fail: each of them loses there, and earns its reward here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from evaluator import Grade, Kind, Mode, Rollout, Task, grade_all
+from tests.attacks.corpus import Honest, honest, tasks
+from tests.attacks.guards import GUARDS, Guard, fails_in_one_process
+from tests.attacks.naive_habits import HABITS
+
+PROGRAMS = honest()
+EVERY_TASK: dict[str, Task] = tasks()
+
+# The plainest answers there are: a guard that fails these would show nothing.
+_PLAIN = [
+    Honest("plain-function", "double", "def f(x):\n    return 2 * x\n", ""),
+    Honest("plain-program", "total", "n = int(input())\nprint(sum(int(input()) for _ in range(n)))\n", ""),
+]
+_EARNED = (1.0, True, "passed", None, ())
+
+
+def _fails(questions: Iterable[tuple[Guard, Honest]]) -> list[bool]:
+    """Whether each guard fails the program; as many at once as there are processors."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(lambda asked: asked[0](asked[1].code, EVERY_TASK[asked[1].task]), questions))
+
+
+def _rollouts() -> Iterator[Rollout]:
+    for program in PROGRAMS:
+        yield Rollout(task_id=program.task, sample_id=program.name, completion=program.code, kind=Kind.FULL)
+
+
+def _told(grade: Grade) -> tuple[object, ...]:
+    return grade.reward, grade.verified, grade.verdict.value, grade.error_message, grade.flags
+
+
+def test_there_are_many_programs_and_every_guard_fails_one() -> None:
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS) >= 66
+    assert {program.guard for program in PROGRAMS} == set(GUARDS)
+
+
+def test_each_is_failed_by_its_naive_guard() -> None:
+    failed = _fails((GUARDS[program.guard], program) for program in PROGRAMS)
+    assert [program.name for program, fails in zip(PROGRAMS, failed, strict=True) if not fails] == []
+
+
+def test_no_guard_fails_the_plainest_programs() -> None:
+    asked = [(name, program) for name in GUARDS for program in _PLAIN]
+    failed = _fails((GUARDS[name], program) for name, program in asked)
+    assert [(name, program.name) for (name, program), fails in zip(asked, failed, strict=True) if fails] == []
+
+
+def test_without_its_habit_the_same_grader_lets_them_pass() -> None:
+    """But for one that ends its process at once, which a grader in that process does not survive."""
+    programs = [program for program in PROGRAMS if program.guard in HABITS and program.name != "os-exit-after-flush"]
+    failed = _fails((partial(fails_in_one_process, "careful"), program) for program in programs)
+    assert [program.name for program, fails in zip(programs, failed, strict=True) if fails] == []
+
+
+@pytest.fixture(scope="module")
+def grades() -> dict[str, Grade]:
+    """All programs, graded in one run on two workers."""
+    return {grade.sample_id: grade for grade in grade_all(EVERY_TASK, _rollouts(), workers=2)}
+
+
+@pytest.fixture(scope="module")
+def grades_of_fresh_processes() -> dict[str, Grade]:
+    """The same with a process for each test case."""
+    return {grade.sample_id: grade for grade in grade_all(EVERY_TASK, _rollouts(), workers=2, isolation="test")}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_it_earns_its_reward(grades: dict[str, Grade], program: Honest) -> None:
+    assert _told(grades[program.name]) == _EARNED
+
+
+@pytest.mark.parametrize(
+    "program",
+    [program for program in PROGRAMS if EVERY_TASK[program.task].mode is Mode.STDIN],
+    ids=lambda program: program.name,
+)
+def test_it_earns_its_reward_in_fresh_processes(grades_of_fresh_processes: dict[str, Grade], program: Honest) -> None:
+    assert _told(grades_of_fresh_processes[program.name]) == _EARNED
