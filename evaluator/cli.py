@@ -32,6 +32,11 @@ class Isolation(StrEnum):
     TEST = "test"
 
 
+class Strictness(StrEnum):
+    STRICT = "strict"
+    DEGRADED = "degraded"
+
+
 class Per(StrEnum):
     ROLLOUT = "rollout"
     CASE = "case"
@@ -76,6 +81,13 @@ def grade(
     isolation: Annotated[
         Isolation, typer.Option(help="A fresh process for each completion or each test case.")
     ] = Isolation.COMPLETION,
+    sandbox: Annotated[
+        Strictness, typer.Option(help="Run nothing unless the sandbox is proved, or with what there is.")
+    ] = Strictness.STRICT,
+    python: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="The Python whose packages completions see. [default: this one, with numpy]"),
+    ] = None,
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
@@ -97,6 +109,8 @@ def grade(
         field_map=map_,
         limit=limit,
         isolation=isolation.value,
+        sandbox=sandbox.value,
+        python=python,
     )
     if (resume or only) and out is None:
         raise CommandError("--resume and --only go on with a run: name it with --out RUN")
@@ -165,11 +179,16 @@ def formats(
 
 
 @app.command()
-def doctor(json: JsonFlag = False) -> int:
+def doctor(
+    python: Annotated[
+        str | None, typer.Option("--python", help="The interpreter that completions would run on. [default: ours]")
+    ] = None,
+    json: JsonFlag = False,
+) -> int:
     """Prove every layer of the sandbox on this machine; exit status 1 when one does not hold."""
     from evaluator.commands import doctor as command
 
-    return command.diagnose(as_json=json)
+    return command.diagnose(python=python, as_json=json)
 
 
 # Typer carries its own Click, under a private name; these are its public errors' bases.

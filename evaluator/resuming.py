@@ -34,6 +34,8 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--map": manifest.field_map,
         "--limit": manifest.limit,
         "--isolation": None if manifest.isolation == "completion" else manifest.isolation,
+        "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
+        "--python": manifest.interpreter,
     }
     words = [_program(), "grade"]
     words.append(str(input_path(run, manifest, manifest.rollouts)) if manifest.rollouts else "ROLLOUTS")

@@ -6,6 +6,7 @@ parts tell what has been graded, and cases without them are left over from a pro
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from collections.abc import Callable
@@ -44,8 +45,13 @@ def part_ordinals(run: Path, table: str) -> list[int]:
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Make a file under another name and then put it in place, so that no reader sees half of it."""
     temporary = path.with_name(path.name + _TEMPORARY)
-    write(temporary)
-    temporary.replace(path)
+    try:
+        write(temporary)
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()  # on a full disk there is room for less than this, perhaps
+        raise
 
 
 def read_manifest(run: Path) -> Manifest:

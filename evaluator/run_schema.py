@@ -93,6 +93,7 @@ class Manifest(msgspec.Struct, kw_only=True):
     """The sandbox layers that held."""
     evaluator_version: str = ""
     python: str = ""
+    """The version of the Python on which completions ran."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """Rollouts by verdict, and `rollouts` for all. Exact once the run is finished or stopped."""
     problems: list[BadLine] = msgspec.field(default_factory=list)
@@ -108,6 +109,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     limit: int | None = None
     only: str | None = None
     """These five: what was asked for beyond the fields above, None where nothing was."""
+    interpreter: str | None = None
+    """Path of the Python that was asked for; None: the one that graded, with numpy alone."""
 
 
 def safe_text(text: str) -> str:

@@ -6,9 +6,11 @@ stays flat, a run can be read while it grows, and a killed one loses a few secon
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -51,7 +53,9 @@ PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
 _TASK_BATCH_BYTES: Final = 16 << 20
 
-_MUST_AGREE: Final = ("dataset_hash", "checker", "grader", "limits", "sandbox", "unverified", "fail_fast")
+_MUST_AGREE: Final = (
+    "dataset_hash", "checker", "grader", "limits", "sandbox", "unverified", "fail_fast", "interpreter",
+)  # fmt: skip
 """What the grades of one run have in common; a resumed run must not mix them."""
 _ASKED_ANEW: Final = (
     "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
@@ -89,7 +93,7 @@ class RunWriter:
         """A writer of a new run, or with `resume` of one that is there and was graded in the same way.
 
         Raises `RunError` when the directory is not empty and not to be resumed, when its run was graded
-        otherwise (dataset, checker, grader, limits, sandbox), or when another process writes it.
+        otherwise (dataset, checker, grader, limits, sandbox, interpreter), or when another process writes it.
         """
         run = Path(path)
         earlier = _earlier_manifest(run, resume=resume)
@@ -129,12 +133,14 @@ class RunWriter:
 
     def add_task(self, task: Task, cases: Sequence[TestCase]) -> None:
         """Add a task with the test cases as the grader runs them. Tasks come before the first rollout."""
-        self._tasks.add(TaskRow(task, cases))
+        with _told(self.path):
+            self._tasks.add(TaskRow(task, cases))
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
-        """Add a graded rollout; `row` is its ordinal in its file, from 0."""
+        """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
         manifest = self.manifest
-        self._tasks.finish()
+        with _told(self.path):
+            self._tasks.finish()
         self._rollouts.add(GradedRow(row, rollout, grade, manifest.dataset_hash, manifest.evaluator_version))
         for case in grade.cases:
             self._cases.add(CaseRow(grade, case))
@@ -151,7 +157,11 @@ class RunWriter:
             self.manifest.problems.append(BadLine(str(path), line, safe_text(message), safe_text(snippet)))
 
     def flush(self) -> None:
-        """Write what has been added, so that readers see it."""
+        """Write what has been added, so that readers see it. Raises `RunError` where it can't be written."""
+        with _told(self.path):
+            self._flush()
+
+    def _flush(self) -> None:
         if self._rollouts.rows:
             ordinal = self._next_part
             for table, batch in (("cases", self._cases), ("rollouts", self._rollouts)):
@@ -162,17 +172,23 @@ class RunWriter:
         self._due = time.monotonic() + PART_SECONDS
 
     def close(self, state: RunState = "finished") -> None:
-        """Write the rest, count exactly and let go of the run. A second call does nothing."""
+        """Write the rest, count exactly and let go of the run. A second call does nothing.
+
+        Raises `RunError` where it can't be written: the run stays as it was before, and can be gone on with.
+        """
         if self._closed:
             return
         self._closed = True
-        self._tasks.finish()
-        self.flush()
-        if self.manifest.regraded_from is not None:
-            self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
-        self.manifest.state = state
-        write_manifest(self.path, self.manifest)
-        self._lock.release()
+        try:
+            with _told(self.path):
+                self._tasks.finish()
+                self._flush()
+                if self.manifest.regraded_from is not None:
+                    self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+                self.manifest.state = state
+                write_manifest(self.path, self.manifest)
+        finally:
+            self._lock.release()
 
     def discard(self) -> None:
         """Give up. A run that this writer made is removed; a resumed one stays as it was before."""
@@ -195,6 +211,16 @@ class RunWriter:
         full = self._rollouts.rows >= PART_ROWS or self._rollouts.bytes + self._cases.bytes >= PART_BYTES
         if full or time.monotonic() >= self._due:
             self.flush()
+
+
+@contextmanager
+def _told(run: Path) -> Iterator[None]:
+    """What keeps the run from being written, in one line."""
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise RunError(f"{run}: can't be written any more ({why}): mend that, then go on with --resume") from error
 
 
 def graded_samples(run: Path) -> set[int]:
@@ -315,7 +341,8 @@ def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLoc
         if before != now:
             lock.release()
             what = name.replace("_", " ")
-            told = _differing_limits(before, now) if name == "limits" else f"{_shown(before)}, not {_shown(now)}"
+            differing = f"{_shown(name, before)}, not {_shown(name, now)}"
+            told = _differing_limits(before, now) if name == "limits" else differing
             raise RunError(f"{run}: was graded with {what} {told}: give another --out")
 
 
@@ -324,8 +351,10 @@ def _differing_limits(before: Limits, now: Limits) -> str:
     return ", ".join(f"{name} {old:g}, not {new:g}" for name, old, new in pairs if old != new)
 
 
-def _shown(value: object) -> str:
-    return "the task's own" if value is None else str(value)
+def _shown(name: str, value: object) -> str:
+    if value is None:
+        return "Rollscope's own" if name == "interpreter" else "the task's own"
+    return str(value)
 
 
 def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:

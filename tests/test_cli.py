@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import venv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import pytest
 
 from evaluator.cli import main
 from evaluator.runs import Run
+from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = [sys.executable, "-m", "evaluator.cli"]
@@ -275,6 +277,56 @@ def test_only_grades_again_what_is_named(tmp_path: Path, dataset: Path) -> None:
     assert "verdict" in one_line(bad.stderr)
 
 
+def test_completions_see_the_packages_of_the_python_that_is_named(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", f"import greeting\n{RIGHT}"), sample("b", RIGHT))
+    python = environment_with(tmp_path, "greeting")
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--python", python.relative_to(tmp_path))
+    done = rollscope(*arguments, "--limit", 1, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
+    assert Run.open(tmp_path / "run").manifest.interpreter == str(python)
+
+    on_another = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", "--resume", cwd=tmp_path)
+    assert on_another.returncode == 2
+    assert str(python) in one_line(on_another.stderr)
+    assert rollscope(*arguments, "--resume", cwd=tmp_path).returncode == 0
+    assert Run.open(tmp_path / "run").manifest.counts["passed"] == 2
+
+    without = rollscope("grade", rollouts, "--dataset", dataset, "--out", "other", "--json", cwd=tmp_path)
+    assert json.loads(without.stdout)["verdicts"] == {"compile_error": 1, "passed": 1}
+
+
+def environment_with(folder: Path, module: str) -> Path:
+    """The interpreter of a virtual environment with one module, which other users can read."""
+    for each in (folder, *folder.parents):
+        if each.stat().st_uid == os.geteuid():
+            each.chmod(each.stat().st_mode | 0o011)
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    [packages] = (folder / "venv").glob("lib/python*/site-packages")
+    (packages / f"{module}.py").write_text("")
+    return folder / "venv" / "bin" / "python"
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false", "/", "r.jsonl"])
+def test_a_path_of_no_python_ends_it_in_one_line(tmp_path: Path, dataset: Path, python: str) -> None:
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    done = rollscope("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--python", python, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"Python {tmp_path / python}: " in one_line(done.stderr)
+    assert not (tmp_path / "run").exists()
+
+
+def test_how_strict_a_run_was_is_kept_and_asked_for_again(tmp_path: Path, dataset: Path) -> None:
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run")
+    done = rollscope(*arguments, "--sandbox", "degraded", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert Run.open(tmp_path / "run").manifest.sandbox == "degraded"
+    refused = rollscope(*arguments, "--resume", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "degraded, not strict" in one_line(refused.stderr)
+
+
 def test_resuming_a_run_of_something_else_is_refused(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
     assert rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path).returncode == 0
@@ -387,17 +439,40 @@ def test_bad_arguments_are_told_in_one_line(tmp_path: Path, dataset: Path, argum
     assert dataset.read_text().startswith('{"task_id"')
 
 
+def grade_where(
+    refused: list[str], tmp_path: Path, dataset: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, object]]]:
+    """Grades one right completion on a machine that refuses these; and what was exported."""
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", *options]
+    done = subprocess.run(
+        command(refused, *words), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    if not (tmp_path / "run").exists():
+        return done, []
+    exported = rollscope("export", "run", "--columns", "reward,layers", cwd=tmp_path)
+    return done, [json.loads(line) for line in exported.stdout.splitlines()]
+
+
 def test_without_a_sandbox_nothing_is_graded(tmp_path: Path, dataset: Path) -> None:
-    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
-    broken = tmp_path / "bin" / "bwrap"
-    broken.parent.mkdir()
-    broken.write_text("#!/bin/sh\necho bwrap: No permissions to create new namespace >&2\nexit 1\n")
-    broken.chmod(0o755)
-    path = f"{broken.parent}{os.pathsep}{os.environ['PATH']}"
-    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path, PATH=path)
-    assert done.returncode == 3
-    assert "no sandbox" in one_line(done.stderr)
-    assert not (tmp_path / "run").exists()
+    done, rows = grade_where(["namespaces", "landlock"], tmp_path, dataset)
+    assert (done.returncode, rows) == (3, [])
+    told = one_line(done.stderr)
+    assert "no sandbox" in told
+    assert "sysctl -w" in told, "it names what mends it"
+
+
+def test_without_user_namespaces_grading_is_strict_all_the_same(tmp_path: Path, dataset: Path) -> None:
+    done, (row,) = grade_where(["namespaces"], tmp_path, dataset)
+    assert done.returncode == 0
+    assert row == {"reward": 1.0, "layers": ["rlimits", "seccomp", "landlock"]}
+
+
+def test_degraded_grades_with_what_there_is_and_says_so(tmp_path: Path, dataset: Path) -> None:
+    done, (row,) = grade_where(["namespaces", "landlock"], tmp_path, dataset, "--sandbox", "degraded")
+    assert done.returncode == 0
+    unproved = ["unproved: files", "unproved: process tree"]
+    assert row == {"reward": 1.0, "layers": ["rlimits", "seccomp", "degraded", *unproved]}
 
 
 # export, formats, doctor, help

@@ -31,9 +31,12 @@ SLOW = "def add(a, b):\n    while True:\n        pass\n# "
 OPTIONS = [
     "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
-    "--isolation", "test",
+    "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable,
 ]  # fmt: skip
-ASKED = ("limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only")
+ASKED = (
+    "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
+    "sandbox", "interpreter",
+)  # fmt: skip
 
 
 def environment() -> dict[str, str]:
@@ -80,6 +83,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     assert finished.state == "finished"
     assert [getattr(finished, name) for name in ASKED] == [getattr(stopped, name) for name in ASKED]
     assert (finished.isolation, finished.limit, finished.workers) == ("test", 12, 1)
+    assert (finished.sandbox, finished.interpreter) == ("degraded", sys.executable)
 
 
 def command_of(run: Path, **fields: object) -> list[str]:
@@ -115,7 +119,7 @@ def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
     RunWriter.create(tmp_path / "run", given).close("stopped")
     file = tmp_path / "run" / "run.json"
     fields = json.loads(file.read_text())
-    for name in ("folder", "workers", "format", "field_map", "limit", "only"):
+    for name in ("folder", "workers", "format", "field_map", "limit", "only", "interpreter"):
         del fields[name]
     file.write_text(json.dumps(fields))
     command = resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest)

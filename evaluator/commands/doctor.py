@@ -8,34 +8,38 @@ from typing import TYPE_CHECKING
 
 from evaluator.commands.failure import Exit
 from evaluator.commands.tables import new_table, print_table
-from evaluator.sandbox import self_test
+from evaluator.sandbox import Settings, self_test
 
 if TYPE_CHECKING:
     from evaluator.sandbox import Layer
 
 
-def diagnose(*, as_json: bool) -> int:
-    """Print each layer with what proves it; a finding when one does not hold."""
-    layers = self_test()
+def diagnose(*, python: str | None, as_json: bool) -> int:
+    """Print each layer with what proves it; a finding when one that is needed does not hold."""
+    layers = self_test(Settings(python=python))
     if as_json:
         json.dump([_plain(layer) for layer in layers], sys.stdout, indent=2)
         print()
     else:
         _print(layers)
-    return Exit.DONE if all(layer.holds for layer in layers) else Exit.FINDING
+    return Exit.FINDING if _missing(layers) else Exit.DONE
+
+
+def _missing(layers: list[Layer]) -> list[Layer]:
+    return [layer for layer in layers if layer.needed and not layer.holds]
 
 
 def _plain(layer: Layer) -> dict[str, object]:
-    return {name: getattr(layer, name) for name in ("name", "holds", "how", "proof", "mend")}
+    return {name: getattr(layer, name) for name in ("name", "holds", "needed", "how", "proof", "mend")}
 
 
 def _print(layers: list[Layer]) -> None:
     table = new_table("layer", "holds", "how", "proof")
     for layer in layers:
-        table.add_row(layer.name, "yes" if layer.holds else "NO", layer.how, layer.proof)
+        table.add_row(layer.name, "yes" if layer.holds else "NO" if layer.needed else "no", layer.how, layer.proof)
     print_table(table)
-    missing = [layer for layer in layers if not layer.holds]
-    for layer in missing:
-        print(f"{layer.name}: {layer.mend}")
-    if not missing:
+    for layer in layers:
+        if not layer.holds:
+            print(f"{layer.name}{'' if layer.needed else ' (not needed)'}: {layer.mend}")
+    if not _missing(layers):
         print("every layer holds: strict grading can be had")

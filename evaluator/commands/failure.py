@@ -32,11 +32,14 @@ def status_of(error: Exception) -> Exit | None:
     from evaluator.graders import GraderError
     from evaluator.model import RecordError
     from evaluator.runs import QueryError, RunError
-    from evaluator.sandbox import SandboxUnavailable
+    from evaluator.sandbox import InterpreterError, SandboxUnavailable
 
     if isinstance(error, CommandError):
         return error.status
     if isinstance(error, SandboxUnavailable):
         return Exit.NO_SANDBOX
-    told = (CheckerError, ExportError, FormatError, GraderError, RecordError, QueryError, RunError, OSError)
+    told = (
+        CheckerError, ExportError, FormatError, GraderError, InterpreterError,
+        RecordError, QueryError, RunError, OSError,
+    )  # fmt: skip
     return Exit.BAD_INPUT if isinstance(error, told) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import platform
+import os
 import signal
 import sys
 import threading
@@ -42,7 +42,7 @@ from evaluator.graders.tests import test_cases
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunWriter, is_run, rows_where, sample_key
-from evaluator.sandbox import SandboxUnavailable
+from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
 
 _PRINTED_PROBLEMS: Final = 20
 _VIRTUAL_PER_RESIDENT: Final = 4
@@ -68,6 +68,8 @@ class Request:
     limit: int | None = None
     grader: str | None = None
     isolation: Isolation = "completion"
+    sandbox: Strictness = "strict"
+    python: str | None = None
 
 
 def default_out(rollouts: Path) -> Path:
@@ -194,6 +196,7 @@ def _grade_into(writer: RunWriter, tasks: list[Task], wanted: _Wanted, request: 
         grader=request.grader,
         fail_fast=request.fail_fast,
         isolation=request.isolation,
+        sandbox=Settings(strictness=request.sandbox, python=writer.manifest.interpreter),
     )
     with _stop_on_signal() as stop, meter(total) as progress:
         for rollout, one, place in grade_all(tasks, iter(wanted), options, workers=request.workers, stop=stop):
@@ -229,6 +232,7 @@ def _manifest(request: Request) -> Manifest:
         get_checker(request.checker)
     if request.grader is not None:
         get_grader(request.grader)
+    interpreter = None if request.python is None else os.path.abspath(Path(request.python).expanduser())  # noqa: PTH100
     return Manifest(
         dataset=str(request.dataset),
         dataset_hash=dataset_hash(request.dataset),
@@ -236,16 +240,18 @@ def _manifest(request: Request) -> Manifest:
         checker=request.checker,
         grader=request.grader,
         limits=_limits(request),
+        sandbox=request.sandbox,
         isolation=request.isolation,
         fail_fast=request.fail_fast,
         evaluator_version=evaluator.__version__,
-        python=platform.python_version(),
+        python=python_version(interpreter),
         folder=folder_from(request.out),
         workers=request.workers,
         format=request.format,
         field_map=request.field_map,
         limit=request.limit,
         only=request.only,
+        interpreter=interpreter,
     )
 
 

@@ -20,12 +20,14 @@ from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task, Verdict
-from evaluator.sandbox import Sandbox
+from evaluator.sandbox import Sandbox, SandboxUnavailable
 
 _WAITING_PER_WORKER = 8
 _REMEMBERED = 1024
 _REMEMBERED_CHARACTERS = 64 * 2**20
 _PATIENCE_S = 0.3
+_REST_S = 1.0
+"""Of a worker that can't start its sandbox, while others do its work."""
 
 
 class Graded(NamedTuple):
@@ -82,17 +84,18 @@ class _Crew:
         self._done: queue.SimpleQueue[Graded | BaseException] = queue.SimpleQueue()
         self._known = _Known()
         self._ending = threading.Event()
+        self._at_work = count
+        self._stranded: set[Worker] = set()
 
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
         first.warm_up()  # raises here where there is none, before anything is graded
-        sandboxes = [first, *(Sandbox(self._options.sandbox) for _ in range(self._count - 1))]
+        sandboxes = [first, *(Sandbox(first.settings) for _ in range(self._count - 1))]
         gate = Gate()
         workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]
-        threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in workers]
-        for thread in threads:
-            thread.start()
+        threads: list[threading.Thread] = []
         try:
+            self._start(workers, threads)
             yield from self._exchange(iter(enumerate(rollouts)))
         finally:
             self._ending.set()
@@ -105,6 +108,22 @@ class _Crew:
                 sandbox.abort()  # a thread in the middle of a rollout sees its sandbox die and gives up
             for thread in threads:
                 thread.join()
+            for sandbox in sandboxes:
+                sandbox.close()
+
+    def _start(self, workers: list[Worker], threads: list[threading.Thread]) -> None:
+        """Fills `threads`: one a worker, fewer where the machine gives no more."""
+        for worker in workers:
+            thread = threading.Thread(target=self._work, args=(worker,), daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                if not threads:
+                    mend = "see to the limit of processes (ulimit -u)"
+                    raise SandboxUnavailable("no thread can be started", mend) from error
+                break
+            threads.append(thread)
+        self._at_work = len(threads)
 
     def _exchange(self, numbered: Iterator[tuple[int, Rollout]]) -> Iterator[Graded]:
         under_way = 0
@@ -151,8 +170,11 @@ class _Crew:
             return
         grade: Grade | None = None
         try:
-            grade = worker.grade(task, rollout)
-            self._done.put(Graded(rollout, grade, row))
+            grade = self._graded(worker, task, rollout)
+            if grade is None:
+                self._waiting.put((row, rollout))
+            else:
+                self._done.put(Graded(rollout, grade, row))
         finally:
             # Without a grade, or with one that says nothing of the program, those who wait are put back in the queue.
             reusable = grade if grade is not None and grade.verdict is not Verdict.SANDBOX_ERROR else None
@@ -161,6 +183,17 @@ class _Crew:
                     self._waiting.put((other_row, other))
                 else:
                     self._done.put(Graded(other, _copied(reusable, other), other_row))
+        if grade is None:
+            self._ending.wait(_REST_S)
+
+    def _graded(self, worker: Worker, task: Task, rollout: Rollout) -> Grade | None:
+        """None where the worker can't start a sandbox while others can: they are to grade it."""
+        grade = worker.grade(task, rollout)
+        if not worker.stranded:
+            self._stranded.discard(worker)
+            return grade
+        self._stranded.add(worker)
+        return grade if len(self._stranded) >= self._at_work else None
 
 
 _UNDER_WAY = object()

@@ -20,6 +20,8 @@ class Worker:
         self._options = options
         self._gate = gate or Gate()
         self._bench = Bench(self.sandbox, options, self._gate.alone)
+        self.stranded = False
+        """Whether it could not start a sandbox for the last rollout."""
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
         """Grades a rollout; raises nothing that the rollout, its task or the sandbox caused."""
@@ -31,17 +33,19 @@ class Worker:
             return _ungraded(rollout, Verdict.UNKNOWN, str(error))
         fault = ""
         for _ in range(_ATTEMPTS):
+            self.stranded = False
             try:
                 with self._gate.shared():
                     return grader(task, rollout, self._bench)
             except RecordError as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))
-            except (FaultError, SandboxUnavailable) as error:
-                fault = str(error)
+            except (FaultError, SandboxUnavailable, OSError, MemoryError) as error:
+                fault = str(error) or repr(error)
+                self.stranded = isinstance(error, SandboxUnavailable)
                 self.sandbox.renew()
             except Exception as error:  # a mistake of ours: it may not cost the run, nor the rollout its reward
                 return _ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
-        return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault)
+        return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault[:_SHOWN])
 
 
 def _ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:

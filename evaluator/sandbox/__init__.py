@@ -9,10 +9,14 @@ from __future__ import annotations
 import contextlib
 from types import TracebackType
 
+import msgspec
+
 from evaluator.model import Limits
 from evaluator.sandbox.execution import Execution, FaultError, Program
+from evaluator.sandbox.interpreter import python_version
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
-from evaluator.sandbox.self_test import Layer, prove, self_test
+from evaluator.sandbox.probing import InterpreterError
+from evaluator.sandbox.self_test import Layer, self_test, unproved
 from evaluator.sandbox.settings import Settings, Strictness, Way
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import BadValueError, encoded_call
@@ -22,6 +26,7 @@ __all__ = [
     "BadValueError",
     "Execution",
     "FaultError",
+    "InterpreterError",
     "Layer",
     "Outcome",
     "Program",
@@ -33,6 +38,7 @@ __all__ = [
     "Strictness",
     "Way",
     "encoded_call",
+    "python_version",
     "self_test",
 ]
 
@@ -41,9 +47,11 @@ class Sandbox:
     """One worker's warm interpreters. For one thread at a time; close it, or use it with `with`."""
 
     def __init__(self, settings: Settings | None = None) -> None:
+        """`settings.way`, where it is set, is taken as proved here already: by the sandbox whose settings these are."""
         self.settings = settings or Settings()
         self._zygotes: dict[bool, Zygote] = {}
         self._closed = False
+        self._unproved: tuple[str, ...] = ()
         self._proved = False
 
     def __enter__(self) -> Sandbox:
@@ -59,36 +67,61 @@ class Sandbox:
 
         Raises `SandboxUnavailable` when no sandbox can be had, `FaultError` when it failed this time.
         """
+        if self.settings.way is None:
+            self.warm_up()
         zygote = self._zygote(numpy="numpy" in program.source or "numpy" in program.preamble)
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that hold for what runs here."""
-        names = ["userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp"]
+        """The layers that hold for what runs here; where degraded, that too and what could not be proved."""
+        names = [*_LAYERS[self.settings.way]] if self.settings.way else []
         if any(zygote.landlock_abi for zygote in self._zygotes.values()):
             names.append("landlock")
+        if self.settings.strictness == "degraded":
+            names += ["degraded", *(f"unproved: {name}" for name in self._unproved)]
         return tuple(names)
 
     def warm_up(self) -> None:
         """Starts the interpreter that most completions need, and proves, once, that nothing gets out of it.
 
-        Raises `SandboxUnavailable` when there is none or a layer does not hold.
+        Takes the first way that holds; `settings` say which from then on. Raises `SandboxUnavailable` when none does.
         """
+        if self._proved:
+            self._zygote(numpy=False)
+            return
+        ways = list(Way) if self.settings.way is None else [self.settings.way]
+        asked = self.settings
+        refusals: list[SandboxUnavailable] = []
+        for allow_unproved in (False, True)[: 1 + (asked.strictness == "degraded")]:
+            for way in ways:
+                self.settings = msgspec.structs.replace(asked, way=way)
+                try:
+                    self._prove_twice(allow_unproved)
+                    return
+                except SandboxUnavailable as refusal:
+                    refusals.append(refusal)
+                    self.renew()
+        self.settings = asked
+        raise _none_of(refusals[: len(ways)])
+
+    def _prove_twice(self, allow_unproved: bool) -> None:
         try:
-            self._warm_up()
+            self._prove(allow_unproved)
         except FaultError:
             self.renew()
             try:
-                self._warm_up()
+                self._prove(allow_unproved)
             except FaultError as error:
                 raise SandboxUnavailable(f"it starts, but fails ({error})", "see `rollscope doctor`") from error
 
-    def _warm_up(self) -> None:
-        self._zygote(numpy=False)
-        if not self._proved:
-            prove(self)
-            self._proved = True
+    def _prove(self, allow_unproved: bool) -> None:
+        lacking = unproved(self)
+        if lacking and not allow_unproved:
+            first = lacking[0]
+            raise SandboxUnavailable(f"{first.name}: {first.proof}", first.mend or "see `rollscope doctor`")
+        self._unproved = tuple(layer.name for layer in lacking)
+        self._proved = True
 
     def renew(self) -> None:
         """Ends every interpreter, after a fault; the next completion starts new ones."""
@@ -116,8 +149,24 @@ class Sandbox:
             zygote.close()
             zygote = None
         if zygote is None:
-            zygote = self._zygotes[numpy] = Zygote(numpy=numpy)
+            zygote = self._zygotes[numpy] = self._started(numpy=numpy)
             if self._closed:  # by `abort`, which did not see the one that was just starting
                 self.renew()
                 raise FaultError("the sandbox is closed")
         return zygote
+
+    def _started(self, *, numpy: bool) -> Zygote:
+        assert self.settings.way is not None
+        return Zygote(self.settings, self.settings.way, numpy=numpy)
+
+
+_LAYERS = {
+    Way.NAMESPACES: ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp"),
+    Way.LANDLOCK: ("rlimits", "seccomp"),
+}
+
+
+def _none_of(refusals: list[SandboxUnavailable]) -> SandboxUnavailable:
+    """Why each way was refused, with what mends the first, which is the better one."""
+    reasons = [refusal.reason for refusal in refusals]
+    return SandboxUnavailable("; without user namespaces: ".join(reasons), refusals[0].mend)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from evaluator.sandbox.inside.channel import STACK_SIGNAL
+from evaluator.sandbox.memory_cgroup import MemoryCgroup
+from evaluator.sandbox.refusals import Refusals
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
@@ -24,6 +26,9 @@ _STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.1, 0.002, 64 * 1024
 class Forker(Protocol):
     """Forks processes, one at a time: a zygote, or a process that forks for each test case."""
 
+    folder: str | None
+    memory: MemoryCgroup | None
+
     def fork(self, descriptors: Sequence[int]) -> None: ...
     def kill_child(self) -> None: ...
     def await_end(self, watch: Watch | float) -> Ended: ...
@@ -35,9 +40,15 @@ class Child:
     def __init__(self, forker: Forker, stdin: bytes) -> None:
         """Starts it and waits until it says so. Raises `OSError`, `EOFError`, or `SilenceError`."""
         self._forker = forker
+        self.folder = forker.folder
+        """Where it may write, when that is in our own file system."""
+        self.memory = forker.memory
+        """What counts its memory, where the kernel does."""
         self.loaded = False
         self.used = False
+        self._listens = False
         self.ended: Ended | None = None
+        self.refusals: Refusals | None = None
         self._files = MemoryFile(stdin), MemoryFile(), MemoryFile()
         self._stack = MemoryFile()
         ours, theirs = socket.socketpair()
@@ -46,7 +57,7 @@ class Child:
         self.connection = Connection(ours)
         try:
             with theirs:
-                forker.fork([theirs.fileno(), *(file.descriptor for file in (*self._files, self._stack))])
+                forker.fork([theirs.fileno(), *self.given])
             self.number = self.connection.receive_hello(time.monotonic() + _START_S)
             # It waits for its order now, so the number is still its own; later it may be another process's.
             self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
@@ -55,9 +66,25 @@ class Child:
             raise
 
     @property
+    def given(self) -> tuple[int, ...]:
+        """The descriptors of all files that it was given, here."""
+        return tuple(file.descriptor for file in (*self._files, self._stack))
+
+    @property
     def output(self) -> tuple[MemoryFile, MemoryFile]:
         """stdout and stderr."""
         return self._files[1:]
+
+    def listen(self, watch: Watch) -> None:
+        """Takes the descriptor by which the kernel tells of refused calls. Raises as `receive_descriptor` does."""
+        self.refusals = Refusals(self.connection.receive_descriptor(watch))
+        self._listens = True
+        self.connection.attend(self.refusals)
+
+    def attend(self, refusals: Refusals) -> None:
+        """Those of the template that forked it, who has the same filter."""
+        self.refusals = refusals
+        self.connection.attend(refusals)
 
     def renew(self, stdin: bytes) -> None:
         """Makes the files as new for the next input. Raises `BrokenFrameError` when a frame came unasked."""
@@ -97,5 +124,7 @@ class Child:
 
     def _close_files(self) -> None:
         self.connection.close()
+        if self._listens and self.refusals is not None:
+            self.refusals.close()
         for file in (*self._files, self._stack):
             file.close()

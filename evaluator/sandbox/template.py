@@ -19,6 +19,7 @@ class Template:
     def __init__(self, child: Child) -> None:
         """`child`: it has compiled the program and waits."""
         self.child = child
+        self.folder, self.memory = child.folder, child.memory
         self.usable = True
         """Whether it can fork another: it lives, and its files are as they were."""
 
@@ -34,19 +35,15 @@ class Template:
     def await_end(self, watch: Watch | float) -> Ended:
         """How the child ended, when it is gone.
 
-        Raises `BrokenFrameError` when the program has killed the template, or what `watch` raises.
+        Raises `EOFError` when the template has gone, which what it forks can't bring about, or what `watch` raises.
         """
         if self.child.ended is not None:
             return self.child.ended
         try:
-            kind, payload = self.child.connection.receive(watch, _ANSWER_CAP)
+            _, payload = self.child.connection.receive(watch, _ANSWER_CAP)
             ended = msgspec.json.decode(payload, type=Ended)
-        except (EOFError, msgspec.DecodeError):
-            kind = b""
-        if kind != b"E":
-            self.usable = False
-            self.child.kill()
-            raise BrokenFrameError("it ended the process that starts it")
+        except (BrokenFrameError, msgspec.DecodeError):
+            raise EOFError("the template speaks nonsense") from None
         self.usable = self.usable and ended.clean
         return ended
 

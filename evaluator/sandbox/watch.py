@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
 from evaluator.model import Limits
+from evaluator.sandbox.child import Child
+from evaluator.sandbox.folder_use import passed
+from evaluator.sandbox.limit_judgement import FILES_MB
+from evaluator.sandbox.memory_use import MemoryUse, TooManyMappingsError, memory_use, resident_use
 from evaluator.sandbox.outcomes import Status
+from evaluator.sandbox.process_table import Namespace
 
 _FIRST_LOOK_S = 0.05
 _LOOK_S = 0.1
-_PAGES_A_MIB = 2**20 // os.sysconf("SC_PAGE_SIZE")
+_MOST_MIB_A_S = 8192
+"""More than a process can fill in a second of CPU time: what used less can't be over the limit."""
+
+
+_SPARE_THREADS = 4
 
 
 class LimitPassed(Exception):  # noqa: N818 - not an error
-    """The run is over a limit: TIME or MEMORY."""
+    """The run is over a limit: TIME, MEMORY, or DIED for too many processes."""
 
     def __init__(self, status: Status, message: str) -> None:
         self.status = status
@@ -24,49 +34,100 @@ class LimitPassed(Exception):  # noqa: N818 - not an error
 class LimitWatch:
     """Asked while the parent waits for a process; raises `LimitPassed` as soon as a limit is passed."""
 
-    def __init__(self, process: int, limits: Limits, wall_s: float) -> None:
-        """`process`: its number in our own pid namespace."""
-        self._process = process
+    def __init__(self, child: Child, limits: Limits, wall_s: float, given_s: float | None = None) -> None:
+        """`wall_s`: what is left of this run's time; `given_s`: what it was given, `wall_s` where nothing was used."""
+        self._child = child
         self._limits = limits
+        self._namespace = Namespace(child.number) if limits.processes else None
         self.started = time.monotonic()
-        self._wall_s = wall_s
+        self._given_s = wall_s if given_s is None else given_s
         self._deadline = self.started + wall_s
+        self._cpu_used = 0.0
         self.cpu_before = self._cpu()
-        self._next_look = self.started + _FIRST_LOOK_S
-        self.peak_mb = 0.0
+        self._first_look = self._next_look = self.started + _FIRST_LOOK_S
+        self.peak = MemoryUse()
 
     def cpu_s(self) -> float:
-        """CPU seconds since the start, of all threads; 0 once the process is gone."""
-        return max(0.0, self._cpu() - self.cpu_before)
+        """CPU seconds since the start, of all threads and of the processes that it started."""
+        self._cpu_used = max(self._cpu_used, self._cpu() - self.cpu_before)
+        return self._cpu_used
 
     def _cpu(self) -> float:
         try:
-            return time.clock_gettime((~self._process << 3) | 2)  # the process's own CPU clock
+            own = time.clock_gettime((~self._child.number << 3) | 2)  # the process's own CPU clock
         except OSError:
             return 0.0
+        return own + self._namespace.others().cpu_s if self._namespace else own
 
     def patience_ms(self) -> float:
         """How long to wait before the next look, in milliseconds; looks when that is due."""
         now = time.monotonic()
         if now >= self._deadline:
-            raise LimitPassed(Status.TIME, f"{self._wall_s:.3g} s of wall time")
+            raise LimitPassed(Status.TIME, self._wall_passed())
         if now >= self._next_look:
             self.look()
         return max((min(self._deadline, self._next_look) - now) * 1000, 1)
 
-    def look(self) -> None:
-        """Looks at CPU time and resident memory."""
-        self._next_look = time.monotonic() + _LOOK_S
-        cpu = self.cpu_s()
-        if cpu > self._limits.cpu_s:
-            raise LimitPassed(Status.TIME, f"{cpu:.2f} s of CPU time")
-        self.peak_mb = max(self.peak_mb, self._resident_mb())
-        if self.peak_mb > self._limits.memory_mb:
-            raise LimitPassed(Status.MEMORY, f"{self.peak_mb:.0f} MiB resident")
+    def _wall_passed(self) -> str:
+        told = f"{self._given_s:.3g} s of wall time"
+        if self._given_s == self._limits.wall_s:
+            return f"{told} (limits.wall_s)"
+        if self._given_s < self._limits.wall_s:
+            return f"{told}, which was left of limits.total_s, {self._limits.total_s:g} s"
+        return told
 
-    def _resident_mb(self) -> float:
+    def look(self) -> None:
+        """Looks at CPU time, processes and memory."""
+        self._next_look = time.monotonic() + _LOOK_S
+        limits = self._limits
+        cpu = self.cpu_s()
+        if cpu > limits.cpu_s:
+            raise LimitPassed(Status.TIME, f"{cpu:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})")
+        folders = [f"/proc/{self._child.number}"]
+        if self._namespace:
+            running = self._namespace.others().running
+            if running > limits.processes:
+                raise LimitPassed(
+                    Status.DIED, f"{running} new processes at once (limits.processes is {limits.processes})"
+                )
+            folders = self._namespace.folders()
+        self._look_at_uncounted()
+        use = self._memory_use(folders)
+        self.peak = max(self.peak, use, key=lambda each: each.total)
+        if use.total > limits.memory_mb:
+            raise LimitPassed(Status.MEMORY, f"{use.told()} (limits.memory_mb is {limits.memory_mb:g})")
+
+    def _memory_use(self, folders: list[str]) -> MemoryUse:
+        if self._child.memory is not None:
+            with contextlib.suppress(OSError, KeyError):  # it has been removed
+                counted, resident = self._child.memory.use(), resident_use(folders)
+                return MemoryUse(max(counted.private, resident.private), max(counted.in_files, resident.in_files))
         try:
-            with open(f"/proc/{self._process}/statm", "rb") as file:  # noqa: PTH123 - ten times a second
-                return int(file.read().split()[1]) / _PAGES_A_MIB
-        except (OSError, IndexError):
-            return 0.0
+            return memory_use(self._child.number, folders, self._child.given, self._limits.output_mb)
+        except TooManyMappingsError:
+            raise LimitPassed(Status.MEMORY, "more mappings than can be counted") from None
+
+    def _look_at_uncounted(self) -> None:
+        """What the kernel does not keep within bounds where there are no namespaces: files, and a user's threads."""
+        folder = self._child.folder
+        if folder is None:
+            return
+        too_much = passed(folder, FILES_MB, self._child.number)
+        if too_much:
+            raise LimitPassed(Status.DIED, too_much)
+        threads = _threads(self._child.number)
+        if threads > self._limits.threads + _SPARE_THREADS:
+            raise LimitPassed(Status.DIED, f"{threads} threads at once (limits.threads is {self._limits.threads})")
+
+    def last_look(self) -> None:
+        """Looks once more, when the answer has come, unless it came so soon that there can be nothing to see."""
+        soon = time.monotonic() < self._first_look
+        if not soon or self.cpu_s() * _MOST_MIB_A_S > self._limits.memory_mb:
+            self.look()
+
+
+def _threads(process: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{process}/task"))  # noqa: PTH208
+    except OSError:
+        return 0

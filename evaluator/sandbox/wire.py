@@ -11,6 +11,7 @@ from typing import Protocol
 
 _HEADER = struct.Struct("!I")
 _CREDENTIALS = struct.Struct("iII")
+_DESCRIPTOR = struct.Struct("i")
 _CHUNK = 1 << 16
 
 
@@ -27,6 +28,14 @@ class Watch(Protocol):
 
     def patience_ms(self) -> float: ...
     def look(self) -> None: ...
+
+
+class Asked(Protocol):
+    """What is to be answered while the other side is waited for: it waits for that itself."""
+
+    descriptor: int
+
+    def answer(self) -> bool: ...
 
 
 class _Deadline:
@@ -51,6 +60,7 @@ class Connection:
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
+        self._refusals: Asked | None = None
 
     def send(self, kind: bytes, payload: bytes = b"", watch: Watch | None = None) -> None:
         """Sends one frame; `watch` ends the waiting for a reader who does not read.
@@ -82,7 +92,7 @@ class Connection:
             body = self._exactly(size, patience)
         except EOFError:
             raise BrokenFrameError("a frame that ends too early") from None
-        return body[:1], body[1:]
+        return bytes(body[:1]), bytes(memoryview(body)[1:])
 
     def receive_hello(self, deadline: float) -> int:
         """The first frame, which is `H`; returns its sender's process number as the kernel tells it.
@@ -107,6 +117,26 @@ class Connection:
                 return number
         return 0
 
+    def receive_descriptor(self, watch: Watch) -> int:
+        """The descriptor that comes with an `N` frame. Raises `BrokenFrameError`, or what `watch` raises."""
+        room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
+        while True:
+            try:
+                data, told, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
+                break
+            except BlockingIOError:
+                self._wait(watch, select.POLLIN)
+        content = next((content for _, kind, content in told if kind == socket.SCM_RIGHTS), b"")
+        if data != b"\0\0\0\1N" or not content:
+            raise BrokenFrameError("no descriptor where one belongs")
+        number: int = _DESCRIPTOR.unpack(content[: _DESCRIPTOR.size])[0]
+        return number
+
+    def attend(self, refusals: Asked) -> None:
+        """Answers these, too, whenever the other side is waited for."""
+        self._refusals = refusals
+        self._poll.register(refusals.descriptor, select.POLLIN)
+
     def has_input(self) -> bool:
         """Whether bytes wait to be read; the other side's end is none."""
         try:
@@ -116,16 +146,24 @@ class Connection:
         except ConnectionResetError:
             return False
 
-    def end_sending(self) -> None:
-        try:
-            self._socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            return
+    def hears_more(self, deadline: float) -> bool:
+        """Whether the other side, which is about to go, says anything more before it does so, or the deadline."""
+        watch = _Deadline(deadline)
+        while True:
+            try:
+                return bool(self._socket.recv(1, socket.MSG_PEEK))
+            except ConnectionResetError:
+                return False
+            except BlockingIOError:
+                try:
+                    self._wait(watch, select.POLLIN)
+                except SilenceError:
+                    return False
 
     def close(self) -> None:
         self._socket.close()
 
-    def _exactly(self, size: int, watch: Watch) -> bytes:
+    def _exactly(self, size: int, watch: Watch) -> bytearray:
         parts = bytearray()
         while len(parts) < size:
             try:
@@ -142,9 +180,14 @@ class Connection:
             parts += data
             if len(parts) < size:
                 watch.patience_ms()  # who sends byte after byte is late all the same
-        return bytes(parts)
+        return parts
 
     def _wait(self, watch: Watch, event: int) -> None:
         self._poll.modify(self._socket, event)
-        if not self._poll.poll(watch.patience_ms()):
+        ready = self._poll.poll(watch.patience_ms())
+        if not ready:
             watch.look()
+        asked = self._refusals
+        if asked is not None and asked.descriptor in [descriptor for descriptor, _ in ready] and not asked.answer():
+            self._poll.unregister(asked.descriptor)
+            self._refusals = None

@@ -9,21 +9,32 @@ from collections.abc import Sequence
 
 import msgspec
 
-from evaluator.sandbox import launch
+from evaluator.sandbox import launch, own_folder
+from evaluator.sandbox.memory_cgroup import MemoryCgroup, kills_on_machine
 from evaluator.sandbox.reports import Ended
+from evaluator.sandbox.settings import Settings, Way
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
 
 _START_S = 30.0
 _ANSWER_CAP = 4096
+_SHORT_OF = "see to free memory and disk, and to the limits of open files and processes (ulimit -a)"
 
 
 class Zygote:
     """A warm interpreter in its own namespaces, with one child at a time. Not for several threads at once."""
 
-    def __init__(self, *, numpy: bool) -> None:
+    def __init__(self, settings: Settings, way: Way, *, numpy: bool) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own words."""
-        self._process, control, self._errors = launch.start(numpy=numpy)
+        self.way = way
+        self.memory: MemoryCgroup | None = None
+        self._kills_on_machine = kills_on_machine()
+        try:
+            self._process, control, self._errors, self._folder = launch.start(settings, way, numpy=numpy)
+        except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
+            if isinstance(error, SandboxUnavailable):
+                raise
+            raise SandboxUnavailable(f"it can't be started ({error})", _SHORT_OF) from error
         self._control = Connection(control)
         try:
             kind, answer = self._control.receive(time.monotonic() + _START_S, _ANSWER_CAP)
@@ -34,10 +45,29 @@ class Zygote:
             self.close()
             raise SandboxUnavailable(f"it does not start ({said})", _mend(said))
         self.landlock_abi = answer[0]
+        self.folder = None if self._folder is None else str(self._folder / own_folder.HOME)
+        self.memory = MemoryCgroup.around(self._process.pid)
 
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    def limit_memory(self, memory_mb: float) -> None:
+        """Sets what the next child may use, where the kernel can keep it to that."""
+        if self.memory is not None:
+            self.memory.limit(memory_mb)
+
+    def out_of_memory(self) -> bool:
+        """Whether, since this was last asked, the kernel has ended a process of ours that was over that limit."""
+        if self.memory is None or not self.memory.has_killed():
+            return False
+        self._kills_on_machine = kills_on_machine()
+        return True
+
+    def machine_out_of_memory(self) -> bool:
+        """Whether, since this was last asked, the kernel has ended anything else for want of memory."""
+        before, self._kills_on_machine = self._kills_on_machine, kills_on_machine()
+        return self._kills_on_machine > before
 
     def fork(self, descriptors: Sequence[int]) -> None:
         """Starts a child with the parent's connection and what becomes its 0, 1 and 2. Raises `OSError`."""
@@ -70,6 +100,10 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._errors.close()
+        if self.memory is not None:
+            self.memory.remove()
+        if self._folder is not None:
+            own_folder.remove(self._folder)
 
     def _last_words(self) -> str:
         """What bubblewrap or Python wrote before it ended."""

@@ -24,6 +24,12 @@ def children(of: int) -> list[int]:
     return found
 
 
+def descendants(of: int) -> set[int]:
+    """All processes below this one."""
+    found = set(children(of))
+    return found.union(*(descendants(child) for child in found))
+
+
 def sandboxes() -> list[int]:
     """The processes of bubblewrap that this process started and that live."""
     found = []

@@ -1,4 +1,4 @@
-"""One sandbox for the tests of a module, and short ways to run a call or a program in it."""
+"""One sandbox of each way for the tests of a module, and short ways to run a call or a program in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evaluator.model import Limits
-from evaluator.sandbox import Outcome, Program, Sandbox, encoded_call
+from evaluator.sandbox import Outcome, Program, Sandbox, Settings, Way, encoded_call
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=60)
 """For what should end by itself: the machine that runs the tests may be busy."""
@@ -15,9 +15,17 @@ PATIENT = Limits(wall_s=30, cpu_s=30, total_s=60)
 Run = Callable[..., list[Outcome]]
 
 
+@pytest.fixture(scope="module", params=list(Way))
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """Both ways in turn: with namespaces, and without them."""
+    with Sandbox(Settings(way=request.param)) as made:
+        yield made
+
+
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as made:
+def namespaces() -> Iterator[Sandbox]:
+    """The way with namespaces alone: where new processes can be allowed, and /tmp is a completion's own."""
+    with Sandbox(Settings(way=Way.NAMESPACES)) as made:
         yield made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.reports import Ended
+from tests.engines.processes import descendants
 from tests.sandbox.conftest import PATIENT, Run
 
 HASTY = Limits(wall_s=0.3, cpu_s=30)
@@ -334,7 +336,7 @@ def test_wall_time(sandbox: Sandbox, what: str) -> None:
         started = time.monotonic()
         late = execution.run(encoded_call([0], {}), wall_s=0.3)
         assert late.status is Status.TIME
-        assert 0.3 <= late.wall_s < 3
+        assert 0.2 <= late.wall_s < 3
         assert time.monotonic() - started < 5, "the process was not ended at once"
         resumed = execution.run(encoded_call([1], {}), wall_s=30)
         assert (resumed.status, resumed.value) == (Status.ANSWERED, 1)
@@ -557,16 +559,19 @@ def test_no_descriptor_stays_open(sandbox: Sandbox, call: Run, program: Run) -> 
 
 
 def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> None:
-    spin = Program("import os\nprint(os.getpid(), flush=True)\nwhile True: pass")
-    with sandbox.execute(spin, HASTY) as execution:
+    sandbox.warm_up()
+    before = descendants(os.getpid())
+    with sandbox.execute(Program("while True: pass"), HASTY) as execution:
         assert execution.run(b"", wall_s=0.3).status is Status.TIME
-    listing = Program("import os; print(sorted(filter(str.isdigit, os.listdir('/proc'))))")
-    with sandbox.execute(listing, PATIENT) as execution:
-        assert execution.run(b"", wall_s=30).stdout.text() == "['1', '2']\n"
+    with sandbox.execute(Program("print(input())\ninput()"), PATIENT) as execution:
+        execution.run(b"x\n", wall_s=30)
+    assert descendants(os.getpid()) == before
 
 
 class Gone:
     """A forker whose other side has ended."""
+
+    folder = memory = None
 
     def fork(self, descriptors: Sequence[int]) -> None:
         raise BrokenPipeError

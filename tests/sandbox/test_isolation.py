@@ -8,18 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Limits
-from evaluator.sandbox import Program, Sandbox, Status, encoded_call, self_test
+from evaluator.sandbox import Program, Sandbox, Status, encoded_call
 from tests.sandbox.conftest import PATIENT, Run
-
-
-def test_every_layer_holds_on_this_machine() -> None:
-    layers = self_test()
-    assert {layer.name for layer in layers} >= {
-        "start", "files", "network", "processes", "process tree", "privileges", "system calls", "environment",
-        "descriptors", "address space", "memory", "output", "time", "open files",
-    }  # fmt: skip
-    assert [layer for layer in layers if not layer.holds] == []
-    assert all(layer.how and layer.proof for layer in layers)
 
 
 @pytest.mark.parametrize("folder", ["/", "/tmp", "/dev/shm"])
@@ -113,8 +103,8 @@ def test_what_the_machine_has_in_its_environment_is_not_seen(call: Run, monkeypa
 
 def test_our_own_files_are_not_seen(call: Run) -> None:
     here = str(Path(__file__).resolve())
-    (outcome,) = call("import os\ndef f(path): return os.path.exists(path)", [here])
-    assert outcome.value is False
+    (outcome,) = call("def f(path):\n    try: return len(open(path).read())\n    except OSError: return None", [here])
+    assert (outcome.status, outcome.value) == (Status.ANSWERED, None)
 
 
 def test_no_expected_output_is_anywhere_near(call: Run) -> None:
@@ -136,7 +126,9 @@ def test_nothing_is_left_for_the_next_completion(call: Run) -> None:
     leave = (
         "import builtins, os, random, sys, threading, json\n"
         "def f():\n"
-        "    for folder in ('/tmp', '/dev/shm'): open(folder + '/left', 'w').write('x')\n"
+        "    for folder in ('.', '/tmp', '/dev/shm'):\n"
+        "        try: open(folder + '/left', 'w').write('x')\n"
+        "        except OSError: pass\n"
         "    builtins.print = sys.left = json.left = os.environ['LEFT'] = 'x'\n"
         "    os.umask(0)\n    os.chdir('/')\n    sys.setrecursionlimit(99)\n    sys.path.append('/tmp')\n"
         "    threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()\n"
@@ -145,34 +137,35 @@ def test_nothing_is_left_for_the_next_completion(call: Run) -> None:
     look = (
         "import builtins, os, sys, threading, json\n"
         "def f():\n"
-        "    return [os.listdir('/tmp'), os.listdir('/dev/shm'), callable(print), hasattr(sys, 'left'),\n"
+        "    left = [os.path.exists(folder + '/left') for folder in ('.', '/tmp', '/dev/shm')]\n"
+        "    return [os.listdir('.'), left, callable(print), hasattr(sys, 'left'),\n"
         "        hasattr(json, 'left'), 'LEFT' in os.environ, os.getcwd(), sys.getrecursionlimit(),\n"
-        "        threading.active_count(), sorted(filter(str.isdigit, os.listdir('/proc')))]"
+        "        threading.active_count(), os.listdir('/proc/self/task') == [str(os.getpid())]]"
     )
     (before,) = call(look)
     (outcome,) = call(leave)
     assert outcome.value == 1
     (after,) = call(look)
     assert before.value == after.value
-    assert before.value[:6] == [["solution.py"], [], True, False, False, False]
+    assert before.value[:6] == [["solution.py"], [False] * 3, True, False, False, False]
 
 
 @pytest.mark.parametrize(
     "bomb",
     [
         "while True: threading.Thread(target=time.sleep, args=(99,)).start()",
-        "kept = [open(f'/tmp/{n}', 'w') for n in range(10**6)]",
-        "n = 0\n    while True:\n        n += 1\n        open(f'/tmp/{n}', 'w').close()",
-        "n = 0\n    while True:\n        n += 1\n        open(f'/tmp/{n}', 'wb').write(bytes(1 << 20))",
+        "kept = [open(f'{n}', 'w') for n in range(10**6)]",
+        "n = 0\n    while True:\n        n += 1\n        open(f'{n}', 'w').close()",
+        "n = 0\n    while True:\n        n += 1\n        open(f'{n}', 'wb').write(bytes(1 << 20))",
         "while True: os.mkdir('d'); os.chdir('d')",
         "kept = [os.memfd_create('m') for n in range(10**6)]",
         "kept = [os.pipe() for n in range(10**6)]",
-        "os.truncate('/dev/shm/x', 1 << 40) if open('/dev/shm/x', 'w').close() is None else 0",
+        "os.ftruncate(open('x', 'w').fileno(), 1 << 40)",
     ],
 )
 def test_a_bomb_hurts_itself_alone(sandbox: Sandbox, call: Run, bomb: str) -> None:
     source = f"import os, threading, time\ndef f():\n    {bomb}\n    return 'it worked'"
     (outcome,) = call(source, limits=Limits(wall_s=5, cpu_s=5, memory_mb=512))
     assert outcome.status is not Status.ANSWERED
-    (after,) = call("def f(): return open('/tmp/x', 'w').write('room')")
+    (after,) = call("def f(): return open('x', 'w').write('room')")
     assert after.value == 4

@@ -7,15 +7,13 @@ import os
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.model import Limits
-from evaluator.sandbox.outcomes import Status
-from evaluator.sandbox.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError
 
 MOST = 1000
@@ -62,6 +60,90 @@ def test_frames_come_as_they_were_sent(frames: list[tuple[bytes, bytes]]) -> Non
         theirs.close()
         with pytest.raises(EOFError):
             connection.receive(soon(10), MOST)
+
+
+def read_by_hand(data: bytes) -> list[object]:
+    """The frames that the bytes are, then what is wrong with the rest: nothing when they end where a frame does."""
+    found: list[object] = []
+    while data:
+        size = int.from_bytes(data[:4], "big")
+        if len(data) < 4 or not 0 < size <= MOST + 1 or len(data) < 4 + size:
+            return [*found, BrokenFrameError]
+        found.append((data[4:5], data[5 : 4 + size]))
+        data = data[4 + size :]
+    return [*found, EOFError]
+
+
+frames = st.tuples(st.binary(min_size=1, max_size=1), st.binary(max_size=MOST + 5)).map(
+    lambda frame: (len(frame[1]) + 1).to_bytes(4, "big") + frame[0] + frame[1]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(frames, frames, frames, st.binary(max_size=9)), max_size=6), st.data())
+def test_however_the_bytes_are_cut_they_are_read_the_same(parts: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(parts)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    with pair() as (connection, theirs):
+
+        def speak() -> None:
+            for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+                theirs.sendall(stream[start:end])
+                os.sched_yield()
+            theirs.shutdown(socket.SHUT_WR)
+
+        speaker = threading.Thread(target=speak)
+        speaker.start()
+        found: list[object] = []
+        while not found or isinstance(found[-1], tuple):
+            try:
+                found.append(connection.receive(soon(30), MOST))
+            except (BrokenFrameError, EOFError) as error:
+                found.append(type(error))
+        speaker.join()
+    assert found == read_by_hand(stream)
+
+
+ROOM = 1 << 22
+
+
+@pytest.mark.parametrize(("claimed", "sent", "peak"), [
+    (ROOM + 1, ROOM + 1, 3 * ROOM),
+    (ROOM + 1, 10, 100_000),
+    (ROOM + 2, ROOM, 100_000),
+    ((1 << 32) - 1, ROOM, 100_000),
+])  # fmt: skip
+def test_a_frame_takes_no_more_memory_than_has_come(claimed: int, sent: int, peak: int) -> None:
+    with pair() as (connection, theirs):
+
+        def speak() -> None:
+            with contextlib.suppress(OSError):
+                theirs.sendall(claimed.to_bytes(4, "big"))
+                theirs.sendall(message)
+            theirs.close()
+
+        message = bytes(sent)
+        speaker = threading.Thread(target=speak)
+        tracemalloc.start()
+        speaker.start()
+        try:
+            with contextlib.suppress(BrokenFrameError):
+                connection.receive(soon(30), ROOM)
+            assert tracemalloc.get_traced_memory()[1] < peak
+        finally:
+            tracemalloc.stop()
+            connection.close()
+            speaker.join()
+
+
+@pytest.mark.parametrize(("said", "more"), [(b"", False), (b"x", True), (b"\0\0\0\1G", True)])
+def test_what_is_said_at_the_end_is_heard(said: bytes, more: bool) -> None:
+    with pair() as (connection, theirs):
+        theirs.sendall(said)
+        theirs.shutdown(socket.SHUT_WR)
+        assert connection.hears_more(soon(30)) is more
+    with pair() as (connection, theirs):
+        assert connection.hears_more(soon(0.01)) is False, "nobody says anything, nobody goes"
 
 
 @pytest.mark.parametrize("size", [0, MOST + 2, 1 << 31, (1 << 32) - 1])
@@ -113,19 +195,36 @@ def test_who_never_stops_sending_is_late_all_the_same() -> None:
         assert time.monotonic() - started < 3
 
 
+class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitPassed
+    pass
+
+
+class _Looks:
+    """Has enough after so many looks."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def patience_ms(self) -> float:
+        self.look()
+        return 10
+
+    def look(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMuch
+
+
 def test_limits_are_looked_at_while_bytes_come() -> None:
     with pair() as (connection, theirs):
         threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
-        tiny = Limits(memory_mb=1)
-        with pytest.raises(LimitPassed) as passed:
-            connection.receive(LimitWatch(os.getpid(), tiny, 30), 1 << 30)
-        assert passed.value.status is Status.MEMORY
+        with pytest.raises(_TooMuch):
+            connection.receive(_Looks(3), 1 << 30)
 
 
 def test_sending_to_one_who_does_not_read() -> None:
-    with pair() as (connection, _theirs), pytest.raises(LimitPassed) as passed:
-        connection.send(b"R", bytes(10_000_000), LimitWatch(os.getpid(), Limits(), 0.1))
-    assert passed.value.status is Status.TIME
+    with pair() as (connection, _theirs), pytest.raises(_TooMuch):
+        connection.send(b"R", bytes(10_000_000), _Looks(3))
 
 
 def test_sending_to_one_who_has_gone() -> None:

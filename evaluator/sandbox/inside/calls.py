@@ -23,7 +23,7 @@ _STREAMS = (
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str, cap: int) -> None:
-    """Loads the completion and answers each `R` frame.
+    """Loads the completion and answers each `R` frame, and `G`, the farewell, with a `G`.
 
     Answers: `L` loaded, `C` it could not be loaded; then `V` a value, `X` an exception, `O` a value over `cap`
     characters. Ends the process when the parent closes the connection.
@@ -51,9 +51,13 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     answered = False
     while True:
         try:
-            _, (arguments, keywords) = channel.receive(connection, read)
+            kind, call = channel.receive(connection, read)
         except channel.ClosedError:
             leave(0)
+        if kind == b"G":
+            channel.send(connection, b"G", b"", write)
+            leave(0)
+        arguments, keywords = call
         if answered:
             leftovers.restore_builtins()
         leftovers.seed()

@@ -18,6 +18,8 @@ import sys
 import threading
 from types import CodeType, FunctionType
 
+from evaluator.sandbox.inside import places
+
 _HARMLESS = frozenset(
     """__future__ abc array bisect calendar cmath collections copy dataclasses datetime decimal enum fractions
     functools hashlib heapq io itertools json math numbers operator os pprint queue random re readline statistics
@@ -197,7 +199,7 @@ FileState = list[tuple[str, int, int]]
 def files_left() -> FileState:
     """Name, size and time of each file in the folders that a program can write to."""
     found = []
-    for folder in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's own
+    for folder in places.writable:
         for entry in os.scandir(folder):
             told = entry.stat(follow_symlinks=False)
             found.append((entry.path, told.st_size, told.st_mtime_ns))

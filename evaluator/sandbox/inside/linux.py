@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import signal
 import struct
 from collections.abc import Iterable
 
@@ -14,12 +16,16 @@ _SIGCHLD = 17
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _SECCOMP_MODE_FILTER = 2
+_SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 1 << 3
 
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 _SYS_CLOSE_RANGE = 436
@@ -84,6 +90,26 @@ def set_dumpable(dumpable: bool) -> None:
     _checked(_libc.prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0), "prctl dumpable")
 
 
+def adopt_orphans() -> None:
+    """What a child of ours leaves behind becomes a child of ours."""
+    _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl child_subreaper")
+
+
+def die_with_parent(parent: int) -> None:
+    """This process is killed when `parent`, its number, ends; at once where that has happened."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl pdeathsig")
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def be_killed_first() -> None:
+    """Where memory runs out, the kernel ends this process rather than the one that forked it."""
+    with contextlib.suppress(OSError):  # where /proc can't be written to
+        file = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(file, b"1000")
+        os.close(file)
+
+
 def set_no_new_privileges() -> None:
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl no_new_privs")
 
@@ -117,16 +143,34 @@ def wait_for(child: int) -> dict[str, int | float]:
     }
 
 
+OWN_NUMBER = 0x7FFFFFF1
+"""Stands in a filter for the number of the process on which it is laid; no process has it."""
+
+
 class SeccompFilter:
     """A ready-made BPF program, laid on with one call."""
 
     def __init__(self, program: bytes) -> None:
+        constants = enumerate(struct.iter_unpack("HBBI", program))
+        self._places = [8 * place + 4 for place, (*_, constant) in constants if constant == OWN_NUMBER]
         self._code = ctypes.create_string_buffer(program, len(program))
         self._header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(self._code))
 
     def lay(self) -> None:
+        self._name_itself()
         result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._header, 0, 0)
         _checked(result, "prctl seccomp")
+
+    def lay_with_listener(self) -> int:
+        """The same; returns the descriptor at which the kernel asks about calls that are to be told."""
+        self._name_itself()
+        number = _SYS_SECCOMP[_MACHINE]
+        result = _libc.syscall(number, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER, self._header)
+        return int(_checked(result, "seccomp"))
+
+    def _name_itself(self) -> None:
+        for place in self._places:
+            struct.pack_into("I", self._code, place, os.getpid())
 
 
 def landlock_abi() -> int:

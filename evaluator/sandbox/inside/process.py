@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 from types import CodeType
 from typing import Any, NamedTuple
 
-from evaluator.sandbox.inside import calls, channel, failures, leftovers, linux, programs, template
+from evaluator.sandbox.inside import (
+    calls,
+    channel,
+    failures,
+    leftovers,
+    linux,
+    new_processes,
+    places,
+    programs,
+    template,
+)
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
@@ -22,12 +33,15 @@ _BROKEN = 70
 class Confinement(NamedTuple):
     """What is laid on a process."""
 
-    seccomp: linux.SeccompFilter
-    seccomp_of_template: linux.SeccompFilter
-    seccomp_of_fork: linux.SeccompFilter
+    filters: dict[str, linux.SeccompFilter]
+    """For a completion, a template and what that forks; the first two also with a listener."""
     landlock_abi: int
     """0: the kernel has none."""
     landlock_rules: list[tuple[str, int]]
+    namespaces: bool
+    """Whether there are namespaces: then it gets mounts of its own."""
+    counts_tasks: bool
+    """Whether the kernel counts a user's processes and threads for this zygote alone."""
 
 
 def serve(descriptors: list[int], confinement: Confinement) -> None:
@@ -63,29 +77,53 @@ def _take(descriptors: list[int]) -> None:
 
 
 def _confine(order: dict[str, Any], confinement: Confinement) -> None:
-    linux.unshare(linux.CLONE_NEWNS)
-    flags = linux.MS_NOSUID | linux.MS_NODEV
-    for target, size in ((b"/tmp", order["files_mb"]), (b"/dev/shm", 16)):
-        linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size)
-    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC, b"")
-    os.chdir("/tmp")  # noqa: S108
+    linux.be_killed_first()
+    if confinement.namespaces:
+        _mount(order["files_mb"])
+    os.chdir(places.home)
     limits = {
         resource.RLIMIT_AS: order["virtual_bytes"],
         resource.RLIMIT_FSIZE: order["output_bytes"],
         resource.RLIMIT_CPU: order["cpu_s"],
         resource.RLIMIT_NOFILE: order["open_files"],
-        resource.RLIMIT_NPROC: order["tasks"],
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
     }
+    if confinement.counts_tasks:
+        limits[resource.RLIMIT_NPROC] = order["tasks"]
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
     linux.set_no_new_privileges()
     if confinement.landlock_abi:
         linux.landlock(confinement.landlock_abi, confinement.landlock_rules)
     linux.drop_capabilities()
-    (confinement.seccomp_of_template if order["forks"] else confinement.seccomp).lay()
+    if not order["memory_counted"]:
+        confinement.filters["uncounted"].lay()
+    starts_some = order["forks"] or order["processes"]
+    who = "template" if starts_some else "completion"
+    if order["tells"]:
+        _send_listener(confinement.filters[f"telling {who}"].lay_with_listener())
+        if not starts_some:
+            confinement.filters["last"].lay()
+    else:
+        confinement.filters[who].lay()
+
+
+def _send_listener(listener: int) -> None:
+    """Hands the parent the descriptor at which the kernel asks about refused calls; we have none of it."""
+    connection = socket.socket(fileno=_CHANNEL)
+    socket.send_fds(connection, [b"\0\0\0\1N"], [listener])
+    connection.detach()
+    os.close(listener)
+
+
+def _mount(files_mb: int) -> None:
+    linux.unshare(linux.CLONE_NEWNS)
+    flags = linux.MS_NOSUID | linux.MS_NODEV
+    for target, size in ((b"/tmp", files_mb), (b"/dev/shm", 16)):
+        linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size)
+    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC, b"")
 
 
 def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
@@ -114,12 +152,14 @@ def _write_source(name: str, source: str) -> None:
 
 
 def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None, confinement: Confinement) -> None:
+    if order["processes"]:
+        new_processes.allow(_CHANNEL)
     channel.send(_CHANNEL, b"L")
     if order["forks"]:
 
         def run(descriptors: list[int]) -> None:
             _take(descriptors)
-            confinement.seccomp_of_fork.lay()
+            confinement.filters["fork"].lay()
             channel.send(_CHANNEL, b"H")
             programs.serve(_CHANNEL, code, preamble, order["source"], reuse=False)
 

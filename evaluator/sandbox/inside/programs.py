@@ -13,11 +13,10 @@ import threading
 import weakref
 from types import CodeType, ModuleType
 
-from evaluator.sandbox.inside import channel, failures, leftovers
+from evaluator.sandbox.inside import channel, failures, leftovers, places
 from evaluator.sandbox.inside.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
-_FILE = "/tmp/main.py"  # noqa: S108 - the sandbox's own
 
 
 class _Outcome:
@@ -29,7 +28,7 @@ class _Outcome:
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, *, reuse: bool) -> None:
-    """Runs the preamble and the program once for each `R` frame and answers `D`.
+    """Runs the preamble and the program once for each `R` frame and answers `D`; `G`, the farewell, with a `G`.
 
     Ends the process when it can't be used again.
     """
@@ -43,8 +42,11 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
     write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
     while True:
         try:
-            channel.receive(connection, read)
+            kind, _ = channel.receive(connection, read)
         except channel.ClosedError:
+            leave(0)
+        if kind == b"G":
+            channel.send(connection, b"G", b"", write)
             leave(0)
         _fresh_streams()
         if snapshot is None or snapshot.uses_random:
@@ -78,6 +80,9 @@ def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
 
 def _restored(connection: int) -> bool:
     """Makes 0, 1 and 2 what they were: `open(0).read()` closes 0. False where our copies have gone too."""
+    # A stream of the program's own closes its descriptor when it goes, which is now.
+    sys.stdin, sys.stdout, sys.stderr = _REPLACED
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = _REPLACED  # type: ignore[assignment,misc]
     try:
         for descriptor in _DESCRIPTORS:
             os.dup2(connection + 1 + descriptor, descriptor)
@@ -112,7 +117,8 @@ def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collec
     outcome = _Outcome()
     original = sys.stdout, sys.stderr
     sys.modules["__main__"] = ModuleType("__main__")
-    sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=_FILE, __cached__=None, __annotations__={})
+    file = f"{places.home}/main.py"
+    sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, __annotations__={})
     try:
         for code in codes:
             exec(code, sys.modules["__main__"].__dict__)  # noqa: S102 - this process exists for it

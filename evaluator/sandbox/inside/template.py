@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable
 
-from evaluator.sandbox.inside import channel, leftovers, linux
+from evaluator.sandbox.inside import channel, leftovers, linux, new_processes
 
 
 def serve(connection: int, run: Callable[[list[int]], None]) -> None:
@@ -18,14 +18,16 @@ def serve(connection: int, run: Callable[[list[int]], None]) -> None:
     linux.set_dumpable(False)  # so that what it forks can't write to its memory
     control = socket.socket(fileno=connection)
     files = leftovers.files_left()
+    number = os.getpid()
     gc.freeze()  # a collection in what is forked need not write to what is here
     while True:
         try:
             _, descriptors = channel.receive_with_descriptors(control, 5)
         except channel.ClosedError:
             os._exit(0)
-        child = os.fork()
+        child = new_processes.fork()
         if child == 0:
+            linux.die_with_parent(number)
             linux.set_dumpable(True)
             run(descriptors)
         for descriptor in descriptors:

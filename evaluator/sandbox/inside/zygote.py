@@ -11,13 +11,22 @@ import gc
 import importlib
 import os
 import select
-import signal
 import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.sandbox.inside import channel, failures, leftovers, linux, process
+from evaluator.sandbox.inside import (
+    channel,
+    failures,
+    forking,
+    leftovers,
+    linux,
+    new_processes,
+    places,
+    process,
+    semaphores,
+)
 
 _DUMMY = """
 import sys
@@ -46,43 +55,31 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     os.register_at_fork = register_at_fork
     landlock_abi = linux.landlock_abi() if settings["landlock"] else 0
     confinement = process.Confinement(
-        linux.SeccompFilter(settings["seccomp"]),
-        linux.SeccompFilter(settings["seccomp_of_template"]),
-        linux.SeccompFilter(settings["seccomp_of_fork"]),
+        {name: linux.SeccompFilter(program) for name, program in settings["filters"].items()},
         landlock_abi,
         settings["rules"],
+        settings["namespaces"],
+        settings["counts_tasks"],
     )
-    own_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    forks: forking.Forking = forking.InNamespaces() if settings["namespaces"] else forking.InOwnFolder()
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     while True:
         try:
             message, descriptors = channel.receive_with_descriptors(control, 5)
         except channel.ClosedError:
-            os._exit(0)
+            forks.leave()
         if message != b"F":
             continue  # a `K` for a process that has ended by itself
-        init = linux.start_init()
-        child = _fork_into(init, own_namespace)
+        child = forks.fork()
         if child == 0:
             process.serve(descriptors, confinement)
         for descriptor in descriptors:
             os.close(descriptor)
-        _watch(control, child, init)
+        _watch(control, child, forks)
 
 
-def _fork_into(init: int, own_namespace: int) -> int:
-    """Forks a process into the pid namespace of `init`; children after it come into our own again."""
-    handle = os.pidfd_open(init)
-    linux.setns(handle, linux.CLONE_NEWPID)
-    child = os.fork()
-    if child:
-        linux.setns(own_namespace, linux.CLONE_NEWPID)
-        os.close(handle)
-    return child
-
-
-def _watch(control: socket.socket, child: int, init: int) -> None:
-    """Waits for the process's end; `K` kills its whole namespace. Answers `E` with how it ended, when all is gone."""
+def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
+    """Waits for the process's end; `K` kills it and all it started. Answers `E` with how it ended, when all is gone."""
     handle = os.pidfd_open(child)
     poll = select.poll()
     poll.register(handle, select.POLLIN)
@@ -90,18 +87,17 @@ def _watch(control: socket.socket, child: int, init: int) -> None:
     while handle not in [descriptor for descriptor, _ in poll.poll()]:
         message = control.recv(1)
         if not message:
-            os._exit(0)  # takes everything below with it
-        os.kill(init, signal.SIGKILL)
-    ended = linux.wait_for(child)
+            forks.leave()
+        forks.kill()
     os.close(handle)
-    os.kill(init, signal.SIGKILL)
-    os.waitpid(init, 0)
-    channel.send(control.fileno(), b"E", channel.as_json(ended))
+    channel.send(control.fileno(), b"E", channel.as_json(forks.wait()))
 
 
 def _prepare(settings: dict[str, Any]) -> None:
+    places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
+    os.environ.pop("LD_LIBRARY_PATH", None)  # it was for the interpreter itself
     site = importlib.import_module("site")
     site.setquit()
     site.setcopyright()
@@ -109,6 +105,10 @@ def _prepare(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    refused = new_processes.REFUSED if settings["namespaces"] else new_processes.REFUSED_WITHOUT_NAMESPACES
+    new_processes.refuse(refused)
+    if not settings["namespaces"]:
+        semaphores.keep_in_process()
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)

@@ -1,0 +1,66 @@
+"""Starting processes from Python: refused with an error that says so, unless the task allows some.
+
+The kernel's filter is what keeps a program from it; this is for the message, and so that `os.system` raises instead
+of returning a status, and `multiprocessing` does not wait for what never started.
+"""
+
+from __future__ import annotations
+
+import _posixsubprocess
+import errno
+import os
+import posix
+import random
+import sys
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+_STARTING = (
+    *((module, name) for module in (os, posix) for name in ("fork", "forkpty", "system", "execv", "execve")),
+    *((module, name) for module in (os, posix) for name in ("posix_spawn", "posix_spawnp")),
+    (_posixsubprocess, "fork_exec"),
+)
+
+REFUSED = "new processes are refused here (limits.processes is 0; a task may allow some)"
+REFUSED_WITHOUT_NAMESPACES = "new processes are refused here (that takes user namespaces, which this machine refuses)"
+
+fork = os.fork
+_REAL: list[tuple[object, str, Callable[..., object]]] = [
+    (module, name, getattr(module, name)) for module, name in _STARTING if hasattr(module, name)
+]
+
+
+def refuse(why: str) -> None:
+    """From now on Python's own functions that start a process or a program raise `PermissionError`."""
+    replaced: dict[str, Callable[..., NoReturn]] = {name: _refusal(name, why) for _, name, _ in _REAL}
+    for module, name, _ in _REAL:
+        setattr(module, name, replaced[name])
+
+
+def _refusal(name: str, why: str) -> Callable[..., NoReturn]:
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EPERM, why)
+
+    refused.__name__ = refused.__qualname__ = name
+    return refused
+
+
+def allow(connection: int) -> None:
+    """Puts them back. What is forked from now on has no `connection`, and hears of the fork as in any Python.
+
+    What is started anew by `sys.executable` finds the same modules.
+    """
+    for module, name, function in _REAL:
+        setattr(module, name, function)
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:])
+    # The zygote keeps these from being registered; see zygote.main.
+    os.register_at_fork(after_in_child=threading._after_fork)  # type: ignore[attr-defined]
+    os.register_at_fork(after_in_child=random.seed)
+
+    def cut_off() -> None:
+        nowhere = os.open("/dev/null", os.O_RDWR)
+        os.dup2(nowhere, connection)
+        os.close(nowhere)
+
+    os.register_at_fork(after_in_child=cut_off)

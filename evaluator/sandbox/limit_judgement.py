@@ -1,0 +1,60 @@
+"""Which limit a run has passed, as far as that is seen from what it left, and what its user is told of it."""
+
+from __future__ import annotations
+
+from evaluator.model import Limits, Traceback
+from evaluator.sandbox.outcomes import Outcome, Status
+
+FILES_MB, SHARED_MEMORY_MB = 64, 16
+"""Room in a completion's own /tmp and /dev/shm."""
+
+OPEN_FILES = 128
+_MIB = 2**20
+
+
+def judge(outcome: Outcome, limits: Limits) -> None:
+    """Sets the status and the message of the limit that was passed, if one was."""
+    if outcome.status in (Status.REJECTED, Status.TIME):
+        return
+    if max(outcome.stdout.size, outcome.stderr.size) >= int(limits.output_mb * _MIB):
+        outcome.status = Status.OUTPUT
+        outcome.message = f"it wrote {limits.output_mb:g} MiB or more (limits.output_mb)"
+    elif outcome.status is Status.MEMORY:
+        return
+    elif outcome.memory_mb > limits.memory_mb:
+        outcome.status = Status.MEMORY
+        outcome.message = f"{outcome.memory_mb:.0f} MiB resident (limits.memory_mb is {limits.memory_mb:g})"
+    elif outcome.failure is not None and outcome.failure.type == "MemoryError":
+        outcome.status = Status.MEMORY
+        outcome.message = f"MemoryError, with {limits.virtual_mb:g} MiB of address space (limits.virtual_mb)"
+    elif outcome.cpu_s > limits.cpu_s:
+        outcome.status = Status.TIME
+        outcome.message = f"{outcome.cpu_s:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})"
+    elif outcome.failure is not None and not outcome.message:
+        outcome.message = _named(outcome.failure, limits)
+
+
+def _named(failure: Traceback, limits: Limits) -> str:
+    """What the exception says with the limit that it tells of; empty where it tells of none."""
+    for kind, start, limit in _TELLING:
+        if failure.type == kind and failure.message.startswith(start):
+            return f"{failure.message} ({limit(limits)})"
+    return ""
+
+
+def _threads(limits: Limits) -> str:
+    processes = f", limits.processes is {limits.processes}" if limits.processes else ""
+    return f"limits.threads is {limits.threads}{processes}; their stacks count for limits.virtual_mb"
+
+
+def _processes(limits: Limits) -> str:
+    return f"where it was to start a process: limits.processes is {limits.processes}"
+
+
+_TELLING = (
+    ("RuntimeError", "can't start new thread", _threads),
+    ("BlockingIOError", "[Errno 11]", _processes),
+    ("OSError", "[Errno 24]", lambda _: f"{OPEN_FILES} files may be open"),
+    ("OSError", "[Errno 27]", lambda limits: f"limits.output_mb is {limits.output_mb:g}, for any one file too"),
+    ("OSError", "[Errno 28]", lambda _: f"there are {FILES_MB} MiB in /tmp, {SHARED_MEMORY_MB} in /dev/shm"),
+)

@@ -1,0 +1,150 @@
+"""How much memory a completion holds, as looked at from outside: its processes', and what lies in files in memory.
+
+A page that several processes share, or that is both mapped and in a file, is counted once. What we may not see is
+counted as far as it is resident.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_MIB = 2**20
+_BLOCK = 512
+_FOLDERS = ("tmp", "dev/shm")
+_LIST_CAP = 2 * _MIB
+"""Of a process's list of mappings: a program can make it long, and we read it while it runs."""
+
+
+class TooManyMappingsError(Exception):
+    """A list of mappings that is longer than we read."""
+
+
+class MemoryUse(NamedTuple):
+    """MiB."""
+
+    private: float = 0.0
+    """Resident, of no file in memory."""
+    in_files: float = 0.0
+    """Shared mappings, memfds, the files in /tmp and /dev/shm."""
+
+    @property
+    def total(self) -> float:
+        return self.private + self.in_files
+
+    def told(self) -> str:
+        """In words."""
+        if self.in_files < 1:
+            return f"{self.total:.0f} MiB resident"
+        return f"{self.total:.0f} MiB, {self.in_files:.0f} of them in files in memory or shared"
+
+
+def memory_use(process: int, folders: Sequence[str], own_files: Iterable[int], largest_mb: float) -> MemoryUse:
+    """What the processes whose /proc folders are given hold together.
+
+    `process`: the main one. `own_files`: descriptors of our memfds that it was given, which are not its own.
+    `largest_mb`: what any one file may hold. Raises `TooManyMappingsError`.
+    """
+    resident = resident_use(folders)
+    told = [os.fstat(descriptor) for descriptor in own_files]
+    files = {each.st_ino: 0 for each in told}  # of unnamed files in memory, by number: bytes
+    for folder in folders:
+        _add_open(folder, told[0].st_dev, files)
+        _add_mapped(folder, told[0].st_dev, files, int(largest_mb * _MIB))
+    in_files = sum(files.values()) + _in_folders(process)
+    return MemoryUse(resident.private, max(in_files / _MIB, resident.in_files))
+
+
+def resident_use(folders: Sequence[str]) -> MemoryUse:
+    """What is resident of these processes: of files in memory only what they have mapped."""
+    private = mapped = 0
+    for folder in folders:
+        its_private, its_mapped = _shares(folder) if len(folders) > 1 else _resident(folder)
+        private += its_private
+        mapped += its_mapped
+    return MemoryUse(private / _MIB, mapped / _MIB)
+
+
+def _resident(folder: str) -> tuple[int, int]:
+    """Private and shared bytes of one process."""
+    told = _numbers(f"{folder}/status", (b"RssAnon", b"RssFile", b"RssShmem"))
+    return told.get(b"RssAnon", 0) + told.get(b"RssFile", 0), told.get(b"RssShmem", 0)
+
+
+def _shares(folder: str) -> tuple[int, int]:
+    """The same of one process of several: of a page that n of them have, the nth part."""
+    told = _numbers(f"{folder}/smaps_rollup", (b"Pss_Anon", b"Pss_File", b"Pss_Shmem"))
+    if not told:
+        return _resident(folder)
+    return told.get(b"Pss_Anon", 0) + told.get(b"Pss_File", 0), told.get(b"Pss_Shmem", 0)
+
+
+def _numbers(path: str, names: Sequence[bytes]) -> dict[bytes, int]:
+    found = {}
+    for line in _lines(path):
+        name, _, rest = line.partition(b":")
+        if name in names:
+            found[name] = int(rest.split()[0]) * 1024
+    return found
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - ten times a second
+            lines = file.read(_LIST_CAP).splitlines()
+            if file.read(1):
+                raise TooManyMappingsError
+            return lines
+    except OSError:  # it has ended, or may not be seen
+        return []
+
+
+def _add_open(folder: str, device: int, files: dict[int, int]) -> None:
+    """Adds the unnamed files in memory that a process has open."""
+    for told in _stats(f"{folder}/fd"):
+        if told.st_dev == device:
+            files.setdefault(told.st_ino, told.st_blocks * _BLOCK)
+
+
+def _add_mapped(folder: str, device: int, files: dict[int, int], largest: int) -> None:
+    """Adds those that it has mapped. Only root sees how full they are: else a memfd counts as `largest`."""
+    name = b"%02x:%02x" % (os.major(device), os.minor(device))
+    for line in _lines(f"{folder}/maps"):
+        fields = line.split(maxsplit=5)
+        if len(fields) < 6 or fields[3] != name or int(fields[4]) in files:
+            continue
+        first, last = (int(each, 16) for each in fields[0].split(b"-"))
+        try:
+            size = Path(f"{folder}/map_files/{first:x}-{last:x}").stat().st_blocks * _BLOCK
+        except OSError:
+            size = max(last - first, largest) if fields[5].startswith(b"/memfd:") else 0
+        files[int(fields[4])] = size
+
+
+def _stats(folder: str) -> Iterator[os.stat_result]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            yield entry.stat()
+        except OSError:  # closed meanwhile
+            continue
+
+
+def _in_folders(process: int) -> int:
+    """What is in its own /tmp and /dev/shm; nothing where these are the machine's."""
+    used = 0
+    for name in _FOLDERS:
+        inside, outside = Path(f"/proc/{process}/root/{name}"), Path(f"/{name}")
+        try:
+            if outside.exists() and inside.stat().st_dev == outside.stat().st_dev:
+                continue
+            told = os.statvfs(inside)
+        except OSError:
+            continue
+        used += (told.f_blocks - told.f_bfree) * told.f_frsize
+    return used

@@ -1,0 +1,176 @@
+"""The program that the self-test runs in the sandbox: it tries what is forbidden, and tells what became of it.
+
+Read as text, never imported: it is a completion like any other.
+"""
+
+import os
+import socket
+import threading
+import time
+
+
+def attempt(action, *arguments):
+    """Whether it worked, and what was said."""
+    try:
+        return [True, str(action(*arguments))[:80]]
+    except BaseException as error:
+        return [False, f"{type(error).__name__}: {error}"[:80]]
+
+
+def read(path):
+    """Device and number of what could be opened there."""
+    if os.path.isdir(path):
+        os.listdir(path)
+    else:
+        open(path, "rb").close()
+    told = os.stat(path)
+    return [told.st_dev, told.st_ino]
+
+
+def opened(paths):
+    found = []
+    for path in paths:
+        try:
+            found.append([path, *read(path)])
+        except OSError:
+            pass
+    return found
+
+
+def write(path):
+    open(path, "w").close()
+    os.unlink(path)
+
+
+def written(folders):
+    return [folder for folder in folders if attempt(write, folder + "/rollscope-probe")[0]]
+
+
+def status():
+    with open("/proc/self/status") as file:
+        return dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
+
+
+def sockets():
+    kinds = {"IPv4": (2, 1), "IPv6": (10, 1), "unix": (1, 1), "datagram": (2, 2), "netlink": (16, 3), "raw": (2, 3)}
+    made = {name: attempt(lambda: socket.socket(*kind).close()) for name, kind in kinds.items()}
+    made["abstract"] = attempt(lambda: socket.socket(1, 1).connect("\0rollscope-probe"))
+    return made
+
+
+def strangers(numbers):
+    """The processes that it sees: in its own /proc, or among these numbers."""
+    try:
+        numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        pass
+    return [number for number in numbers if number not in (1, os.getpid()) and attempt(read, f"/proc/{number}/stat")[0]]
+
+
+def border(paths, folders, numbers):
+    """Tries the border: files, network, process tree. Quick, for every run begins with it."""
+    return {
+        "opened": opened(paths),
+        "written": written(folders),
+        "sockets": sockets(),
+        "fork": attempt(os.fork),
+        "exec": attempt(os.execv, "/bin/sh", ["sh"]),
+        "strangers": strangers(numbers),
+    }
+
+
+def rest(number):
+    """Tries what is left, at one process outside among others."""
+    told = status()
+    return {
+        "signal": attempt(os.kill, number, 0) if number != os.getpid() else [False, "it has our own number"],
+        "everybody": attempt(os.kill, -1, 0),
+        "name": attempt(socket.getaddrinfo, "example.org", 80),
+        "trace": trace(number),
+        "memory": attempt(read, f"/proc/{number}/mem"),
+        "environ": attempt(read, f"/proc/{number}/environ"),
+        "shared": shared(),
+        "capabilities": [told["CapEff"].strip(), told["CapPrm"].strip()],
+        "no_new_privileges": told["NoNewPrivs"].strip(),
+        "seccomp": told["Seccomp"].strip(),
+        "root": attempt(os.setuid, 0) if os.getuid() else [False, "it is root of its own namespace alone"],
+        "environment": sorted(os.environ),
+        "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd")),
+    }
+
+
+def trace(number):
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    worked = libc.ptrace(16, number, 0, 0) == 0
+    return [worked, os.strerror(ctypes.get_errno())]
+
+
+def shared():
+    """System V shared memory, which outlives who made it."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    worked = libc.shmget(0, 4096, 0o1600) >= 0
+    return [worked, os.strerror(ctypes.get_errno())]
+
+
+def allocate(size):
+    return len(bytearray(size))
+
+
+def touch(size):
+    kept = bytearray(size)
+    for place in range(0, size, 4096):
+        kept[place] = 1
+    time.sleep(5)
+
+
+def hide(size):
+    """In files that have no name and belong to no folder."""
+    kept = [os.memfd_create("hidden") for _ in range(64)]
+    for descriptor in kept:
+        for _ in range(size // 64 // 2**18):
+            os.write(descriptor, bytes(2**18))
+    time.sleep(5)
+
+
+def shout(size):
+    print("x" * size)
+
+
+def spin():
+    while True:
+        pass
+
+
+def sleep():
+    time.sleep(60)
+
+
+def fill(size):
+    for place in range(size >> 20):
+        with open(f"{place}", "wb") as file:
+            file.write(bytes(1 << 20))
+    time.sleep(5)
+
+
+def hoard():
+    kept = []
+    while True:
+        kept.append(open("/dev/null"))
+
+
+def crowd():
+    while True:
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+
+def leave():
+    open("left", "w").close()
+    return os.listdir(".")
+
+
+def find():
+    return os.listdir(".")

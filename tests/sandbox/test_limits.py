@@ -1,0 +1,222 @@
+"""Each limit has its own verdict, and a message that names it; memory counts wherever it lies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluator import Task, grade
+from evaluator.model import Limits
+from evaluator.sandbox import Program, Sandbox, Status, encoded_call
+from evaluator.sandbox.memory_cgroup import MemoryCgroup
+from tests.sandbox.conftest import PATIENT, Run
+
+SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=128, virtual_mb=1024, output_mb=4)
+HASTY = Limits(wall_s=0.3, cpu_s=30)
+
+FILL = """
+import ctypes, mmap, os, tempfile
+kept = []
+SIZE = 4 << 20
+
+def memfd():
+    file = os.memfd_create("x")
+    os.write(file, b"x" * SIZE)
+    return file
+
+def memfds(count):
+    kept.extend(memfd() for _ in range(count))
+
+def mapped_and_closed(count):
+    libc = ctypes.CDLL(None)
+    for _ in range(count):
+        file = memfd()
+        libc.mmap(None, ctypes.c_size_t(SIZE), 1, mmap.MAP_SHARED, file, ctypes.c_long(0))
+        os.close(file)
+
+def mapped_and_open(count):
+    for _ in range(count):
+        file = memfd()
+        kept.extend([file, mmap.mmap(file, SIZE)])
+        sum(kept[-1][::4096])
+
+def shared(count):
+    kept.append(mmap.mmap(-1, max(count, 1) * SIZE))
+    for place in range(0, count * SIZE, 4096):
+        kept[-1][place] = 1
+
+def private(count):
+    kept.append(b"x" * (count * SIZE))
+"""
+
+
+@pytest.mark.parametrize("kind", ["memfds", "mapped_and_closed", "mapped_and_open", "shared", "private"])
+def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
+    first, second = call(f"{FILL}\nimport time\ndef f(n):\n    {kind}(n)\n    time.sleep(n)", [45], [0], limits=SMALL)
+    assert first.status is Status.MEMORY
+    assert "limits.memory_mb is 128" in first.message
+    assert first.memory_mb > 128
+    assert first.wall_s < 10, "noticed while it sleeps, not after"
+    assert second.status is Status.ANSWERED
+
+
+def test_files_in_its_own_folders_count(namespaces: Sandbox) -> None:
+    source = "import time\nfor n in range(15):\n    open(f'{n}', 'wb').write(b'x' * (4 << 20))\ntime.sleep(20)"
+    tight = Limits(wall_s=30, memory_mb=64)
+    with namespaces.execute(Program(source), tight) as execution:
+        outcome = execution.run(b"", wall_s=30)
+    assert outcome.status is Status.MEMORY
+    assert outcome.wall_s < 10
+
+
+def test_memory_that_is_filled_just_before_the_answer(call: Run) -> None:
+    tight = Limits(wall_s=30, memory_mb=40)
+    (outcome,) = call(f"{FILL}\ndef f():\n    memfds(8)\n    return 1", limits=tight)
+    assert outcome.status is Status.MEMORY
+
+
+def test_what_is_both_mapped_and_open_counts_once(call: Run) -> None:
+    (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    mapped_and_open(20)\n    time.sleep(0.3)", limits=SMALL)
+    assert outcome.status is Status.ANSWERED
+    assert 80 < outcome.memory_mb < 128
+
+
+def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
+    source = (
+        "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20)\n    time.sleep(0.3)\n    return len(kept)"
+    )
+    (outcome,) = call(source, limits=SMALL)
+    assert outcome.value == 512 << 20
+
+
+TOLD = {
+    "cpu": ("while True: pass", Limits(wall_s=30, cpu_s=0.2), Status.TIME, "CPU time (limits.cpu_s is 0.2)"),
+    "wall": ("import time; time.sleep(9)", HASTY, Status.TIME, "0.3 s of wall time (limits.wall_s)"),
+    "memory": ("b'x' * (400 << 20)", SMALL, Status.MEMORY, "(limits.memory_mb is 128)"),
+    "virtual memory": ("bytearray(2 << 30)", SMALL, Status.MEMORY, "1024 MiB of address space (limits.virtual_mb)"),
+    "output": ("print('x' * (9 << 20))", SMALL, Status.OUTPUT, "4 MiB or more (limits.output_mb)"),
+    "open files": (
+        "kept = []\nwhile True: kept.append(open('/dev/null'))",
+        PATIENT,
+        Status.RAISED,
+        "Too many open files: '/dev/null' (128 files may be open)",
+    ),
+    "size of a file": (
+        "open('big', 'wb').write(b'x' * (9 << 20))",
+        PATIENT,
+        Status.RAISED,
+        "File too large (limits.output_mb is 4, for any one file too)",
+    ),
+}
+
+
+@pytest.mark.parametrize("which", TOLD)
+def test_the_message_names_the_limit(program: Run, which: str) -> None:
+    source, limits, status, told = TOLD[which]
+    (outcome,) = program(source, limits=limits)
+    assert (outcome.status, told in outcome.message) == (status, True), outcome
+
+
+def test_too_many_threads(program: Run) -> None:
+    source = "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()"
+    (outcome,) = program(source, limits=Limits(wall_s=30, threads=8))
+    assert outcome.status in (Status.RAISED, Status.DIED), "both are a runtime_error"
+    assert "limits.threads is 8" in outcome.message
+
+
+def test_all_files_together(namespaces: Sandbox) -> None:
+    source = "for n in range(40): open(f'{n}', 'wb').write(b'x' * (2 << 20))"
+    with namespaces.execute(Program(source), PATIENT) as execution:
+        outcome = execution.run(b"", wall_s=30)
+    assert outcome.status is Status.RAISED
+    assert "No space left on device (there are 64 MiB in /tmp, 16 in /dev/shm)" in outcome.message
+
+
+def test_a_value_that_is_too_large(call: Run) -> None:
+    (outcome,) = call("def f(): return 'x' * (9 << 20)")
+    assert (outcome.status, "4 MiB (limits.output_mb)" in outcome.message) == (Status.OUTPUT, True)
+
+
+def test_what_is_left_of_the_whole_completions_time() -> None:
+    cases = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
+    task = Task.from_row({"task_id": "slow", "mode": "stdin", "in_outs": cases})
+    found = grade(task, "import time\ntime.sleep(0.4)\nprint(input())", limits=Limits(wall_s=30, total_s=0.6))
+    assert found.verdict.value == "time_limit"
+    assert "left of limits.total_s, 0.6 s" in (found.error_message or "")
+
+
+def test_an_exception_of_the_programs_own_is_told_as_it_is(program: Run) -> None:
+    (outcome,) = program("raise OSError(2, 'Too many open files')")
+    assert (outcome.status, outcome.message) == (Status.RAISED, "")
+
+
+def test_the_number_of_threads_that_is_allowed_can_be_had(program: Run) -> None:
+    source = (
+        "import threading\nstop = threading.Event()\n"
+        "threads = [threading.Thread(target=stop.wait) for _ in range(60)]\n"
+        "for each in threads: each.start()\nprint(threading.active_count())\nstop.set()"
+    )
+    (outcome,) = program(source)
+    assert outcome.stdout.text() == "61\n"
+
+
+# ---- the control group
+
+
+HOG = "import sys\nsys.stdin.read(1)\nb'x' * (700 << 20)"
+
+
+def may_make_groups() -> bool:
+    return any(os.access(f"/sys/fs/cgroup/{kind}", os.W_OK) for kind in ("memory", "."))
+
+
+def test_the_kernel_ends_what_a_group_has_no_room_for() -> None:
+    others = groups_of(os.getpid())
+    with subprocess.Popen([sys.executable, "-c", HOG], stdin=subprocess.PIPE) as hog:
+        group = MemoryCgroup.around(hog.pid)
+        if group is None:
+            hog.kill()
+            assert os.geteuid() != 0 or not may_make_groups()
+            return
+        group.limit(64)
+        assert not group.has_killed()
+        hog.communicate(b"x")
+    assert hog.returncode == -signal.SIGKILL
+    assert [group.has_killed(), group.has_killed()] == [True, False]
+    group.remove()
+    assert groups_of(os.getpid()) == others
+
+
+def groups_of(process: int) -> list[Path]:
+    return list(Path("/sys/fs/cgroup").glob(f"**/rollscope-{process}-*"))
+
+
+def test_no_group_is_left() -> None:
+    others = groups_of(os.getpid())
+    with Sandbox() as sandbox, sandbox.execute(Program("def f(): return 1", "f"), PATIENT) as execution:
+        assert execution.run(encoded_call([], {}), wall_s=30).value == 1
+        made = set(groups_of(os.getpid())) - set(others)
+        assert bool(made) == (os.geteuid() == 0 and may_make_groups())
+    assert groups_of(os.getpid()) == others
+
+
+def test_the_groups_of_processes_that_were_killed_are_swept() -> None:
+    start = "from evaluator.sandbox import Sandbox\nsandbox = Sandbox()\nsandbox.warm_up()\nprint(1, flush=True)\n"
+    waits = [sys.executable, "-c", f"{start}input()"]
+    with subprocess.Popen(waits, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as one:
+        assert one.stdout
+        assert one.stdout.readline() == b"1\n"
+        one.kill()
+    subprocess.run([sys.executable, "-c", f"{start}sandbox.close()"], check=True, capture_output=True)
+    assert groups_of(one.pid) == []
+
+
+def test_a_program_can_not_change_whom_the_kernel_ends_first(call: Run) -> None:
+    source = "def f():\n    try: open('/proc/self/oom_score_adj', 'w').write('0')\n    except OSError: return 'refused'"
+    (outcome,) = call(source)
+    assert outcome.value == "refused"

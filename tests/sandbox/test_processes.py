@@ -1,0 +1,228 @@
+"""New processes: refused with an error that says so, or, where a task allows some, counted and ended with it."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from evaluator import Task, grade
+from evaluator.model import Limits
+from evaluator.sandbox import Outcome, Program, Sandbox, Settings, Status, Way, encoded_call
+from tests.sandbox.conftest import PATIENT, Run
+
+SOME = Limits(wall_s=30, cpu_s=30, total_s=60, processes=6)
+
+STARTING = {
+    "fork": "import os\nos.fork()",
+    "posix.fork": "import posix\nposix.fork()",
+    "forkpty": "import os\nos.forkpty()",
+    "system": "import os\nos.system('true')",
+    "popen": "import os\nos.popen('true').read()",
+    "exec": "import os\nos.execvp('true', ['true'])",
+    "spawn": "import os\nos.spawnl(os.P_WAIT, '/bin/true', 'true')",
+    "posix_spawn": "import os\nos.posix_spawn('/bin/true', ['true'], {})",
+    "subprocess.run": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])",
+    "subprocess, shell": "import subprocess\nsubprocess.check_output('ls', shell=True)",
+    "asyncio": "import asyncio\nasyncio.run(asyncio.create_subprocess_exec('ls'))",
+    "Process": "import multiprocessing\nmultiprocessing.Process(target=print).start()",
+    "Pool": "import multiprocessing\nwith multiprocessing.Pool(2) as pool: print(pool.map(abs, [1]))",
+    "Pool, spawn": "import multiprocessing\nmultiprocessing.get_context('spawn').Pool(2)",
+    "forkserver": "import multiprocessing\nmultiprocessing.get_context('forkserver').Process(target=print).start()",
+    "executor": "from concurrent.futures import ProcessPoolExecutor as Pool\n"
+    "with Pool(2) as pool: print(list(pool.map(abs, [1])))",
+}
+
+
+@pytest.mark.parametrize("what", STARTING)
+def test_refused_with_an_error_that_says_so(program: Run, what: str) -> None:
+    (outcome,) = program(STARTING[what], limits=Limits(wall_s=10))
+    assert outcome.status is Status.RAISED
+    assert outcome.failure
+    assert outcome.failure.type == "PermissionError"
+    assert "new processes are refused here (" in outcome.failure.message
+
+
+def test_a_program_that_does_without_is_not_failed(program: Run) -> None:
+    source = (
+        "import multiprocessing\ntry:\n    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1]))\n"
+        "except OSError: print([abs(-1)])"
+    )
+    (outcome,) = program(source)
+    assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "[1]\n")
+
+
+def test_pools_of_threads_and_locks_are_no_processes(program: Run) -> None:
+    source = (
+        "import multiprocessing, threading\nfrom multiprocessing.pool import ThreadPool\n"
+        "with ThreadPool(3) as pool: print(pool.map(abs, [-1, 2]))\n"
+        "lock, twice, some = multiprocessing.Lock(), multiprocessing.RLock(), multiprocessing.Semaphore(2)\n"
+        "with lock, twice, twice, some:\n"
+        "    print(lock.acquire(block=False), some.acquire(timeout=0.01), some.acquire(False))\n"
+        "queue = multiprocessing.SimpleQueue()\nqueue.put(7)\nprint(queue.get())\n"
+        "lock.acquire()\nthreading.Timer(0.05, lock.release).start()\nprint(lock.acquire(timeout=5))\n"
+        "lock.release()\ntry: lock.release()\nexcept ValueError as error: print(error)\n"
+        "try: twice.release()\nexcept AssertionError as error: print(error)\n"
+    )
+    (outcome,) = program(source)
+    assert outcome.stdout.text() == (
+        "[1, 2]\nFalse True False\n7\nTrue\nsemaphore or lock released too many times\n"
+        "attempt to release recursive lock not owned by thread\n"
+    )
+
+
+def test_the_error_of_a_grade_names_the_limit() -> None:
+    cases = {"inputs": ["\n"], "outputs": ["1\n"]}
+    task = Task.from_row({"task_id": "fork", "mode": "stdin", "in_outs": cases})
+    found = grade(task, "import os\nif os.fork() == 0: os._exit(0)\nprint(1)")
+    assert (found.verdict.value, found.error_type) == ("runtime_error", "PermissionError")
+    assert "limits.processes is 0" in (found.error_message or "")
+    allowing = Task.from_row({"task_id": "fork", "mode": "stdin", "in_outs": cases, "limits": {"processes": 2}})
+    assert grade(allowing, "import os\nif os.fork() == 0: os._exit(0)\nprint(1)").passed
+
+
+def test_without_namespaces_none_can_be_allowed() -> None:
+    with Sandbox(Settings(way=Way.LANDLOCK)) as sandbox, sandbox.execute(Program("import os; os.fork()"), SOME) as run:
+        outcome = run.run(b"", wall_s=10)
+    assert outcome.failure
+    assert "user namespaces" in outcome.failure.message
+
+
+# ---- allowed
+
+
+def ran(sandbox: Sandbox, source: str, *inputs: bytes, limits: Limits = SOME, reuse: bool = True) -> list[Outcome]:
+    with sandbox.execute(Program(source), limits, reuse=reuse) as execution:
+        return [execution.run(given, wall_s=limits.wall_s) for given in inputs or (b"",)]
+
+
+IN_MAIN = "if __name__ == '__main__':\n    "
+
+ALLOWED = {
+    "fork": "import os\npid = os.fork()\nif pid == 0: os._exit(7)\n"
+    "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+    "subprocess": "import subprocess, sys\n"
+    "print(subprocess.check_output([sys.executable, '-c', 'print(7)']).decode().strip())",
+    "its own packages": "import subprocess, sys\n"
+    "print(subprocess.check_output([sys.executable, '-c', 'import numpy; print(numpy.int64(7))']).decode().strip())",
+    "exec": "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'print(7)'])",
+    "Pool": f"import multiprocessing\n{IN_MAIN}"
+    "with multiprocessing.Pool(4) as pool: print(sum(pool.map(abs, [-3, 4])))",
+    "Pool, spawn": f"import multiprocessing\ndef half(x): return x // 2\n{IN_MAIN}"
+    "with multiprocessing.get_context('spawn').Pool(2) as pool: print(sum(pool.map(half, [6, 8])))",
+    "executor": f"from concurrent.futures import ProcessPoolExecutor as Pool\n{IN_MAIN}"
+    "with Pool(2) as pool: print(sum(pool.map(abs, [-3, 4])))",
+    "Queue": "import multiprocessing\nqueue = multiprocessing.Queue()\n"
+    "one = multiprocessing.Process(target=queue.put, args=(7,))\none.start()\nprint(queue.get())\none.join()",
+    "after threads": "import threading, os\nthreading.Thread(target=threading.Event().wait, args=(0.2,)).start()\n"
+    "pid = os.fork()\nif pid == 0:\n    import threading as t\n    os._exit(6 + t.active_count())\n"
+    "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+}
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("what", ALLOWED)
+def test_allowed(namespaces: Sandbox, what: str, reuse: bool) -> None:
+    for outcome in ran(namespaces, ALLOWED[what], b"", b"", reuse=reuse):
+        assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "7\n"), outcome
+
+
+def test_a_function_may_start_processes(namespaces: Sandbox) -> None:
+    source = "import multiprocessing\ndef double(x): return 2 * x\ndef f(n):\n"
+    source += "    with multiprocessing.Pool(n) as pool: return pool.map(double, range(n))"
+    with namespaces.execute(Program(source, "f"), SOME) as execution:
+        values = [execution.run(encoded_call([n], {}), wall_s=30).value for n in (2, 3)]
+        assert execution.finish() == ""
+    assert values == [[0, 2], [0, 2, 4]]
+
+
+def test_a_fork_that_comes_to_the_programs_end_does_not_answer_for_it(namespaces: Sandbox) -> None:
+    source = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nprint('parent' if pid else 'child')"
+    (outcome,) = ran(namespaces, source)
+    assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "child\nparent\n")
+    called = "import os\ndef f():\n    pid = os.fork()\n    if pid: os.waitpid(pid, 0)\n    return pid > 0"
+    with namespaces.execute(Program(called, "f"), SOME) as execution:
+        assert execution.run(encoded_call([], {}), wall_s=30).value is True
+
+
+BUSY = "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        {}\ntime.sleep(60)"
+
+
+def test_the_cpu_time_of_all_counts(namespaces: Sandbox) -> None:
+    (outcome,) = ran(namespaces, BUSY.format("while True: pass"), limits=Limits(wall_s=30, cpu_s=0.5, processes=4))
+    assert outcome.status is Status.TIME
+    assert "CPU time (limits.cpu_s is 0.5)" in outcome.message
+
+
+def test_the_cpu_time_of_those_that_have_ended_counts(namespaces: Sandbox) -> None:
+    burn = "end = time.process_time() + 0.2\n        while time.process_time() < end: pass\n        os._exit(0)"
+    for wait in ("", "os.wait(); os.wait(); os.wait()\n"):
+        source = BUSY.format(burn).replace("time.sleep", f"{wait}time.sleep")
+        (outcome,) = ran(namespaces, source, limits=Limits(wall_s=30, cpu_s=0.5, processes=4))
+        assert outcome.status is Status.TIME
+        assert "CPU time" in outcome.message
+
+
+def test_the_memory_of_all_counts(namespaces: Sandbox) -> None:
+    source = BUSY.format("kept = b'x' * (60 << 20); time.sleep(60)")
+    (outcome,) = ran(namespaces, source, limits=Limits(wall_s=30, memory_mb=150, processes=4))
+    assert outcome.status is Status.MEMORY
+    assert outcome.memory_mb > 150
+
+
+def test_what_they_share_counts_once(namespaces: Sandbox) -> None:
+    kept = "import os, time\nkept = b'x' * (60 << 20)\n"
+    forks = "for _ in range(3):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(0.4)"
+    (outcome,) = ran(namespaces, kept + forks, limits=Limits(wall_s=30, memory_mb=150, processes=4))
+    assert outcome.status is Status.ANSWERED
+    assert 60 < outcome.memory_mb < 150
+
+
+def test_more_than_are_allowed(namespaces: Sandbox) -> None:
+    (outcome,) = ran(namespaces, BUSY.format("time.sleep(60)"), limits=Limits(wall_s=30, processes=2))
+    assert outcome.status is Status.DIED
+    assert outcome.message == "3 new processes at once (limits.processes is 2)"
+    assert outcome.wall_s < 10
+
+
+def test_a_flood_of_processes(namespaces: Sandbox) -> None:
+    (outcome,) = ran(namespaces, "import os\nwhile True: os.fork()", limits=Limits(wall_s=30, processes=2))
+    assert outcome.status in (Status.DIED, Status.RAISED)
+    assert "limits.processes is 2" in outcome.message
+    (after,) = ran(namespaces, "print(1)", limits=PATIENT)
+    assert after.stdout.text() == "1\n"
+
+
+def running(mark: str) -> int:
+    found = 0
+    for told in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += mark.encode() in told.read_bytes()
+        except OSError:
+            continue
+    return found
+
+
+def test_daemons_end_with_it(namespaces: Sandbox) -> None:
+    mark = uuid.uuid4().hex
+    source = (
+        "import os, subprocess, sys\ndef f():\n    if (pid := os.fork()) == 0:\n        os.setsid()\n"
+        f"        slow = 'import time; print(1, flush=True); time.sleep(600)', '{mark}'\n"
+        "        subprocess.Popen([sys.executable, '-c', *slow], stdout=w)\n        os._exit(0)\n"
+        "    os.waitpid(pid, 0)\n    return os.read(r, 2)\nr, w = os.pipe()"
+    )
+    with namespaces.execute(Program(source, "f"), SOME) as execution:
+        assert execution.run(encoded_call([], {}), wall_s=30).value == b"1\n"
+        assert running(mark) == 1
+    assert running(mark) == 0
+
+
+def test_a_fork_has_no_way_to_the_grader(namespaces: Sandbox) -> None:
+    source = (
+        "import os\ndef f():\n    if (pid := os.fork()) == 0:\n"
+        "        os.write(3, b'\\0\\0\\0\\1V')\n        os._exit(0)\n    os.waitpid(pid, 0)\n    return 1"
+    )
+    with namespaces.execute(Program(source, "f"), SOME) as execution:
+        outcomes = [execution.run(encoded_call([], {}), wall_s=30) for _ in range(2)]
+    assert [(outcome.status, outcome.value) for outcome in outcomes] == [(Status.ANSWERED, 1)] * 2

@@ -1,0 +1,105 @@
+"""What is told in JSON from inside: whatever the text, it is a report within its bounds, or a broken frame."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.model import Traceback
+from evaluator.sandbox.reports import Report, report, stack_of, traceback_of
+from evaluator.sandbox.wire import BrokenFrameError
+
+SOURCE = "def f():\n    return 1 / 0\nf()\n"
+QUICK_S = 2.0
+
+BROKEN = {
+    "nothing": b"",
+    "no object": b"[]",
+    "not UTF-8": b'{"failure":["\xff","",[],0]}',
+    "half": b'{"exit_status":0',
+    "two": b"{}{}",
+    "deep": b'{"other":' + b"[" * 100_000,
+    "deep and closed": b'{"other":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "a lone surrogate": b'{"failure":["\\ud800","",[],0]}',
+    "a status that no process has": b'{"exit_status":256}',
+    "a negative status": b'{"exit_status":-1}',
+    "a status that is no int": b'{"exit_status":1.5}',
+    "a status that is true": b'{"exit_status":true}',
+    "memory that nobody has": b'{"memory_kib":' + b"9" * 400 + b"}",
+    "negative memory": b'{"memory_kib":-1}',
+    "an int of 5,000 digits": b'{"memory_kib":' + b"9" * 5000 + b"}",
+    "a failure of three": b'{"failure":["a","b",[]]}',
+    "frames of text": b'{"failure":["a","b",["1"],0]}',
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_text_that_is_no_report_is_a_broken_frame(what: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(BrokenFrameError):
+        report(BROKEN[what])
+    assert time.perf_counter() - started < QUICK_S
+
+
+def within_bounds(told: Report) -> None:
+    assert 0 <= told.exit_status <= 255
+    assert 0 <= told.memory_kib / 1024 < 2**44
+    shown(traceback_of(told, SOURCE))
+
+
+def shown(traceback: Traceback | None) -> None:
+    if traceback is not None:
+        assert len(traceback.type) + len(traceback.message) < 3000
+        assert len(traceback.frames) <= 30
+        assert all(frame.line in (1, 2, 3, 4) and len(frame.function) <= 200 for frame in traceback.frames)
+        json.dumps([traceback.omitted, traceback.type]).encode()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes(payload: bytes) -> None:
+    with contextlib.suppress(BrokenFrameError):
+        within_bounds(report(payload))
+
+
+anything = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=10), st.just("x" * 5000)),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=10,
+)
+frames = st.lists(st.tuples(st.integers(-5, 2**70), st.text(max_size=300)), max_size=40)
+failures = st.tuples(st.text(), st.text(max_size=5000), frames, st.integers())
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "failure": st.one_of(failures, anything),
+            "exit_status": st.one_of(st.integers(-2, 300), anything),
+            "memory_kib": st.one_of(st.integers(), anything),
+            "clean": st.one_of(st.booleans(), anything),
+            "other": anything,
+        },
+    )
+)
+def test_any_record(record: dict[str, object]) -> None:
+    with contextlib.suppress(BrokenFrameError):
+        within_bounds(report(json.dumps(record).encode("utf-8", "surrogatepass")))
+
+
+lines = st.tuples(st.integers(0, 10**12), st.binary(max_size=300)).map(
+    lambda pair: b'  File "main.py", line %d in %s\n' % pair
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(lines, lines, st.binary(max_size=50)), max_size=60))
+def test_any_stack(parts: list[bytes]) -> None:
+    shown(stack_of(b"".join(parts), SOURCE))

@@ -1,0 +1,78 @@
+"""A run's directory that can't be written any more: one line says so, and what was graded before is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluator.runs import Run
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = [sys.executable, "-m", "evaluator.cli", "grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+ROOM = 100_000
+SLOW = "import time\ntime.sleep(1.5)\nprint(input())"
+"""So long that the first part is written when it is done."""
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    task = {"task_id": "t", "mode": "stdin", "in_outs": {"inputs": ["a\n"], "outputs": ["a\n"]}}
+    (tmp_path / "d.jsonl").write_text(json.dumps(task) + "\n")
+    noise = random.Random(0)
+    long = [f"print(input())  # {noise.randbytes(ROOM).hex()}" for _ in range(4)]
+    rows = [
+        {"task_id": "t", "sample_id": str(number), "completion": code, "kind": "full"}
+        for number, code in enumerate([SLOW, *long])
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def start(folder: Path, *arguments: str, blocks: str = "unlimited") -> subprocess.Popen[str]:
+    """The command, where no file can have more than so many blocks of 512 bytes."""
+    limited = ["/bin/sh", "-c", f'ulimit -S -f {blocks}; exec "$@"', "sh"]
+    return subprocess.Popen(
+        [*limited, *COMMAND, "--workers", "1", *arguments], cwd=folder, env=ENVIRONMENT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def one_line_of(process: subprocess.Popen[str]) -> str:
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 2, told
+    lines = [line for line in told.splitlines() if line.startswith("rollscope: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in told
+    return lines[0]
+
+
+def test_a_full_disk(inputs: Path) -> None:
+    line = one_line_of(start(inputs, blocks=str(ROOM // 512)))
+    assert "run: can't be written any more (File too large)" in line
+    assert "--resume" in line
+    assert not list((inputs / "run").rglob("*.tmp")), "room for others"
+    run = Run.open(inputs / "run")
+    assert run.connect().sql("SELECT sample_id, reward FROM rollouts").fetchall() == [("0", 1.0)]
+    resumed = start(inputs, "--resume", "--json")
+    told, _ = resumed.communicate(timeout=60)
+    assert resumed.returncode == 0
+    assert json.loads(told)["verdicts"] == {"passed": 5}
+
+
+def test_a_directory_that_is_taken_away(inputs: Path) -> None:
+    process = start(inputs)
+    end = time.monotonic() + 30
+    while not (inputs / "run" / "tasks.parquet").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    while (inputs / "run").exists():
+        shutil.rmtree(inputs / "run", ignore_errors=True)
+    assert "run: can't be written any more (No such file or directory)" in one_line_of(process)
