@@ -20,13 +20,14 @@ sys.path.append(sys.argv[1])
 
 from tests.attacks.process_tree import kill_descendants
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _TIMEOUT_S = 1.5
 _OUT_OF_REACH = 500
 
 
 def main() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for option, value in ((_PR_SET_CHILD_SUBREAPER, 1), (_PR_SET_PDEATHSIG, signal.SIGKILL)):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     for limit, value in ((resource.RLIMIT_AS, 6 << 30), (resource.RLIMIT_FSIZE, 256 << 20), (resource.RLIMIT_CORE, 0)):

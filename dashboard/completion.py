@@ -215,6 +215,8 @@ def _head_facts(rollout: Record) -> list[tuple[str, str]]:
     found += [(name, str(value)) for name, value in optional if value]
     if not rollout["verified"]:
         found.append(("verified", "no"))
+    if "degraded" in (rollout["layers"] or ()):
+        found.append(("sandbox", "degraded"))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import facts, front_door, grading, sandbox_check, state, unfinished, workspace
+from dashboard import degraded, facts, front_door, grading, sandbox_check, state, unfinished, workspace
 from dashboard.queries import filtering, outcomes
 from dashboard.queries.orders import SORTS
 from dashboard.state import VERDICT_WORDS, Filter, View
@@ -80,6 +80,7 @@ def screen() -> Screen:
     run = workspace.open_run(chosen)
     _follow(run)
     total = filtering.count(run, Filter())
+    degraded.banner(run)
     unfinished.banner(run, total)
     if total == 0:
         _empty_run(run)

@@ -75,9 +75,9 @@ class Child:
         """stdout and stderr."""
         return self._files[1:]
 
-    def listen(self, watch: Watch) -> None:
+    def listen(self, watch: Watch, threads: int) -> None:
         """Takes the descriptor by which the kernel tells of refused calls. Raises as `receive_descriptor` does."""
-        self.refusals = Refusals(self.connection.receive_descriptor(watch))
+        self.refusals = Refusals(self.connection.receive_descriptor(watch), threads)
         self._listens = True
         self.connection.attend(self.refusals)
 

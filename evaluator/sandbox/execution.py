@@ -28,6 +28,8 @@ from evaluator.sandbox.zygotes import Zygote
 
 _MIB = 2**20
 _LEAST_S = 0.01
+_SPARE_TASKS = 4
+"""The process itself, the first of its namespace, and what a library starts for itself."""
 _FAREWELL_S = 0.5
 _REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
@@ -68,7 +70,7 @@ class Execution:
         self._output_bytes = int(limits.output_mb * _MIB)
         self._child: Child | None = None
         self._not_loaded: Outcome | None = None
-        self._tells = may_try(program.source)
+        self._tells = zygote.asks or may_try(program.source)
         self._compiled_s = 0.0
         self._deadline = 0.0
 
@@ -187,7 +189,7 @@ class Execution:
         try:
             child.connection.send(b"I", self._order(), watch)
             if self._tells:
-                child.listen(watch)
+                child.listen(watch, self._limits.threads + _SPARE_TASKS)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
             if kind == b"L":
                 self._compiled_s = time.monotonic() - watch.started
@@ -220,7 +222,7 @@ class Execution:
             "output_bytes": self._output_bytes,
             "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
             "open_files": OPEN_FILES,
-            "tasks": limits.threads + limits.processes + 4 + self._forks,
+            "tasks": limits.threads + limits.processes + _SPARE_TASKS + self._forks,
         }
         return marshal.dumps(order, 2)
 

@@ -182,7 +182,7 @@ def _in_namespaces(interpreter: Interpreter) -> _Launch:
 
 
 def _in_own_folder(interpreter: Interpreter) -> _Launch:
-    user = own_folder.next_user()
+    user, asking = own_folder.next_user(), not own_folder.has_users()
     outside = outside_of(interpreter)
     folder = own_folder.make(user, map(Path, outside.links))
     home = str(folder / own_folder.HOME)
@@ -190,7 +190,7 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
     rules = [*((path, _READ) for path in readable), *_devices(), (home, _ALL)]
     settings = {
         "namespaces": False,
-        "counts_tasks": own_folder.is_new(user),
+        "counts_tasks": not asking,
         "home": home,
         "writable": [home],
         "path": [home, *outside.path, str(folder / own_folder.PACKAGES)],
@@ -198,9 +198,9 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
         "rules": rules,
         "filters": {
             "completion": seccomp.bpf_without_namespaces(),
-            "telling completion": seccomp.bpf_without_namespaces(telling=True),
+            "telling completion": seccomp.bpf_without_namespaces(telling=True, asking=asking),
             "template": seccomp.bpf_of_template_without_namespaces(),
-            "telling template": seccomp.bpf_of_template_without_namespaces(telling=True),
+            "telling template": seccomp.bpf_of_template_without_namespaces(telling=True, asking=asking),
             "fork": seccomp.bpf_of_fork(),
             "last": seccomp.bpf_without_passing(),
             "uncounted": seccomp.bpf_without_shared_memory(),

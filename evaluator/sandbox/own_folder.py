@@ -35,7 +35,7 @@ def next_user() -> int:
     """
     if os.geteuid() != 0:
         return os.geteuid()
-    if not _is_mapped(_FIRST_USER):
+    if not has_users():
         return _NOBODY
     return _FIRST_USER + os.getpid() * _USERS_OF_A_PROCESS + next(_counter) % _USERS_OF_A_PROCESS
 
@@ -46,14 +46,19 @@ def is_new(user: int) -> bool:
 
 
 @cache
-def _is_mapped(user: int) -> bool:
-    """Whether this user exists here: in a user namespace (rootless containers) most numbers do not."""
+def has_users() -> bool:
+    """Whether there are such users: for root, and not in a user namespace (rootless containers) with few numbers.
+
+    Elsewhere the kernel counts a user's threads for all that this user runs.
+    """
+    if os.geteuid() != 0:
+        return False
     try:
         lines = Path("/proc/self/uid_map").read_text("ascii").splitlines()
     except OSError:
         return True
     ranges = (tuple(map(int, line.split())) for line in lines)
-    return any(first <= user and user + 2**28 < first + count for first, _, count in ranges)
+    return any(first <= _FIRST_USER and first + count > _FIRST_USER + 2**28 for first, _, count in ranges)
 
 
 def make(user: int, packages: Iterable[Path]) -> Path:

@@ -16,23 +16,26 @@ import struct
 from functools import cache
 
 from evaluator.model import Flag
-from evaluator.sandbox.seccomp import CLONE, TELLING
+from evaluator.sandbox.seccomp import CLONE, CLONE_THREAD, TELLING
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _NOTICE = struct.Struct("QIIiIQ6Q")
 _ANSWER = struct.Struct("Qqii")
+_CONTINUE = 1
 _MOST = 20
 
-_NEEDS = re.compile(
-    r"\b(?:_?ctypes|_?socket|_?posixsubprocess|os|posix|subprocess|multiprocessing|_?multiprocessing|signal|_?signal|pty|"
-    r"resource|fcntl|mmap|asyncio|shutil|platform|uuid|webbrowser|urllib|http|ssl|requests|importlib|pathlib|sys\.modules|"
-    r"exec|eval|getattr|concurrent|socketserver|ftplib|smtplib|pdb|site|inspect|gc|codecs|cffi|numpy)\b|__"
+_SIGNS = ("__", "exec", "eval", "getattr", "ctypes", "modules", "socket", "process")
+_MODULES = re.compile(
+    r"\b(?:os|posix|_?signal|pty|resource|fcntl|mmap|asyncio|shutil|platform|uuid|webbrowser|urllib|http|ssl|requests|"
+    r"importlib|pathlib|concurrent|ftplib|smtplib|pdb|site|inspect|gc|codecs|cffi|threading|_thread|tempfile)\b"
 )
 
 
 def may_try(source: str) -> bool:
     """Whether code could come to a refused call at all: it takes a module that reaches the system, or a way to one."""
-    return _NEEDS.search(source) is not None
+    if any(sign in source for sign in _SIGNS):
+        return True
+    return any("import" in line and _MODULES.search(line) for line in source.splitlines())
 
 
 @cache
@@ -44,27 +47,39 @@ def _names() -> dict[int, str]:
 
 
 class Refusals:
-    """One process's refused calls; `descriptor` becomes readable when one waits for its answer."""
+    """One process's refused calls; `descriptor` becomes readable when one waits for its answer.
 
-    def __init__(self, descriptor: int) -> None:
+    Where the kernel can't count a program's threads, it asks about each new one, too.
+    """
+
+    def __init__(self, descriptor: int, threads: int) -> None:
+        """`threads`: how many it may have at once."""
         self._file = os.fdopen(descriptor, "rb", buffering=0)
         self.descriptor = descriptor
+        self._threads = threads
         self._tried: dict[str, int] = {}
 
     def answer(self) -> bool:
-        """Refuses the call that waits. False when there is none and never will be: the process is gone."""
+        """Answers the call that waits. False when there is none and never will be: the process is gone."""
         notice = bytearray(_NOTICE.size)
         try:
             fcntl.ioctl(self._file, _RECEIVE, notice)
         except OSError as error:
             return error.errno in (errno.EINTR, errno.EAGAIN)
-        number, _process, _flags, call, *_ = _NOTICE.unpack(notice)
-        name = _names().get(call, f"system call {call}")
+        number, thread, _flags, call, _architecture, _place, first, *_ = _NOTICE.unpack(notice)
+        if call == CLONE[platform.machine()] and first & CLONE_THREAD:
+            allowed = _threads_of(thread) < self._threads
+            answer = _ANSWER.pack(number, 0, 0, _CONTINUE) if allowed else _ANSWER.pack(number, 0, -errno.EAGAIN, 0)
+        else:
+            self._note(_names().get(call, f"system call {call}"))
+            answer = _ANSWER.pack(number, 0, -errno.EPERM, 0)
+        with contextlib.suppress(OSError):  # it was killed while it waited
+            fcntl.ioctl(self._file, _SEND, answer)
+        return True
+
+    def _note(self, name: str) -> None:
         if name in self._tried or len(self._tried) < _MOST:
             self._tried[name] = self._tried.get(name, 0) + 1
-        with contextlib.suppress(OSError):  # it was killed while it waited
-            fcntl.ioctl(self._file, _SEND, _ANSWER.pack(number, 0, -errno.EPERM, 0))
-        return True
 
     def notes(self) -> tuple[Flag, ...]:
         """One flag for each call that was tried since this was last asked, with how often."""
@@ -74,3 +89,10 @@ class Refusals:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _threads_of(thread: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{thread}/task"))  # noqa: PTH208
+    except OSError:  # it has just ended
+        return 0

@@ -106,7 +106,7 @@ CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
 _MMAP = {"x86_64": 9, "aarch64": 222}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE_THREAD = 0x00010000
+CLONE_THREAD = 0x00010000
 
 _ANY = 0xFFFFFFFF
 _A_PROCESS = ((2, 0x7FFFFFFF),)
@@ -165,6 +165,12 @@ _TO_ITSELF: _Leaf = (
     *_ALLOWED_LEAF,
     *_REFUSED_LEAF,
 )
+_THREAD_ASKED: _Leaf = (
+    (_LOAD, 0, 0, _ARGUMENTS),
+    (_JUMP_BITS, 0, 1, CLONE_THREAD),
+    _TOLD,
+    *_ALLOWED_LEAF,
+)
 _NO_SHARED_MEMORY: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS + 8 * 3),
     (_JUMP_BITS, 0, 2, 0x01),  # MAP_SHARED
@@ -175,7 +181,7 @@ _NO_SHARED_MEMORY: _Leaf = (
 _PRETENDED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(0)),)
 _THREAD_ALONE: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
-    (_JUMP_BITS, 0, 1, _CLONE_THREAD),
+    (_JUMP_BITS, 0, 1, CLONE_THREAD),
     *_ALLOWED_LEAF,
     *_REFUSED_LEAF,
 )
@@ -266,17 +272,28 @@ def bpf_program(machine: str = platform.machine(), *, processes: bool = False, t
 
 
 @cache
-def bpf_without_namespaces(machine: str = platform.machine(), *, telling: bool = False) -> bytes:
-    """The filter for a process that has no namespaces of its own. Raises `KeyError` as `bpf_program` does."""
+def bpf_without_namespaces(machine: str = platform.machine(), *, telling: bool = False, asking: bool = False) -> bytes:
+    """The filter for a process that has no namespaces of its own. With `asking`, its listener decides on new threads.
+
+    Raises `KeyError` as `bpf_program` does.
+    """
     leaves = _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _alone(machine)
-    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
+    leaves = _telling(leaves, machine) if telling else leaves
+    if asking:
+        leaves |= {CLONE[machine]: (_TOLD,)}
+    return _program(machine, _runs(leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_of_template_without_namespaces(machine: str = platform.machine(), *, telling: bool = False) -> bytes:
+def bpf_of_template_without_namespaces(
+    machine: str = platform.machine(), *, telling: bool = False, asking: bool = False
+) -> bytes:
     """The same for a template: it may fork, and what it forks may send signals to itself."""
     leaves = _leaves(machine, processes=True) | _leaves_without_namespaces(machine)
-    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
+    leaves = _telling(leaves, machine) if telling else leaves
+    if asking:
+        leaves |= {CLONE[machine]: _THREAD_ASKED}
+    return _program(machine, _runs(leaves, _REFUSED_LEAF))
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 
 from evaluator.model import Limits
@@ -18,9 +17,6 @@ _FIRST_LOOK_S = 0.05
 _LOOK_S = 0.1
 _MOST_MIB_A_S = 8192
 """More than a process can fill in a second of CPU time: what used less can't be over the limit."""
-
-
-_SPARE_THREADS = 4
 
 
 class LimitPassed(Exception):  # noqa: N818 - not an error
@@ -108,26 +104,16 @@ class LimitWatch:
             raise LimitPassed(Status.MEMORY, "more mappings than can be counted") from None
 
     def _look_at_uncounted(self) -> None:
-        """What the kernel does not keep within bounds where there are no namespaces: files, and a user's threads."""
+        """What the kernel does not keep within bounds where there are no namespaces: files."""
         folder = self._child.folder
         if folder is None:
             return
         too_much = passed(folder, FILES_MB, self._child.number)
         if too_much:
             raise LimitPassed(Status.DIED, too_much)
-        threads = _threads(self._child.number)
-        if threads > self._limits.threads + _SPARE_THREADS:
-            raise LimitPassed(Status.DIED, f"{threads} threads at once (limits.threads is {self._limits.threads})")
 
     def last_look(self) -> None:
         """Looks once more, when the answer has come, unless it came so soon that there can be nothing to see."""
         soon = time.monotonic() < self._first_look
         if not soon or self.cpu_s() * _MOST_MIB_A_S > self._limits.memory_mb:
             self.look()
-
-
-def _threads(process: int) -> int:
-    try:
-        return len(os.listdir(f"/proc/{process}/task"))  # noqa: PTH208
-    except OSError:
-        return 0

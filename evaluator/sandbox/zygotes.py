@@ -27,6 +27,7 @@ class Zygote:
     def __init__(self, settings: Settings, way: Way, *, numpy: bool) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own words."""
         self.way = way
+        self._killed = False
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
         try:
@@ -45,12 +46,14 @@ class Zygote:
             self.close()
             raise SandboxUnavailable(f"it does not start ({said})", _mend(said))
         self.landlock_abi = answer[0]
+        self.asks = way is Way.LANDLOCK and not own_folder.has_users()
+        """Whether the kernel asks about each new thread, for it can't count them."""
         self.folder = None if self._folder is None else str(self._folder / own_folder.HOME)
         self.memory = MemoryCgroup.around(self._process.pid)
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return not self._killed and self._process.poll() is None
 
     def limit_memory(self, memory_mb: float) -> None:
         """Sets what the next child may use, where the kernel can keep it to that."""
@@ -89,6 +92,7 @@ class Zygote:
 
     def kill(self) -> None:
         """Kills it and everything in its namespaces, at once; it must still be closed."""
+        self._killed = True  # it takes a moment to end
         self._process.kill()
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ def _task(name: str, entry_point: str | None, wall_s: float, *cases: tuple[str, 
     )
 
 
-_BRIEF_S, _PATIENT_S = 1.0, 5.0
+_BRIEF_S, _PATIENT_S = 0.5, 5.0
 
 TASKS: dict[str, Task] = {
     task.task_id: task

@@ -40,7 +40,7 @@ OURS = [each for each in _ALL if each.ordinary or os.geteuid() == 0]
 NOT_OURS = [each for each in _ALL if each not in OURS]
 
 
-def graded(where: Surroundings) -> list[dict[str, Any]]:
+def graded_in(where: Surroundings) -> list[dict[str, Any]]:
     """What the runner wrote, line by line."""
     runner = ["-m", "tests.attacks.runner"]
     if not where.ordinary or os.geteuid() != 0:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +11,10 @@ import pytest
 from tests.attacks.corpus import GROUPS, TASKS, Attack, attacks, honest
 from tests.attacks.escapes import NEEDS
 from tests.attacks.proofs import Proof, proofs
+from tests.attacks.surroundings import OURS, graded_in
 
 ATTACKS = attacks()
 HONEST = {program.name for program in honest()}
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = [attack.name for attack in ATTACKS]
 SHOWABLE = [attack for attack in ATTACKS if os.geteuid() == 0 or attack.name not in NEEDS]
 """Some ask for what only root has; another user's grader has nothing to give them."""
@@ -33,16 +29,15 @@ def shown() -> dict[str, Proof]:
     return proofs(SHOWABLE)
 
 
-@pytest.fixture(scope="module")
-def told() -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.attacks.runner"]
-    ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=900, check=True)
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+@pytest.fixture(scope="module", params=OURS, ids=str)
+def told(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    """What the runner said of all, in each of the surroundings that this user can have."""
+    return graded_in(request.param)
 
 
 @pytest.fixture(scope="module")
 def graded(told: list[dict[str, Any]]) -> Records:
-    return {record["name"]: record for record in told[:-1]}
+    return {record["name"]: record for record in told[:-1] if record["kind"] == "attack"}
 
 
 def test_the_suite_is_wide() -> None:
@@ -85,13 +80,14 @@ def test_none_outlives_its_limit(graded: Records) -> None:
     late = {
         name: (record["wall_s"], record["limit_s"])
         for name, record in graded.items()
-        if record["kind"] == "attack" and record["wall_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
+        if record["wall_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
     }
     assert late == {}
 
 
-def test_honest_programs_earn_theirs_on_the_same_workers(graded: Records) -> None:
-    assert {name for name in HONEST if graded[name]["reward"] != 1.0} == set()
+def test_honest_programs_earn_theirs_on_the_same_workers(told: list[dict[str, Any]]) -> None:
+    rewards = {record["name"]: record["reward"] for record in told[:-1] if record["kind"] == "honest"}
+    assert rewards == dict.fromkeys(HONEST, 1.0)
 
 
 def test_nothing_is_left_behind(told: list[dict[str, Any]]) -> None:

@@ -400,6 +400,20 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
     assert "--dataset" in text(app)
 
 
+def test_a_degraded_run_says_so_on_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grade = Grade(task_id="t", sample_id="s", verdict=Verdict.PASSED, reward=1.0, code="x",
+                  layers=("rlimits", "degraded", "unproved: files"))  # fmt: skip
+    with RunWriter.create(tmp_path / "one", Manifest(sandbox="degraded")) as writer:
+        writer.add_task(Task(task_id="t", mode=Mode.STDIN), [])
+        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), grade, 0)
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    for page in ("overview", "rollouts", "rewards"):
+        assert "Graded in a degraded sandbox, not proved: files." in text(visit(page))
+    shown = text(visit("completion", task="t", sample="s"))
+    assert "not proved: files" in shown
+    assert "degraded" in shown.replace("not proved", "", 1)
+
+
 @pytest.fixture
 def no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine with nowhere to put a temporary file, which both ways need."""

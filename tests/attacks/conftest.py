@@ -1,0 +1,13 @@
+"""Says at the end where the attack suite was not graded, for it takes root to be somebody else as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.attacks.surroundings import NOT_OURS
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if NOT_OURS:
+        names = " and ".join(map(str, NOT_OURS))
+        terminalreporter.write_line(f"the attack suite was not graded {names}: run the tests as root for these")
