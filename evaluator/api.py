@@ -12,7 +12,7 @@ from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
-from evaluator.sandbox import Sandbox
+from evaluator.sandbox import Sandbox, Settings
 
 
 def grade(
@@ -23,22 +23,24 @@ def grade(
     checker: str | None = None,
     grader: str | None = None,
     kind: Kind | str | None = None,
+    sandbox: Settings | None = None,
 ) -> Grade:
     """Grades one completion of a task. Safe to call from several threads; the sandbox stays warm between calls.
 
-    `kind` says what the text is (full, continuation or chat); None: it is told from the text.
+    `kind` says what the text is (full, continuation or chat); None: it is told from the text. `sandbox`: how strict it
+    is and which Python it shows; None: strict, with this process's own.
     Raises `SandboxUnavailable` when no sandbox can be had, `ValueError` for an unknown kind.
     """
-    options = Options(limits=limits or Limits(), checker=checker, grader=grader)
+    options = Options(limits=limits or Limits(), checker=checker, grader=grader, sandbox=sandbox or Settings())
     rollout = Rollout(
         task_id=task.task_id,
         sample_id=f"{task.task_id}#0",
         completion=completion,
         kind=Kind(kind) if kind else None,
     )
-    with _pool.lease() as sandbox:
-        sandbox.warm_up()
-        return Worker(options, _pool.gate, sandbox).grade(task, rollout)
+    with _pool.lease(options.sandbox) as leased:
+        leased.warm_up()
+        return Worker(options, _pool.gate, leased).grade(task, rollout)
 
 
 async def agrade(
@@ -49,11 +51,14 @@ async def agrade(
     checker: str | None = None,
     grader: str | None = None,
     kind: Kind | str | None = None,
+    sandbox: Settings | None = None,
 ) -> Grade:
     """`grade`, for `await`: the event loop goes on meanwhile. As many run at once as this process has CPUs."""
     import asyncio  # a third of what importing this package would cost
 
-    return await asyncio.to_thread(grade, task, completion, limits=limits, checker=checker, grader=grader, kind=kind)
+    return await asyncio.to_thread(
+        grade, task, completion, limits=limits, checker=checker, grader=grader, kind=kind, sandbox=sandbox
+    )
 
 
 def grade_all(
@@ -66,53 +71,63 @@ def grade_all(
     grader: str | None = None,
     fail_fast: bool = False,
     isolation: Isolation = "completion",
+    sandbox: Settings | None = None,
 ) -> Iterator[Grade]:
     """Grades many rollouts: streams, and yields each grade when it is done (see `evaluator.engines.local`)."""
     options = Options(
-        limits=limits or Limits(), checker=checker, grader=grader, fail_fast=fail_fast, isolation=isolation
+        limits=limits or Limits(),
+        checker=checker,
+        grader=grader,
+        fail_fast=fail_fast,
+        isolation=isolation,
+        sandbox=sandbox or Settings(),
     )
     graded = local.grade_all(tasks, rollouts, options, workers=workers)
     return (each.grade for each in graded)
 
 
 class _Lease:
-    def __init__(self, pool: _Pool) -> None:
+    def __init__(self, pool: _Pool, settings: Settings) -> None:
         self._pool = pool
+        self._settings = settings
 
     def __enter__(self) -> Sandbox:
-        self._sandbox = self._pool.take()
+        self._sandbox = self._pool.take(self._settings)
         return self._sandbox
 
     def __exit__(self, *_: object) -> None:
-        self._pool.give_back(self._sandbox)
+        self._pool.give_back(self._settings, self._sandbox)
 
 
 class _Pool:
-    """Warm sandboxes for single calls, as many as this process has CPUs. Its fork's child gets an empty one."""
+    """Warm sandboxes for single calls, as many at work as this process has CPUs. Its fork's child gets an empty one."""
 
     def __init__(self) -> None:
         self.gate = Gate()
         self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
-        self._idle: list[Sandbox] = []
+        self._idle: dict[Settings, list[Sandbox]] = {}
+        """By what was asked for: a sandbox's own settings say which way it took."""
         self._lock = threading.Lock()
 
-    def lease(self) -> _Lease:
-        return _Lease(self)
+    def lease(self, settings: Settings) -> _Lease:
+        return _Lease(self, settings)
 
-    def take(self) -> Sandbox:
+    def take(self, settings: Settings) -> Sandbox:
         self._room.acquire()
         with self._lock:
-            return self._idle.pop() if self._idle else Sandbox()
+            idle = self._idle.get(settings)
+            return idle.pop() if idle else Sandbox(settings)
 
-    def give_back(self, sandbox: Sandbox) -> None:
+    def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
         with self._lock:
-            self._idle.append(sandbox)
+            self._idle.setdefault(settings, []).append(sandbox)
         self._room.release()
 
     def close(self) -> None:
         with self._lock:
-            while self._idle:
-                self._idle.pop().close()
+            for idle in self._idle.values():
+                while idle:
+                    idle.pop().close()
 
 
 _pool = _Pool()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from evaluator import Limits, Mode, Rollout, Task, TestCase, Verdict, agrade, grade, grade_all
+from evaluator.sandbox import Settings, Way
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
 ADD = Task.from_row(
@@ -208,3 +209,16 @@ def test_a_program_that_ends_while_a_completion_runs_ends_at_once() -> None:
     assert (ended.stdout, ended.returncode) == ("end\n", 0), ended.stderr
     assert time.monotonic() - started < 30
     assert threading.active_count() >= 1
+
+
+def test_what_the_sandbox_is_asked_for_reaches_it() -> None:
+    def told(sandbox: Settings | None) -> tuple[str, ...]:
+        right = "def add(a, b): return a + b"
+        layers = grade(ADD, right, sandbox=sandbox).layers
+        rollout = Rollout(task_id="add", sample_id="s", completion=right)
+        assert [each.layers for each in grade_all([ADD], [rollout], sandbox=sandbox)] == [layers]
+        return layers
+
+    assert "degraded" not in told(None)
+    assert "degraded" in told(Settings(strictness="degraded"))
+    assert "userns" not in told(Settings(way=Way.LANDLOCK))
