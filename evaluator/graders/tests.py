@@ -52,6 +52,9 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         result.error_message = str(error)
         return result
     result.checker = plan.checker
+    if result.limits.processes and not bench.sandbox.allows_processes:
+        result.error_message = "new processes are allowed, which takes user namespaces: see `rollscope doctor`"
+        return result
     notes: list[Flag] = []
     cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
     result.layers = bench.sandbox.layers

@@ -73,6 +73,13 @@ class Sandbox:
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
     @property
+    def allows_processes(self) -> bool:
+        """Whether a completion can be let start processes, all of which end with it. Raises `SandboxUnavailable`."""
+        if self.settings.way is None:
+            self.warm_up()
+        return self.settings.way is Way.NAMESPACES
+
+    @property
     def layers(self) -> tuple[str, ...]:
         """The layers that hold for what runs here; where degraded, that too and what could not be proved."""
         names = [*_LAYERS[self.settings.way]] if self.settings.way else []

@@ -23,7 +23,6 @@ _STARTING = (
 )
 
 REFUSED = "new processes are refused here (limits.processes is 0; a task may allow some)"
-REFUSED_WITHOUT_NAMESPACES = "new processes are refused here (that takes user namespaces, which this machine refuses)"
 
 fork = os.fork
 _REAL: list[tuple[object, str, Callable[..., object]]] = [

@@ -105,8 +105,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    refused = new_processes.REFUSED if settings["namespaces"] else new_processes.REFUSED_WITHOUT_NAMESPACES
-    new_processes.refuse(refused)
+    new_processes.refuse(new_processes.REFUSED)
     if not settings["namespaces"]:
         semaphores.keep_in_process()
     leftovers.keep()
