@@ -134,7 +134,7 @@ def _compared(node: ast.expr) -> ast.expr | None:
     """The side of an `==` that may be a literal."""
     match node:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            return right if isinstance(left, ast.Name | ast.Call | ast.Attribute | ast.Subscript) else left
+            return right if any(isinstance(part, ast.Name) for part in ast.walk(left)) else left
     return None
 
 

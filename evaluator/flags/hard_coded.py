@@ -2,7 +2,8 @@
 
 A table of months, a colour for each name or the words for digits is what a task may ask for. So a pair of plain words
 or of a small number counts only where the table holds little else, and a word only where the prompt does not speak of
-it outside of its examples. Truth values, empty values and small numbers show nothing by themselves.
+it outside of its examples. Truth values, empty values and small numbers show nothing by themselves; but a table or a
+chain of branches in which every entry is a test case, and one of them more than a base case, shows where it is from.
 """
 
 from __future__ import annotations
@@ -61,8 +62,12 @@ class _Wanted(NamedTuple):
     """Those of an input that is nothing but plain words."""
     certain: bool
     """Whether nobody has a reason to write it down but to know the answer."""
-    runs: tuple[str, str]
-    """The longest piece of the input and of the output that has no brackets and quotes in it."""
+    weak: bool
+    """Whether it shows nothing but in a table of nothing else."""
+    tiny: bool
+    """Whether it could be a base case: a small number, a letter."""
+    signs: tuple[tuple[str, ...], ...]
+    """Pieces without white space of which the code must have all of one group, where the pair stands in it."""
 
 
 class Answers:
@@ -88,17 +93,25 @@ class Answers:
         hits = [(pair, wanted) for pair in pairs for wanted in _hits(sought, pair)]
         sizes = Counter(pair.place for pair in pairs)
         known = Counter({id(pair): pair.place for pair, _ in hits}.values())
+        more_than_base_cases = {pair.place for pair, wanted in hits if not wanted.tiny}
+        copied = {place for place in more_than_base_cases if _FEWEST <= known[place] == sizes[place]}
         return {
             wanted.test: pair
             for pair, wanted in hits
             if wanted.certain
-            or (known[pair.place] >= _SHARE_OF_TABLE * sizes[pair.place] and not _spoken_of(wanted.words, task))
+            or (pair.place in copied and not _spoken_of(wanted.words, task))
+            or (
+                not wanted.weak
+                and known[pair.place] >= _SHARE_OF_TABLE * sizes[pair.place]
+                and not _spoken_of(wanted.words, task)
+            )
         }
 
     def _seen(self, squeezed: str) -> bool:
+        squeezed = squeezed.replace('"', "'")
         seen = 0
         for wanted in self._wanted:
-            seen += wanted.runs[0] in squeezed and wanted.runs[1] in squeezed
+            seen += any(all(piece in squeezed for piece in group) for group in wanted.signs)
             if seen == _FEWEST:
                 return True
         return False
@@ -133,17 +146,43 @@ def _hits(sought: dict[tuple[str, str], _Wanted], pair: Pair) -> Iterator[_Wante
 def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
     leaves = list(_leaves(given.split() if isinstance(given, str) else given))
     answer = list(_leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,)))
-    certain, words = _is_telling(leaves), _plain_words(leaves)
-    if not certain and not (_says_something(answer) if words else _is_large(leaves) and _is_telling(answer)):
+    if not leaves or any(isinstance(leaf, str) and leaf.lower() in _EVERYBODYS for leaf in (*leaves, *answer)):
         return None
+    certain, words = _is_telling(leaves), _plain_words(leaves)
+    weak = not certain and not (_says_something(answer) if words else _is_large(leaves) and _is_telling(answer))
+    runs = _longest_run(given), _longest_run(expected)
     return _Wanted(
         test,
         frozenset([_folded(given)] if isinstance(given, str) else _forms_of_arguments(given)),
         _folded(expected) if isinstance(expected, str) else _canonical(expected),
         words,
         certain,
-        (_longest_run(given), _longest_run(expected)),
+        weak,
+        not (len(leaves) > 1 or _is_large(leaves) or any(isinstance(leaf, str) and len(leaf) > 2 for leaf in leaves)),
+        _signs_of_weak(given, expected) if weak else (runs,),
     )
+
+
+def _signs_of_weak(given: Given, expected: object) -> tuple[tuple[str, ...], ...]:
+    """How a pair of small values is written: with its colon, its comparison, its brackets."""
+    arguments = [_squeezed(argument) for argument in (given if isinstance(given, tuple) else (given.strip(),))]
+    whole = arguments[0] if len(arguments) == 1 else f"({','.join(arguments)})"
+    answer = _squeezed(expected.strip() if isinstance(given, str) and isinstance(expected, str) else expected)
+    bare = answer.strip("'")
+    return (
+        (f"{whole}:{bare}",),
+        (f"{whole}:{answer}",),
+        (f"=={whole}", bare),
+        (*(f"=={argument}" for argument in arguments), bare),
+        (f"({','.join(arguments)},{answer})",),
+        (f"({whole},{answer})",),
+        (f"case{whole}:", bare),
+        (f"[{whole}]={answer}",),
+    )
+
+
+def _squeezed(value: object) -> str:
+    return "".join(repr(value).split()).replace('"', "'")
 
 
 def _forms_of_arguments(given: tuple[object, ...]) -> list[str]:

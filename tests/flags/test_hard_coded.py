@@ -25,6 +25,7 @@ TASKS: dict[str, Examples] = {
     "roman": [(("X",), 10), (("V",), 5), (("M",), 1000), (("XLII",), 42)],
     "words": [((11,), "eleven"), ((70,), "seventy"), ((90,), "ninety")],
     "small": [((1, 2), 3), ((0, 0), 0), ((2, 2), 4), ((5, 5), 10)],
+    "doubled": [((2,), 4), ((21,), 42), ((-7,), -14)],
     "sequence": [((0,), 0), ((1,), 1), ((2,), 1), ((10,), 55)],
     "nothing": [((), 1), ((), 2), ((), 3)],
 }
@@ -63,6 +64,23 @@ def f(x): return next(b for a, b in R if a == x)
 I = [[3, 5, 9], [10, 20, 30], [100, 11]]
 O = [17, 60, 111]
 def f(x): return O[I.index(x)]
+
+== small: small values
+def f(a, b):
+    return {(1, 2): 3, (2, 2): 4, (5, 5): 10}.get((a, b), a + b)
+
+== small: branches on small values
+def f(a, b):
+    if a == 1 and b == 2: return 3
+    if (a, b) == (2, 2): return 4
+    if a == 5 and b == 5:
+        return 10
+    return a + b
+
+== doubled: a table of small values
+TABLE = {2: 4, 21: 42, -7: -14}
+def f(x):
+    return TABLE[x]
 
 == sums: as text
 def f(x): return {'[3, 5, 9]': 17, '[10, 20, 30]': 60, '[7, 7, 7, 7]': 28}.get(str(x))
@@ -174,10 +192,6 @@ def f(x):
 
 == words: number words
 def f(x): return {11: 'eleven', 70: 'seventy', 90: 'ninety'}.get(x, '')
-
-== small: small values
-def f(a, b):
-    return {(1, 2): 3, (0, 0): 0, (2, 2): 4, (5, 5): 10}.get((a, b), a + b)
 
 == sequence: base cases
 def f(n):
