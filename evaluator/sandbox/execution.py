@@ -137,14 +137,14 @@ class Execution:
             pass
         except OSError as error:
             raise self._fault(error) from error
-        return "it wrote to the grader's own channel after its last answer"
+        return "it wrote to the protocol channel after its last answer"
 
     def _early_end(self, child: Child) -> str:
         """Why the process had gone before it was bidden to; raises `FaultError` where it was not to blame."""
         try:
             child.wait(LimitWatch(child, self._limits, _FAREWELL_S))
         except LimitPassed:
-            return "it closed the grader's own channel after its last answer"
+            return "it closed the protocol channel after its last answer"
         except (OSError, EOFError) as error:
             raise self._fault(error) from error
         return "it ended after its last answer, before it was asked to"
@@ -248,7 +248,7 @@ class Execution:
             outcome.failure = stack_of(child.stack(), self._program.source)
         except BrokenFrameError as error:
             outcome.status, outcome.failure = Status.REJECTED, None
-            outcome.message = f"it wrote to the grader's own channel: {error}"
+            outcome.message = f"it wrote to the protocol channel: {error}"
         outcome.wall_s = outcome.wall_s or time.monotonic() - watch.started
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
         outcome.memory_mb = max(outcome.memory_mb, watch.peak.total)

@@ -1,4 +1,4 @@
-"""A completion whose answers are right, and that writes to the grader's own channel: it never passes."""
+"""A completion whose answers are right, and that writes to the protocol channel: it never passes."""
 
 from __future__ import annotations
 
