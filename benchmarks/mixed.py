@@ -1,4 +1,4 @@
-"""Attacks among honest completions, in one run: 1,000 and 10,000 by default, no two texts alike, on two workers.
+"""Attacks among honest completions, in one run: 1,000 and 10,000 with `--scale 1`, no two texts alike, on two workers.
 
 The programs are those of `tests/attacks`, each several times under a text of its own, so that no grade is reused. The
 attacks get small limits, for most of their time goes into time-outs. Says whether every honest completion earned its
@@ -126,7 +126,7 @@ def _resident_mb() -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--scale", type=float, default=1.0, help="0.1: a tenth of both")
+    parser.add_argument("--scale", type=float, default=0.1, help="1: all of both; default: a tenth")
     parser.add_argument("--way", choices=list(Way), help="default: namespaces where they can be had, else Landlock")
     options = parser.parse_args()
     print(f"{_report.machine()}; {options.workers} workers\n")

@@ -108,7 +108,7 @@ class LimitWatch:
         folder = self._child.folder
         if folder is None:
             return
-        too_much = passed(folder, FILES_MB, self._child.number)
+        too_much = passed(folder, FILES_MB, self._child.number, self._limits.output_mb)
         if too_much:
             raise LimitPassed(Status.DIED, too_much)
 

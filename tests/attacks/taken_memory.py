@@ -259,6 +259,18 @@ for file in held:
     for _ in range(3): assert file.write(bytes(1 << 20)) == 1 << 20
 """,
     ),
+    holding(
+        "removed-files-that-stay-mapped",
+        "disk",
+        "mmap, os, tempfile",
+        """
+held = []
+for _ in range(40):
+    with tempfile.TemporaryFile(buffering=0) as file:
+        for _ in range(3): assert file.write(bytes(1 << 20)) == 1 << 20
+        held.append(mmap.mmap(file.fileno(), 4096))
+""",
+    ),
     taking(
         "many-folders",
         "disk",
