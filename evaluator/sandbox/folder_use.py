@@ -17,7 +17,10 @@ def passed(folder: str, most_mb: float, process: int, largest_mb: float) -> str:
     `process`: the one whose folder it is; what it has removed but still holds open counts too, and what it has mapped
     of removed files, each as `largest_mb`, which is as much as one may hold.
     """
-    device = Path(folder).stat().st_dev
+    try:
+        device = Path(folder).stat().st_dev
+    except FileNotFoundError:  # the process has just ended
+        return ""
     removed = _open_of(process, device)
     for number in _mapped_of(process, device):
         removed.setdefault(number, int(largest_mb * _MIB))

@@ -117,3 +117,5 @@ class LimitWatch:
         soon = time.monotonic() < self._first_look
         if not soon or self.cpu_s() * _MOST_MIB_A_S > self._limits.memory_mb:
             self.look()
+        else:
+            self._look_at_uncounted()  # which is quickly filled

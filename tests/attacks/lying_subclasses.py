@@ -127,14 +127,14 @@ class E(Lies, Enum):
     A = 1
 def f(x): return E.A
 """,
-    "int-enum": _LIES
+    "int-enum-that-lies": _LIES
     + """
 from enum import IntEnum
 class E(Lies, IntEnum):
     A = 0
 def f(x): return E.A
 """,
-    "namedtuple": _LIES
+    "namedtuple-that-lies": _LIES
     + """
 from collections import namedtuple
 class P(Lies, namedtuple('P', 'a b')): pass

@@ -154,7 +154,7 @@ def f(x): return answer([os.path.join(at, n) for at, _, names in os.walk('.') fo
     "file-in-the-folder-of-the-process": _SEARCH + "def f(x): return answer(glob.glob('/proc/self/cwd/*'), x)",
 }
 _EXPECTED_VALUE_BY_THE_ENVIRONMENT = {
-    "environment": _SEARCH
+    "path-in-the-environment": _SEARCH
     + """
 def f(x): return answer([n for v in os.environ.values() for n in [v, v + '/task.json']], x)
 """,

@@ -251,7 +251,7 @@ with tempfile.TemporaryFile(buffering=0) as file:
     ),
     taking(
         "removed-files-that-stay-open",
-        "disk",
+        "removed files",
         "os, tempfile",
         """
 held = [tempfile.TemporaryFile(buffering=0) for _ in range(90)]
@@ -261,14 +261,15 @@ for file in held:
     ),
     holding(
         "removed-files-that-stay-mapped",
-        "disk",
-        "mmap, os, tempfile",
+        "removed files",
+        "mmap, os, tempfile, time",
         """
 held = []
 for _ in range(40):
     with tempfile.TemporaryFile(buffering=0) as file:
         for _ in range(3): assert file.write(bytes(1 << 20)) == 1 << 20
         held.append(mmap.mmap(file.fileno(), 4096))
+time.sleep(0.3)
 """,
     ),
     taking(

@@ -42,6 +42,7 @@ def graded(told: list[dict[str, Any]]) -> Records:
 
 def test_the_suite_is_wide() -> None:
     assert len(set(NAMES)) == len(NAMES) >= 120
+    assert HONEST.isdisjoint(NAMES)
     codes = Counter(attack.code for attack in ATTACKS)
     assert [attack.name for attack in ATTACKS if codes[attack.code] > 1] == []
     assert {attack.group for attack in ATTACKS} == set(GROUPS)
