@@ -13,7 +13,7 @@ import pytest
 from evaluator import Task, grade
 from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call
-from evaluator.sandbox.memory_cgroup import MemoryCgroup
+from evaluator.sandbox.memory_cgroup import MemoryCgroup, available
 from tests.sandbox.conftest import PATIENT, Run
 
 SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=128, virtual_mb=1024, output_mb=4)
@@ -55,7 +55,7 @@ def private(count):
 """
 
 
-@pytest.mark.parametrize("kind", ["memfds", "mapped_and_closed", "mapped_and_open", "shared", "private"])
+@pytest.mark.parametrize("kind", ["memfds", "mapped_and_closed", "mapped_and_open", "private"])
 def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
     first, second = call(f"{FILL}\nimport time\ndef f(n):\n    {kind}(n)\n    time.sleep(n)", [45], [0], limits=SMALL)
     assert first.status is Status.MEMORY
@@ -63,6 +63,16 @@ def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
     assert first.memory_mb > 128
     assert first.wall_s < 10, "noticed while it sleeps, not after"
     assert second.status is Status.ANSWERED
+
+
+def test_shared_memory_counts_or_is_refused_where_nobody_could_count_it(call: Run) -> None:
+    (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    shared(45)\n    time.sleep(30)", limits=SMALL)
+    if available():
+        assert outcome.status is Status.MEMORY
+        assert outcome.memory_mb > 128
+    else:
+        assert outcome.failure is not None
+        assert outcome.failure.type == "PermissionError"
 
 
 def test_files_in_its_own_folders_count(namespaces: Sandbox) -> None:
@@ -88,7 +98,8 @@ def test_what_is_both_mapped_and_open_counts_once(call: Run) -> None:
 
 def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
     source = (
-        "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20)\n    time.sleep(0.3)\n    return len(kept)"
+        "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "    time.sleep(0.3)\n    return len(kept)"
     )
     (outcome,) = call(source, limits=SMALL)
     assert outcome.value == 512 << 20
