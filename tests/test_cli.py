@@ -442,16 +442,16 @@ def test_bad_arguments_are_told_in_one_line(tmp_path: Path, dataset: Path, argum
 def grade_where(
     refused: list[str], tmp_path: Path, dataset: Path, *options: str
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, object]]]:
-    """Grades one right completion on a machine that refuses these; and what was exported."""
-    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
-    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", *options]
+    """Grades right completions on a machine that refuses these; and what was exported, equal rows once."""
+    write_rows(tmp_path / "r.jsonl", *(sample(f"s{number}", f"{RIGHT}# {number}") for number in range(24)))
+    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", "--workers", "2", *options]
     done = subprocess.run(
         command(refused, *words), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
     )
     if not (tmp_path / "run").exists():
         return done, []
     exported = rollscope("export", "run", "--columns", "reward,layers", cwd=tmp_path)
-    return done, [json.loads(line) for line in exported.stdout.splitlines()]
+    return done, [json.loads(line) for line in dict.fromkeys(exported.stdout.splitlines())]
 
 
 def test_without_a_sandbox_nothing_is_graded(tmp_path: Path, dataset: Path) -> None:

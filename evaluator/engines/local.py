@@ -90,7 +90,7 @@ class _Crew:
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
         first.warm_up()  # raises here where there is none, before anything is graded
-        sandboxes = [first, *(Sandbox(first.settings) for _ in range(self._count - 1))]
+        sandboxes = [first, *(first.another() for _ in range(self._count - 1))]
         gate = Gate()
         workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]
         threads: list[threading.Thread] = []

@@ -47,12 +47,17 @@ class Sandbox:
     """One worker's warm interpreters. For one thread at a time; close it, or use it with `with`."""
 
     def __init__(self, settings: Settings | None = None) -> None:
-        """`settings.way`, where it is set, is taken as proved here already: by the sandbox whose settings these are."""
         self.settings = settings or Settings()
         self._zygotes: dict[bool, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
+
+    def another(self) -> Sandbox:
+        """One more of the same, for another worker: what was proved here, and what was not, holds for it too."""
+        made = Sandbox(self.settings)
+        made._proved, made._unproved = self._proved, self._unproved
+        return made
 
     def __enter__(self) -> Sandbox:
         return self

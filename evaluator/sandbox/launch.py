@@ -16,11 +16,12 @@ from typing import IO, NamedTuple
 
 from evaluator.sandbox import bubblewrap, memory_cgroup, own_folder, seccomp
 from evaluator.sandbox.inside.channel import send
+from evaluator.sandbox.inside.linux import DEVICE, EVERYTHING, READ, WRITE
 from evaluator.sandbox.interpreter import Interpreter, interpreter_for, outside_of
 from evaluator.sandbox.settings import Settings, Way
 
-_NOBODY = 65534
 _STACK_KIB = 256 * 1024
+_READ_WRITE = READ | WRITE | DEVICE
 
 # In the order in which they import each other.
 _INSIDE_MODULES = (
@@ -93,7 +94,7 @@ os.register_at_fork(after_in_child=_renew_starter)
 
 def target_user() -> int:
     """Who runs completions outside the namespaces: nobody when we are root, else ourselves."""
-    return _NOBODY if os.geteuid() == 0 else os.geteuid()
+    return own_folder.NOBODY if os.geteuid() == 0 else os.geteuid()
 
 
 class Launched(NamedTuple):
@@ -125,9 +126,15 @@ def start(settings: Settings, way: Way, *, numpy: bool) -> Launched:
     interpreter = interpreter_for(target_user(), settings.python)
     launch = _in_namespaces(interpreter) if way is Way.NAMESPACES else _in_own_folder(interpreter)
     ours, theirs = socket.socketpair()
-    with theirs:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - who closes the zygote closes it
-        process = _starter.submit(_spawn, launch, theirs.fileno(), errors).result()
+    try:
+        with theirs:
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - who closes the zygote closes it
+            process = _starter.submit(_spawn, launch, theirs.fileno(), errors).result()
+    except BaseException:
+        ours.close()
+        if launch.folder is not None:
+            own_folder.remove(launch.folder)
+        raise
     arrays = ("numpy", "numpy.random") if numpy and interpreter.has_numpy else ()
     inside = launch.settings | {"preload": [*_PRELOAD, *arrays]}
     with contextlib.suppress(OSError):  # it has ended: who waits for `R` sees that and reads why
@@ -157,24 +164,21 @@ def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Po
 def _in_namespaces(interpreter: Interpreter) -> _Launch:
     home = bubblewrap.HOME
     # What may be read is decided by what is mounted; one rule for all of it costs less than one for each.
-    devices = [("/dev", _READ | _WRITE)] if memory_cgroup.available() else _devices()
-    rules = [("/", _READ), *devices, *((path, _ALL) for path in bubblewrap.WRITABLE)]
+    devices = [("/dev", _READ_WRITE)] if memory_cgroup.available() else _devices()
+    rules = [("/", READ), *devices, *((path, EVERYTHING) for path in bubblewrap.WRITABLE)]
     settings = {
         "namespaces": True,
         "counts_tasks": True,
         "home": home,
         "writable": list(bubblewrap.WRITABLE),
         "path": [home, *interpreter.path],
-        "landlock": True,
         "rules": rules,
         "filters": {
             "completion": seccomp.bpf_program(),
             "telling completion": seccomp.bpf_program(telling=True),
             "template": seccomp.bpf_program(processes=True),
             "telling template": seccomp.bpf_program(processes=True, telling=True),
-            "fork": seccomp.bpf_of_fork(),
-            "last": seccomp.bpf_without_passing(),
-            "uncounted": seccomp.bpf_without_shared_memory(),
+            **_filters_of_both(),
         },
     }
     command = bubblewrap.command(interpreter, _environment(home, interpreter.library_folder))
@@ -187,23 +191,20 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
     folder = own_folder.make(user, map(Path, outside.links))
     home = str(folder / own_folder.HOME)
     readable = [*outside.readable, str(folder / own_folder.PACKAGES), "/proc/self"]
-    rules = [*((path, _READ) for path in readable), *_devices(), (home, _ALL)]
+    rules = [*((path, READ) for path in readable), *_devices(), (home, EVERYTHING)]
     settings = {
         "namespaces": False,
         "counts_tasks": not asking,
         "home": home,
         "writable": [home],
         "path": [home, *outside.path, str(folder / own_folder.PACKAGES)],
-        "landlock": True,
         "rules": rules,
         "filters": {
             "completion": seccomp.bpf_without_namespaces(),
             "telling completion": seccomp.bpf_without_namespaces(telling=True, asking=asking),
             "template": seccomp.bpf_of_template_without_namespaces(),
             "telling template": seccomp.bpf_of_template_without_namespaces(telling=True, asking=asking),
-            "fork": seccomp.bpf_of_fork(),
-            "last": seccomp.bpf_without_passing(),
-            "uncounted": seccomp.bpf_without_shared_memory(),
+            **_filters_of_both(),
         },
     }
     environment = _environment(home, outside.library_folder)
@@ -215,13 +216,19 @@ def _environment(home: str, library_folder: str) -> dict[str, str]:
     return {"HOME": home, "TMPDIR": home, **_ENVIRONMENT, **libraries}
 
 
-_READ, _WRITE, _ALL = 0b1101, 1 << 1 | 1 << 14 | 1 << 15, (1 << 16) - 1
+def _filters_of_both() -> dict[str, bytes]:
+    """Those that are laid over another."""
+    return {
+        "fork": seccomp.bpf_of_fork(),
+        "last": seccomp.bpf_without_passing(),
+        "uncounted": seccomp.bpf_without_shared_memory(),
+    }
 
 
 def _devices() -> list[tuple[str, int]]:
     """/dev/zero can't be written to: mapped, it would be memory that only the kernel can count."""
-    written = [(f"/dev/{name}", _READ | _WRITE) for name in ("null", "full", "random", "urandom")]
-    return [*written, ("/dev/zero", _READ)]
+    written = [(f"/dev/{name}", _READ_WRITE) for name in ("null", "full", "random", "urandom")]
+    return [*written, ("/dev/zero", READ)]
 
 
 @cache

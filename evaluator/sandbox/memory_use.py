@@ -7,19 +7,15 @@ counted as far as it is resident.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from evaluator.sandbox.process_table import lines, mapped_files, open_files
 
 _MIB = 2**20
 _BLOCK = 512
 _FOLDERS = ("tmp", "dev/shm")
-_LIST_CAP = 2 * _MIB
-"""Of a process's list of mappings: a program can make it long, and we read it while it runs."""
-
-
-class TooManyMappingsError(Exception):
-    """A list of mappings that is longer than we read."""
 
 
 class MemoryUse(NamedTuple):
@@ -83,56 +79,30 @@ def _shares(folder: str) -> tuple[int, int]:
 
 def _numbers(path: str, names: Sequence[bytes]) -> dict[bytes, int]:
     found = {}
-    for line in _lines(path):
+    for line in lines(path):
         name, _, rest = line.partition(b":")
         if name in names:
             found[name] = int(rest.split()[0]) * 1024
     return found
 
 
-def _lines(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - ten times a second
-            lines = file.read(_LIST_CAP).splitlines()
-            if file.read(1):
-                raise TooManyMappingsError
-            return lines
-    except OSError:  # it has ended, or may not be seen
-        return []
-
-
 def _add_open(folder: str, device: int, files: dict[int, int]) -> None:
     """Adds the unnamed files in memory that a process has open."""
-    for told in _stats(f"{folder}/fd"):
+    for told in open_files(folder):
         if told.st_dev == device:
             files.setdefault(told.st_ino, told.st_blocks * _BLOCK)
 
 
 def _add_mapped(folder: str, device: int, files: dict[int, int], largest: int) -> None:
     """Adds those that it has mapped. Only root sees how full they are: else a memfd counts as `largest`."""
-    name = b"%02x:%02x" % (os.major(device), os.minor(device))
-    for line in _lines(f"{folder}/maps"):
-        fields = line.split(maxsplit=5)
-        if len(fields) < 6 or fields[3] != name or int(fields[4]) in files:
+    for each in mapped_files(folder, device):
+        if each.number in files:
             continue
-        first, last = (int(each, 16) for each in fields[0].split(b"-"))
         try:
-            size = Path(f"{folder}/map_files/{first:x}-{last:x}").stat().st_blocks * _BLOCK
+            size = Path(f"{folder}/map_files/{each.first:x}-{each.last:x}").stat().st_blocks * _BLOCK
         except OSError:
-            size = max(last - first, largest) if fields[5].startswith(b"/memfd:") else 0
-        files[int(fields[4])] = size
-
-
-def _stats(folder: str) -> Iterator[os.stat_result]:
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        try:
-            yield entry.stat()
-        except OSError:  # closed meanwhile
-            continue
+            size = max(each.last - each.first, largest) if each.path.startswith(b"/memfd:") else 0
+        files[each.number] = size
 
 
 def _in_folders(process: int) -> int:

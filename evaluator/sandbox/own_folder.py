@@ -19,10 +19,10 @@ from evaluator.sandbox.inside import folders
 from evaluator.sandbox.process_table import started
 
 HOME, PACKAGES = "work", "packages"
+NOBODY = 65534
 
 _PREFIX = "rollscope-sandbox-"
 _FIRST_USER, _USERS_OF_A_PROCESS = 1_800_000_000, 64
-_NOBODY = 65534
 _counter = itertools.count()
 _PATIENCE_S = 1.0
 _MEMORY, _ROOM = Path("/dev/shm"), 2**30  # noqa: S108
@@ -36,7 +36,7 @@ def next_user() -> int:
     if os.geteuid() != 0:
         return os.geteuid()
     if not has_users():
-        return _NOBODY
+        return NOBODY
     return _FIRST_USER + os.getpid() * _USERS_OF_A_PROCESS + next(_counter) % _USERS_OF_A_PROCESS
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+_LIST_CAP = 2 << 20
 _FIRST = "1"  # a namespace's first process, which is the zygote's
 
 
@@ -26,6 +28,54 @@ def last_descendant(process: int) -> int:
     while children := Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split():
         process = int(children[0])
     return process
+
+
+def open_files(folder: str) -> Iterator[os.stat_result]:
+    """Of the process with this folder under /proc; none where they may not be seen."""
+    try:
+        entries = list(os.scandir(f"{folder}/fd"))
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            yield entry.stat()
+        except OSError:  # closed meanwhile
+            continue
+
+
+class TooManyMappingsError(Exception):
+    """A list of mappings that is longer than we read: a program can make it long, and we read it while it runs."""
+
+
+class Mapped(NamedTuple):
+    """A part of a file that a process has mapped: the first address and the one after the last, the file."""
+
+    first: int
+    last: int
+    number: int
+    path: bytes
+
+
+def mapped_files(folder: str, device: int) -> Iterator[Mapped]:
+    """The parts of files of one device. Raises `TooManyMappingsError`."""
+    name = b"%02x:%02x" % (os.major(device), os.minor(device))
+    for line in lines(f"{folder}/maps"):
+        fields = line.split(maxsplit=5)
+        if len(fields) == 6 and fields[3] == name:
+            first, last = (int(each, 16) for each in fields[0].split(b"-"))
+            yield Mapped(first, last, int(fields[4]), fields[5])
+
+
+def lines(path: str) -> list[bytes]:
+    """Of a file under /proc; none when its process has ended or may not be seen. Raises `TooManyMappingsError`."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - ten times a second
+            found = file.read(_LIST_CAP).splitlines()
+            if file.read(1):
+                raise TooManyMappingsError
+            return found
+    except OSError:
+        return []
 
 
 class Others(NamedTuple):

@@ -12,6 +12,7 @@ import fcntl
 import os
 import platform
 import re
+import select
 import struct
 from functools import cache
 
@@ -59,13 +60,22 @@ class Refusals:
         self._threads = threads
         self._tried: dict[str, int] = {}
 
-    def answer(self) -> bool:
-        """Answers the call that waits. False when there is none and never will be: the process is gone."""
+    def answer_waiting(self) -> None:
+        """Answers those that wait at this moment."""
+        poll = select.poll()
+        poll.register(self.descriptor, select.POLLIN)
+        for _ in range(_MOST):
+            if not any(event & select.POLLIN for _, event in poll.poll(0)):
+                return
+            self.answer()
+
+    def answer(self) -> None:
+        """Answers a call that waits; one must."""
         notice = bytearray(_NOTICE.size)
         try:
             fcntl.ioctl(self._file, _RECEIVE, notice)
-        except OSError as error:
-            return error.errno in (errno.EINTR, errno.EAGAIN)
+        except OSError:  # it waits no longer: a signal came, or its end
+            return
         number, thread, _flags, call, _architecture, _place, first, *_ = _NOTICE.unpack(notice)
         if call == CLONE[platform.machine()] and first & CLONE_THREAD:
             allowed = _threads_of(thread) < self._threads
@@ -75,7 +85,6 @@ class Refusals:
             answer = _ANSWER.pack(number, 0, -errno.EPERM, 0)
         with contextlib.suppress(OSError):  # it was killed while it waited
             fcntl.ioctl(self._file, _SEND, answer)
-        return True
 
     def _note(self, name: str) -> None:
         if name in self._tried or len(self._tried) < _MOST:

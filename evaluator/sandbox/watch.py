@@ -9,9 +9,9 @@ from evaluator.model import Limits
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.folder_use import passed
 from evaluator.sandbox.limit_judgement import FILES_MB
-from evaluator.sandbox.memory_use import MemoryUse, TooManyMappingsError, memory_use, resident_use
+from evaluator.sandbox.memory_use import MemoryUse, memory_use, resident_use
 from evaluator.sandbox.outcomes import Status
-from evaluator.sandbox.process_table import Namespace
+from evaluator.sandbox.process_table import Namespace, TooManyMappingsError
 
 _FIRST_LOOK_S = 0.05
 _LOOK_S = 0.1
@@ -73,8 +73,17 @@ class LimitWatch:
         return told
 
     def look(self) -> None:
-        """Looks at CPU time, processes and memory."""
+        """Looks at CPU time, processes, files and memory."""
         self._next_look = time.monotonic() + _LOOK_S
+        if self._child.refusals is not None:
+            self._child.refusals.answer_waiting()  # the process may have closed its connection, where we listen
+        try:
+            self._look_at_uncounted()
+            self._look_at_counted()
+        except TooManyMappingsError:
+            raise LimitPassed(Status.MEMORY, "more mappings than can be counted") from None
+
+    def _look_at_counted(self) -> None:
         limits = self._limits
         cpu = self.cpu_s()
         if cpu > limits.cpu_s:
@@ -87,7 +96,6 @@ class LimitWatch:
                     Status.DIED, f"{running} new processes at once (limits.processes is {limits.processes})"
                 )
             folders = self._namespace.folders()
-        self._look_at_uncounted()
         use = self._memory_use(folders)
         self.peak = max(self.peak, use, key=lambda each: each.total)
         if use.total > limits.memory_mb:
@@ -98,10 +106,7 @@ class LimitWatch:
             with contextlib.suppress(OSError, KeyError):  # it has been removed
                 counted, resident = self._child.memory.use(), resident_use(folders)
                 return MemoryUse(max(counted.private, resident.private), max(counted.in_files, resident.in_files))
-        try:
-            return memory_use(self._child.number, folders, self._child.given, self._limits.output_mb)
-        except TooManyMappingsError:
-            raise LimitPassed(Status.MEMORY, "more mappings than can be counted") from None
+        return memory_use(self._child.number, folders, self._child.given, self._limits.output_mb)
 
     def _look_at_uncounted(self) -> None:
         """What the kernel does not keep within bounds where there are no namespaces: files."""
@@ -113,9 +118,10 @@ class LimitWatch:
             raise LimitPassed(Status.DIED, too_much)
 
     def last_look(self) -> None:
-        """Looks once more, when the answer has come, unless it came so soon that there can be nothing to see."""
-        soon = time.monotonic() < self._first_look
-        if not soon or self.cpu_s() * _MOST_MIB_A_S > self._limits.memory_mb:
+        """Looks once more, when the answer has come, unless it came so soon that there can be nothing to see.
+
+        A folder that nothing keeps within bounds is filled in no time.
+        """
+        late = time.monotonic() >= self._first_look
+        if late or self._child.folder is not None or self.cpu_s() * _MOST_MIB_A_S > self._limits.memory_mb:
             self.look()
-        else:
-            self._look_at_uncounted()  # which is quickly filled

@@ -35,7 +35,7 @@ class Asked(Protocol):
 
     descriptor: int
 
-    def answer(self) -> bool: ...
+    def answer(self) -> None: ...
 
 
 class _Deadline:
@@ -188,6 +188,11 @@ class Connection:
         if not ready:
             watch.look()
         asked = self._refusals
-        if asked is not None and asked.descriptor in [descriptor for descriptor, _ in ready] and not asked.answer():
-            self._poll.unregister(asked.descriptor)
-            self._refusals = None
+        for descriptor, what in ready:
+            if asked is None or descriptor != asked.descriptor:
+                continue
+            if what & select.POLLIN:
+                asked.answer()
+            else:  # who could ask is gone
+                self._poll.unregister(descriptor)
+                self._refusals = None

@@ -125,6 +125,14 @@ def test_a_program_may_close_what_is_not_its_own(program: Run, statement: str) -
     ]
 
 
+def test_who_has_closed_the_connection_is_refused_and_goes_on(program: Run) -> None:
+    """The kernel asks us about the call, also when nothing else can be heard of the process any more."""
+    source = "import os\nos.closerange(3, 256)\ntry: os.kill(1, 9)\nexcept PermissionError: print('refused')\n"
+    (outcome,) = program(source, limits=Limits(wall_s=10, cpu_s=10))
+    assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "refused\n")
+    assert [note.word for note in outcome.notes] == ["refused_call"]
+
+
 def test_a_call_that_closes_the_connection_has_died(call: Run) -> None:
     first, second = call("import os\ndef f(x):\n    if x: os.close(3)\n    return x", [1], [0])
     assert (first.status, second.status, second.value) == (Status.DIED, Status.ANSWERED, 0)

@@ -53,7 +53,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     """
     _prepare(settings)
     os.register_at_fork = register_at_fork
-    landlock_abi = linux.landlock_abi() if settings["landlock"] else 0
+    landlock_abi = linux.landlock_abi()
     confinement = process.Confinement(
         {name: linux.SeccompFilter(program) for name, program in settings["filters"].items()},
         landlock_abi,
