@@ -15,7 +15,7 @@ def banner(run: OpenRun) -> None:
         return
     lacking = [layer.removeprefix(_UNPROVED) for layer in manifest.layers if layer.startswith(_UNPROVED)]
     if lacking:
-        facts.banner(f"Graded in a degraded sandbox, not proved: {', '.join(lacking)}. See what mends it:",
-                     command="rollscope doctor", warn=True)  # fmt: skip
+        told = f"Graded in a degraded sandbox, not proved: {', '.join(lacking)}. See what mends it:"
+        facts.banner(told, command="rollscope doctor", warn=True)
     else:
         facts.banner("Graded with --sandbox degraded; files, network and process tree were proved all the same.")

@@ -1,4 +1,4 @@
-"""Python's parser, made safe for the threads that grade."""
+"""Python's parser, made safe for the threads that grade, and lines as it counts them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
             except SystemError:
                 continue
         return ast.parse(source, filename)
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines as Python's parser counts them: fewer characters end one than for `str.splitlines`."""
+    return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")

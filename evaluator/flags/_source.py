@@ -94,7 +94,7 @@ class Source:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return lines_of(self._code)
+        return syntax.lines_of(self._code)
 
     def _starred(self, name: str) -> str:
         star = self.imports.get("*", "").removesuffix(".*")
@@ -104,11 +104,6 @@ class Source:
         if isinstance(function, ast.Name) and function.id == "__import__":
             return True
         return self.dotted(function, depth - 1) in ("importlib.import_module", "builtins.__import__")
-
-
-def lines_of(code: str) -> list[str]:
-    """The lines as Python's parser counts them."""
-    return code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def parsed(code: str) -> ast.Module | None:

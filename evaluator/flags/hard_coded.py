@@ -16,8 +16,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from evaluator.flags._literal_pairs import Pair, literal_pairs
-from evaluator.flags._source import lines_of, parsed, shortened
+from evaluator.flags._source import parsed, shortened
 from evaluator.model import Mode, Task
+from evaluator.syntax import lines_of
 
 _FEWEST = 3
 LONGEST = 4_000

@@ -20,6 +20,7 @@ from evaluator.graders._check_module import CheckModule, RefusedError, read_chec
 from evaluator.graders._expectations import Expectation, Relation, expectation_holds
 from evaluator.graders._literals import NotLiteralError, described, fold
 from evaluator.model import Task, TestCase
+from evaluator.syntax import lines_of
 
 __all__ = [
     "Expectation",
@@ -89,7 +90,7 @@ class _Reader:
 
     def __init__(self, source: str, check: CheckModule) -> None:
         # As the parser counts lines: nothing else ends one. Its offsets in a line are in bytes.
-        self._lines = source.replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")
+        self._lines = [line.encode() for line in lines_of(source)]
         self._callees = check.callees
         self._shadowed = check.shadowed | frozenset(_names(check.body, ast.Store))
         self._named: dict[str, ast.Assign] = {}

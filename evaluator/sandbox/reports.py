@@ -9,13 +9,12 @@ import msgspec
 
 from evaluator.model import Frame, Traceback
 from evaluator.sandbox.wire import BrokenFrameError
+from evaluator.syntax import lines_of
 
 _TYPE_CAP, _MESSAGE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 2100, 200, 500
 _KEPT_FRAMES = 30
 _MOST_OMITTED = 10**9
 _MOST_KIB = 2**53
-_LINE_END = re.compile("\r\n|\r|\n")
-"""What ends a line for Python's compiler, which is less than what ends one for `str.splitlines`."""
 
 
 class Report(msgspec.Struct):
@@ -62,7 +61,7 @@ def traceback_of(told: Report, source: str) -> Traceback | None:
     if told.failure is None:
         return None
     kind, message, frames, omitted = told.failure
-    lines = [*_LINE_END.split(source), ""]  # a SyntaxError may stand one line after the last
+    lines = [*lines_of(source), ""]  # a SyntaxError may stand one line after the last
     shown = tuple(
         Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP])
         for line, function in frames[-_KEPT_FRAMES:]
