@@ -12,20 +12,19 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from statistics import median
 from typing import Any, NamedTuple
 
 import _report
 import _warm
 import _workloads
 from _cgroup import Cpu, CpuGroup
+from _graded_cpu import graded, middle
 
-from evaluator import Rollout, Task, grade_all
+from evaluator import Rollout, Task
 from evaluator.graders.bench import Isolation
 from evaluator.model import Mode
 
 _FEW, _MANY = 1, 11
-_WARM_UP = 20
 _MS = 1000
 
 
@@ -59,20 +58,6 @@ class _Slope(NamedTuple):
 
     def minus(self, other: _Slope) -> _Slope:
         return _Slope(self.completion.minus(other.completion), self.test.minus(other.test))
-
-
-def graded(group: CpuGroup, way: _Way, tasks: list[Task], number: int, workers: int) -> Cpu:
-    """CPU time a completion, from the first ones on, when the interpreters are warm."""
-    rollouts = _workloads.completions(tasks, number + _WARM_UP)
-    before = group.used()
-    for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=way.isolation), 1):
-        if not grade.passed:
-            raise SystemExit(f"{grade.task_id}: {grade.verdict} {grade.error_message}")
-        if place == _WARM_UP:
-            before = group.used()
-        if place == number + _WARM_UP:
-            after = group.used()
-    return after.minus(before).over(number)
 
 
 def run_warm(group: CpuGroup, tasks: list[Task], number: int) -> Cpu:
@@ -129,7 +114,7 @@ def _measure(group: CpuGroup, options: argparse.Namespace) -> Measured:
         for way in _WAYS:
             count = options.completions // (1 if way.isolation == "completion" else 4)
             both = tasks[way.name]
-            ours = _Slope.of(*(graded(group, way, each, count, options.workers) for each in both))
+            ours = _Slope.of(*(graded(group, each, count, options.workers, way.isolation) for each in both))
             alone = _Slope.of(*(run_warm(group, each, options.completions) for each in both))
             measured[way.name].append((ours, alone))
     return measured
@@ -142,13 +127,13 @@ def _print(measured: Measured) -> None:
         beyond = [ours.minus(alone) for ours, alone in rounds]
         targets = (way.target_completion, way.target_test)
         for place, (what, target) in enumerate(zip(("a completion", "a test"), targets, strict=True)):
-            over = _middle([slope[place] for slope in beyond])
+            over = middle([slope[place] for slope in beyond])
             least = min(slope[place].total for slope in beyond)
             rows.append(
                 [
                     f"{way.name}: {what}",
-                    *(_ms(each) for each in _middle([ours[place] for ours, _ in rounds])),
-                    _ms(_middle([alone[place] for _, alone in rounds]).total),
+                    *(_ms(each) for each in middle([ours[place] for ours, _ in rounds])),
+                    _ms(middle([alone[place] for _, alone in rounds]).total),
                     _ms(over.total),
                     _ms(least),
                     f"{target:g}",
@@ -157,10 +142,6 @@ def _print(measured: Measured) -> None:
             )
     columns = ["ms of CPU time", "all", "user", "sys", "code alone", "beyond", "lowest round", "target", "reached"]
     _report.table(columns, rows)
-
-
-def _middle(values: list[Cpu]) -> Cpu:
-    return Cpu(*(median(kind) for kind in zip(*values, strict=True)))
 
 
 def _ms(seconds: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dashboard import state, theme
+from dashboard import grid, state, theme
 from dashboard.queries.outcomes import Cluster, FlagCount, VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
@@ -22,6 +22,7 @@ _verdicts = _component("rollscope_verdict_bars", "bars")
 _legend = _component("rollscope_verdict_legend", "bars line")
 _clusters = _component("rollscope_cluster_bars", "bars wide")
 _flags = _component("rollscope_flag_bars", "bars wide")
+_unverified = _component("rollscope_unverified_bars", "bars wide whole")
 
 
 class Bar(NamedTuple):
@@ -48,9 +49,12 @@ def plain(counts: Sequence[VerdictCount]) -> None:
     _show(_verdicts, "plain_bars", bars, tracks=True)
 
 
-def legend(counts: Sequence[VerdictCount], view: View) -> None:
-    """The grid's letters with their words and counts in one line; a click filters."""
+def legend(counts: Sequence[VerdictCount], unverified: int, view: View) -> None:
+    """The grid's letters and its mark with their words and counts in one line; a click filters."""
     bars = [Bar(c.verdict, c.verdict, c.rollouts, "", _only(c, view)) for c in counts]
+    if unverified:
+        target = view.place().but(verified=view.filter.unverified)
+        bars.append(Bar(None, f"{grid.UNVERIFIED_MARK} not verified", unverified, "", target))
     _show(_legend, "verdict_legend", bars, tracks=False)
 
 
@@ -64,6 +68,16 @@ def flags(found: Sequence[FlagCount], view: View, *, key: str = "flag_bars") -> 
     """One row a flag; a click shows its rollouts."""
     bars = [Bar(None, c.name, c.rollouts, counted(c.tasks, "task"), view.place().but(flag=c.name)) for c in found]
     _show(_flags, key, bars, tracks=False)
+
+
+def unverified(found: Sequence[FlagCount], view: View, *, key: str = "unverified_bars") -> None:
+    """One row a reason why rollouts are not verified; a click shows these."""
+    prefix = f"{state.UNVERIFIED}: "
+    bars = [
+        Bar(None, c.name.removeprefix(prefix), c.rollouts, counted(c.tasks, "task"), view.place().but(verified=c.name))
+        for c in found
+    ]
+    _show(_unverified, key, bars, tracks=False)
 
 
 def _only(count: VerdictCount, view: View) -> View:

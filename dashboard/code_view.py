@@ -40,10 +40,12 @@ def code(
     note: str = "",
     prefix: str = "L",
     height: str = "480px",
+    wrap: bool = False,
 ) -> str:
     """The code as HTML. Line numbers count from 1; each line has the anchor `prefix` + its number.
 
-    `failing` is filled and followed by `note`; the other lines of `frames` are outlined.
+    `failing` is filled and followed by `note`; the other lines of `frames` are outlined. Long lines are folded
+    with `wrap`, else the box scrolls.
     """
     lines = coloured_lines(text)
     begin, end = _window(len(lines), failing)
@@ -52,7 +54,7 @@ def code(
         rows.insert(0, _fold(begin - 1, "above"))
     if end < len(lines):
         rows.append(_fold(len(lines) - end, "below"))
-    return _box(rows, height)
+    return _box(rows, height, wrap=wrap)
 
 
 def raw(text: str, *, taken: range | None, failing: int | None = None, height: str = "480px") -> str:
@@ -104,7 +106,7 @@ def _window(total: int, centre: int | None) -> tuple[int, int]:
     return begin, begin + MAX_LINES - 1
 
 
-def _box(rows: list[str], height: str) -> str:
-    return (
-        f'<div class="rs-code" tabindex="0" style="max-height:{height}"><div class="rows">{"".join(rows)}</div></div>'
-    )
+def _box(rows: list[str], height: str, *, wrap: bool = False) -> str:
+    look = "rs-code wrap" if wrap else "rs-code"
+    body = "".join(rows)
+    return f'<div class="{look}" tabindex="0" style="max-height:{height}"><div class="rows">{body}</div></div>'

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import code_view, controls, diff, diff_view, facts, scroll, state
+from dashboard import case_view, code_view, controls, diff_view, facts, scroll, state
 from dashboard import strip as case_strip
 from dashboard.controls import Screen
 from dashboard.queries import listing, orders, records
 from dashboard.state import View
 from dashboard.wording import counted
-from evaluator.model import Traceback, Verdict
+from evaluator.model import NO_REASON, Traceback, Verdict
 
 Record = dict[str, Any]
 
@@ -74,6 +74,8 @@ def head(screen: Screen, rollout: Record) -> None:
     with right:
         _walk(screen, rollout)
     facts.line(_head_facts(rollout))
+    if not rollout["verified"]:
+        _unverified(screen, rollout)
 
 
 def strip(screen: Screen, rollout: Record) -> Record | None:
@@ -156,7 +158,8 @@ def case(screen: Screen, rollout: Record, test: Record | None) -> None:
     given = _input(task, test["test_index"])
     if given is not None:
         _shown_input(task or {}, given, test["test_index"])
-    _expected_and_actual(test)
+    mode = (task or {}).get("mode", "")
+    case_view.expected_and_actual(_verdict(test), test["expected"], test["actual"], test["difference"], mode)
 
 
 def metadata(rollout: Record) -> None:
@@ -213,11 +216,21 @@ def _head_facts(rollout: Record) -> list[tuple[str, str]]:
     ]
     optional = [("model", rollout["model"]), ("checker", rollout["checker"]), ("same code as", rollout["duplicate_of"])]
     found += [(name, str(value)) for name, value in optional if value]
-    if not rollout["verified"]:
-        found.append(("verified", "no"))
     if "degraded" in (rollout["layers"] or ()):
         found.append(("sandbox", "degraded"))
     return found
+
+
+def _unverified(screen: Screen, rollout: Record) -> None:
+    """Why it is not verified, and what that has to do with its reward."""
+    asked = screen.run.run.manifest.unverified
+    meant = ""
+    if rollout["reward"] is not None:
+        meant = " It keeps its verdict and reward; with --unverified unknown it would be unknown and have none."
+    elif rollout["verdict"] == Verdict.UNKNOWN and asked == "unknown":
+        meant = " So it is unknown and has no reward; with --unverified keep its test cases would decide."
+    why = (rollout["unverified_reason"] or NO_REASON).removesuffix(".")
+    facts.banner(f"not verified: {why}.{meant}", warn=True)
 
 
 def _walk(screen: Screen, rollout: Record) -> None:
@@ -344,7 +357,7 @@ def _raw(rollout: Record, line: int | None) -> str:
     return code_view.raw(rollout["completion"], taken=taken, failing=failing, height=_CODE_HEIGHT)
 
 
-# --- Input, expected and actual -----------------------------------------------------------------
+# --- The input ----------------------------------------------------------------------------------
 
 
 def _input(task: Record | None, index: int) -> str | None:
@@ -353,10 +366,9 @@ def _input(task: Record | None, index: int) -> str | None:
 
 
 def _shown_input(task: Record, given: str, index: int) -> None:
-    size = len(given.encode("utf-8", "replace"))
-    what = {"stdin": "stdin", "call": "arguments, one a line"}.get(task.get("mode", ""), "statement")
+    mode, size = task.get("mode", ""), len(given.encode("utf-8", "replace"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        facts.section(f"Input of test {index}: {what}, {facts.size(size)}")
+        facts.section(f"Input of test {index}: {case_view.name_of_input(mode)}, {facts.size(size)}")
         st.download_button(
             "Download",
             given.encode("utf-8", "replace"),
@@ -365,29 +377,6 @@ def _shown_input(task: Record, given: str, index: int) -> None:
             type="tertiary",
             key="dl_input",
         )
-    lines = given.count("\n") + 1
-    st.code(given[:20_000] or " ", language=None, height=min(150, 28 + 20 * lines), wrap_lines=True)
-    if len(given) > 20_000:
-        facts.note(f"The first 20,000 of {len(given):,} characters; download it to have all.")
-
-
-def _expected_and_actual(test: Record) -> None:
-    expected, actual, verdict = test["expected"], test["actual"], _verdict(test)
-    if expected is None and actual is None:
-        return
-    compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
-    if expected is None:
-        facts.section("Actual")
-        st.html(diff_view.text_block(actual))
-        return
-    if not actual and not (compared and expected):
-        st.html(diff_view.expected_alone(expected, "nothing" if compared else f"nothing before {verdict.value}"))
-        return
-    actual = actual or ""
-    if verdict is Verdict.WRONG_ANSWER:
-        facts.banner(f"First difference: {test['difference'] or diff_view.banner(diff.compare(expected, actual))}")
-    elif compared and expected != actual:
-        facts.note("Equal to the checker; the texts differ as marked.")
-    elif not compared:
-        facts.note(f"What came before {verdict.value}:")
-    st.html(diff_view.side_by_side(expected, actual))
+    case_view.given(given, mode)
+    if len(given) > case_view.SHOWN:
+        facts.note(f"The first {case_view.SHOWN:,} of {len(given):,} characters; download it to have all.")

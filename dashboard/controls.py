@@ -20,6 +20,7 @@ _CLAUSE_NAMES = {
     "model": "model",
     "err": "error",
     "flag": "flag",
+    "verified": "verified",
     "q": "text",
     "r_min": "reward from",
     "r_max": "reward to",
@@ -205,6 +206,10 @@ def _filter(run: OpenRun, view: View) -> None:
     flags = [c.name for c in (*outcomes.flag_counts(run, Filter()), *outcomes.missing_packages(run, Filter()))]
     if flags or filter_.flag:
         _pick("flag", "Flag", _with(flags, filter_.flag), filter_.flag or None)
+    reasons = [c.name for c in outcomes.unverified_reasons(run, Filter())]
+    if reasons or filter_.verified:
+        words = [state.VERIFIED, state.UNVERIFIED, *reasons]
+        _pick("verified", "Verified", _with(words, filter_.verified), filter_.verified or None)
     _rewards(filter_)
     if filter_:
         cleared = view.but(filter=Filter(), page=1)

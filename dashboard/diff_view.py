@@ -49,6 +49,14 @@ def side_by_side(expected: str, actual: str, *, height: str = "300px") -> str:
     return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{body}{tail}</tbody></table></div>'
 
 
+def beside(expected: str, actual: str, *, height: str = "300px") -> str:
+    """Both texts as they are, for what is not compared by its text."""
+    head = "<tr><th>expected</th><th>actual</th></tr>"
+    cells = "".join(f"<td>{escape(_named(_cut(text)))}</td>" for text in (expected, actual))
+    table = f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>"
+    return f'<div class="rs-diff" style="max-height:{height}">{table}</div>'
+
+
 def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
     """Expected beside the reason why there is no actual."""
     rows = "".join(

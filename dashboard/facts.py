@@ -39,10 +39,14 @@ def section(text: str) -> None:
     st.html(f'<div class="rs-section">{escape(text)}</div>')
 
 
-def banner(text: str, *, command: str = "", warn: bool = False) -> None:
-    """A line that says what is the matter and what to do; one click selects the whole `command`."""
+def banner(text: str, *, command: str = "", warn: bool = False, code: bool = False) -> None:
+    """A line that says what is the matter and what to do; one click selects the whole `command`.
+
+    `code`: the text is mostly code, and drawn as such.
+    """
     typed = f' <code class="rs-command">{escape(command)}</code>' if command else ""
-    st.html(f'<div class="rs-banner{" warn" if warn else ""}" role="status">{escape(text)}{typed}</div>')
+    look = "rs-banner" + " warn" * warn + " rs-mono" * code
+    st.html(f'<div class="{look}" role="status">{escape(text)}{typed}</div>')
 
 
 def problems(manifest: dict[str, Any], shown: int = 100) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard import theme
 from dashboard.queries.dataset import CaseCount
-from dashboard.queries.listing import GridRow
+from dashboard.queries.listing import CaseRow, GridRow
 
 _HTML = """<div class="grid">
 <div class="scroller" tabindex="0" role="grid"><div class="space"><canvas></canvas></div></div>
@@ -22,12 +22,15 @@ _mount = st.components.v2.component(
     "rollscope_grid", html=_HTML, css=theme.asset("grid.css"), js=theme.asset("grid.js")
 )
 
+UNVERIFIED_MARK = "\N{BLACK UPPER RIGHT TRIANGLE}"
+"""What the corner of a cell that is not verified looks like, for the legend."""
+
 Opened = Callable[[str, int], None]
 """Called with the row's id and the column from 0; the column is -1 when the row itself was clicked."""
 
 
 def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 520) -> None:
-    """One row a task, one cell a sample."""
+    """One row a task, one cell a sample. The cell of one that is not verified has a corner."""
     data = {
         "rows": [
             {
@@ -35,7 +38,11 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
                 "label": row.task_id,
                 "letters": row.letters,
                 "mask": row.mask,
-                "cells": [f"{id_} · {model}" if model else id_ for id_, model in zip(row.ids, row.models, strict=True)],
+                "cells": [
+                    _about(id_, model, verified=mark == "0")
+                    for id_, model, mark in zip(row.ids, row.models, row.unverified, strict=True)
+                ],
+                "corners": row.unverified,
                 "passed": row.passed,
                 "graded": row.graded,
             }
@@ -51,27 +58,31 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
 
 
 def rollouts_by_cases(
-    rows: Sequence[tuple[str, str, bool, str, str]],
+    rows: Sequence[CaseRow],
     counts: Sequence[CaseCount],
     on_open: Opened,
     *,
     height: int = 520,
 ) -> None:
-    """One row a rollout of one task, one cell a test case. A test case that nobody passes is marked `!`."""
+    """One row a rollout of one task, one cell a test case.
+
+    A test case that nobody passes is marked `!`. The verdict of a rollout that is not verified has a corner.
+    """
     letters = {v.value: v.letter for v in theme.COLOURS}
-    width = max((len(row[3]) for row in rows), default=0)
+    width = max((len(row.letters) for row in rows), default=0)
     suspect = {c.test_index for c in counts if c.passed == 0 and c.ran > 1}
     data = {
         "rows": [
             {
-                "id": sample,
-                "label": sample,
-                "about": model,
-                "letters": cells,
-                "mask": ("1" if inside else "0") * len(cells),
-                "verdict": letters.get(verdict, "?"),
+                "id": row.sample_id,
+                "label": row.sample_id,
+                "about": _about(row.model, verified=row.verified),
+                "letters": row.letters,
+                "mask": ("1" if row.inside else "0") * len(row.letters),
+                "verdict": letters.get(row.verdict, "?"),
+                "corner": not row.verified,
             }
-            for sample, verdict, inside, cells, model in rows
+            for row in rows
         ],
         "rates": False,
         "noun": "test",
@@ -81,6 +92,11 @@ def rollouts_by_cases(
         "rowHint": "the completion",
     }
     _show("case_grid", data, on_open, height)
+
+
+def _about(*known: str, verified: bool) -> str:
+    """What the status line says of a rollout behind its verdict."""
+    return " · ".join(text for text in (*known, "" if verified else "not verified") if text)
 
 
 def _show(key: str, data: dict[str, Any], on_open: Opened, height: int) -> None:

@@ -25,6 +25,7 @@ def head(screen: Screen) -> None:
                 ("mean reward", facts.number(totals.mean_reward)),
                 ("unknown", f"{totals.unknown:,}"),
                 ("sandbox_error", f"{totals.sandbox_error:,}"),
+                ("not verified", f"{totals.unverified:,}"),
             ],
             title="Rewards",
         )

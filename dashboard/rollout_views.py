@@ -40,7 +40,7 @@ def grid(screen: Screen) -> None:
     rows = listing.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
     samples = {row.task_id: row.ids for row in rows}
     cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, samples.get(task, []), column))
-    bars.legend(outcomes.verdict_counts(run, view.filter), view)
+    bars.legend(outcomes.verdict_counts(run, view.filter), outcomes.unverified_count(run, view.filter), view)
 
 
 def one_task(screen: Screen) -> None:
@@ -66,6 +66,8 @@ def table(screen: Screen) -> None:
     page = controls.page_of(view, screen.shown, ROLLOUTS_A_PAGE)
     found = listing.table(run, view.filter, view.sort, page)
     ids = found.select(["task_id", "sample_id"]).to_pylist()
+    if found["unverified_reason"].null_count == len(found):
+        found = found.drop_columns("unverified_reason")  # all of this page are verified: no room for an empty column
 
     def opened() -> None:
         rows = st.session_state["rollout_table"]["selection"]["rows"]
@@ -110,6 +112,7 @@ _COLUMNS = {
     "sample_id": st.column_config.TextColumn("sample", width=160),
     "model": st.column_config.TextColumn("model", width=150),
     "verdict": st.column_config.TextColumn("verdict", width=110),
+    "unverified_reason": st.column_config.TextColumn("not verified", width=150, help="why it is not verified"),
     "reward": st.column_config.NumberColumn("reward", format="%.3g", width=70),
     "tests_passed": st.column_config.NumberColumn("passed", width=65),
     "tests_total": st.column_config.NumberColumn("tests", width=55),

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import code_view, controls, diff_view, facts, state
+from dashboard import case_view, code_view, controls, diff_view, facts, state
 from dashboard.controls import Screen
 from dashboard.queries import dataset, records
 from dashboard.queries.dataset import CaseCount
@@ -104,11 +104,19 @@ def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | N
     counts = {c.test_index: c for c in dataset.case_counts(screen.run, record["task_id"])}
     table = pd.DataFrame(
         [
-            (c.index, _share(counts.get(c.index)), _mark(counts.get(c.index)), _short(c.input), _short(c.expected))
+            (
+                c.index,
+                _share(counts.get(c.index)),
+                _mark(counts.get(c.index)),
+                case_view.in_one_line(c.input, record["mode"]),
+                case_view.in_one_line(c.expected, record["mode"]),
+            )
             for c in cases
         ],
         columns=["test", "passed", "mark", "input", "expected"],
     )
+    if not any(c.expected for c in cases):
+        table = table.drop(columns="expected")
     known = [c.index for c in cases]
     current = screen.view.test if screen.view.test in known else known[0]
 
@@ -136,6 +144,9 @@ def case(record: Record, cases: list[TestCase], index: int | None) -> None:
     chosen = next((c for c in cases if c.index == index), None)
     if chosen is None:
         return
+    if case_view.is_code(record["mode"]):
+        _code_case(record["mode"], chosen)
+        return
     left, right = st.columns(2)
     with left:
         facts.section(f"Input of test {chosen.index}, raw ({facts.size(len(chosen.input.encode('utf-8', 'replace')))})")
@@ -147,6 +158,15 @@ def case(record: Record, cases: list[TestCase], index: int | None) -> None:
     st.html(code_view.code(parsed(record, chosen), prefix="P", height="110px"))
 
 
+def _code_case(mode: str, chosen: TestCase) -> None:
+    """A statement or method of the test, and what it asks for where that does not stand in it."""
+    size = facts.size(len(chosen.input.encode("utf-8", "replace")))
+    facts.section(f"Test {chosen.index}: {case_view.name_of_input(mode)}, {size}")
+    case_view.given(chosen.input, mode, height=190)
+    if chosen.expected and chosen.expected not in chosen.input:
+        facts.note(f"It asks for {chosen.expected[:500]}.")
+
+
 def _height(chosen: TestCase) -> int:
     """Room for what there is: one line needs little, a hundred lines scroll."""
     lines = max(len(text) // 44 + text.count("\n") + 1 for text in (chosen.input, chosen.expected))
@@ -154,14 +174,12 @@ def _height(chosen: TestCase) -> int:
 
 
 def parsed(record: Record, chosen: TestCase) -> str:
-    """What the grader makes of a test case: the call and the value, the statement, or the lines."""
+    """What the grader makes of a test case: the call and the value, or the lines."""
     if record["mode"] == "call":
         arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
         return f"{record['entry_point']}({arguments}) == {_value(chosen.expected)}"
-    if record["mode"] == "stdin":
-        given, wanted = (counted(len(text.splitlines()), "line") for text in (chosen.input, chosen.expected))
-        return f"# {given} on stdin, {wanted} expected on stdout"
-    return f"{chosen.input} == {chosen.expected}" if chosen.expected else chosen.input
+    given, wanted = (counted(len(text.splitlines()), "line") for text in (chosen.input, chosen.expected))
+    return f"# {given} on stdin, {wanted} expected on stdout"
 
 
 def _value(text: str) -> str:
@@ -187,10 +205,6 @@ def _mark(count: CaseCount | None) -> str:
     if count is None or count.ran < 2:
         return ""
     return "nobody" if count.passed == 0 else "everybody" if count.passed == count.ran else ""
-
-
-def _short(text: str) -> str:
-    return diff_view.visible(text[:160]) if "\n" in text[:160] else text[:160]
 
 
 _OPTIONAL = (("entry point", "entry_point"), ("source", "source"), ("tests", "test_hash"))

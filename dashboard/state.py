@@ -17,6 +17,9 @@ from evaluator.model import Verdict
 FAILED = "failed"
 """In `verdict=`: any verdict that is the completion's own fault."""
 
+VERIFIED, UNVERIFIED = "yes", "no"
+"""In `verified=`."""
+
 VERDICT_WORDS: tuple[str, ...] = (FAILED, *(v.value for v in Verdict))
 
 PAGES = {
@@ -41,6 +44,8 @@ class Filter(msgspec.Struct, frozen=True):
     """An error cluster's name, as `queries.outcomes.clusters` gives it."""
     flag: str = ""
     """A flag's word, or `word: evidence`, such as `missing_package: pandas`."""
+    verified: str = ""
+    """`yes`, `no`, or `no: reason`."""
     q: str = ""
     """Text looked for in task, sample, model and error message; case does not matter."""
     r_min: float | None = None
@@ -52,7 +57,13 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it picks by how a rollout ended: then rates such as pass@1 would mean nothing."""
-        return bool(self.verdicts or self.err or self.flag or self.r_min is not None or self.r_max is not None)
+        picked = (self.verdicts, self.err, self.flag, self.verified)
+        return any(picked) or self.r_min is not None or self.r_max is not None
+
+    @property
+    def unverified(self) -> str:
+        """The `verified` that shows those that are not, with the reason that is picked already."""
+        return self.verified if self.verified.startswith(UNVERIFIED) else UNVERIFIED
 
     def words(self) -> frozenset[str]:
         """The verdict words with `failed` spelled out."""
@@ -95,6 +106,7 @@ class View(msgspec.Struct, frozen=True):
             "model": filter_.model,
             "err": filter_.err,
             "flag": filter_.flag,
+            "verified": filter_.verified,
             "q": filter_.q,
             "r_min": _number_text(filter_.r_min),
             "r_max": _number_text(filter_.r_max),
@@ -118,6 +130,7 @@ def parse(params: Mapping[str, str]) -> View:
             model=params.get("model", ""),
             err=params.get("err", ""),
             flag=params.get("flag", ""),
+            verified=_verified(params.get("verified", "")),
             q=params.get("q", ""),
             r_min=_float(params.get("r_min")),
             r_max=_float(params.get("r_max")),
@@ -184,6 +197,10 @@ def plain(text: str) -> str:
 
 def _number_text(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
+
+
+def _verified(text: str) -> str:
+    return text if text in (VERIFIED, UNVERIFIED) or text.startswith(f"{UNVERIFIED}: ") else ""
 
 
 def _int(text: str | None) -> int | None:

@@ -16,6 +16,7 @@ from dashboard.workspace import OpenRun
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task says"
 _CLUSTERS_SHOWN = 12
 _FLAGS_SHOWN = 12
+_REASONS_SHOWN = 6
 _CLUSTERS_AT_MOST = 1_000
 
 
@@ -67,7 +68,7 @@ def figures(screen: Screen) -> None:
             _signal(outcomes.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
-            Card("not verified", f"{totals.unverified:,}", _share(totals.unverified, totals.rollouts)),
+            _unverified(totals, here),
         ]
     )
 
@@ -94,6 +95,12 @@ def _signal(signal: Signal, *, by_outcome: bool) -> Card:
 
 def _ungraded(verdict: str, count: int, here: View) -> Card:
     return Card(verdict, f"{count:,}", "no reward", here.but(verdicts=(verdict,)) if count else None)
+
+
+def _unverified(totals: Totals, here: View) -> Card:
+    count, share = totals.unverified, _share(totals.unverified, totals.rollouts)
+    target = here.but(verified=here.filter.unverified) if count else None
+    return Card("not verified", f"{count:,}", share, target)
 
 
 def _per_task(totals: Totals) -> str:
@@ -134,6 +141,19 @@ def flags(screen: Screen) -> None:
             bars.flags(others, screen.view, key="more_flag_bars")
 
 
+def unverified(screen: Screen) -> None:
+    """Why rollouts are not verified, the most frequent reasons first; nothing where all are."""
+    found = outcomes.unverified_reasons(screen.run, screen.view.filter)
+    if not found:
+        return
+    kept = "no reward" if screen.run.run.manifest.unverified == "unknown" else "their reward is kept"
+    facts.section(f"Why not verified ({kept}): a click shows the rollouts")
+    bars.unverified(found[:_REASONS_SHOWN], screen.view)
+    if others := found[_REASONS_SHOWN:]:
+        with st.expander(f"{len(others):,} more"):
+            bars.unverified(others, screen.view, key="more_unverified_bars")
+
+
 def provenance(run: OpenRun) -> None:
     """Grader, limits, sandbox and version: what two runs must share to be compared."""
     manifest = run.manifest
@@ -149,6 +169,7 @@ def provenance(run: OpenRun) -> None:
             ("CPU", f"{limits.get('cpu_s', 0):g} s"),
             ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
             ("isolation", str(manifest.get("isolation", ""))),
+            ("not verified", str(manifest.get("unverified", ""))),
             ("sandbox", str(manifest.get("sandbox", ""))),
             ("layers", ", ".join(manifest.get("layers") or []) or "not named"),
             ("created", str(manifest.get("created", ""))),

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import code_view, diff_view, facts, sandbox_check, state
+from dashboard import case_view, code_view, diff_view, facts, sandbox_check, state
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
-from evaluator.model import CaseResult, Grade, Kind, Mode, Task
+from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
 
 _RESULT = "trial_result"
 
@@ -45,7 +45,7 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
     with result:
         if one or every:
             _run(record, text, index if one else None)
-        _result(record["task_id"])
+        _result(record["task_id"], record["mode"])
 
 
 def _sources(screen: Screen, record: dict[str, Any]) -> dict[str, str]:
@@ -76,7 +76,7 @@ def _run(record: dict[str, Any], text: str, index: int | None) -> None:
     st.session_state[_RESULT] = (record["task_id"], index, text, result)
 
 
-def _result(task_id: str) -> None:
+def _result(task_id: str, mode: str) -> None:
     found = st.session_state.get(_RESULT)
     if found is None or found[0] != task_id:
         return
@@ -88,7 +88,7 @@ def _result(task_id: str) -> None:
     failing = next((case for case in shown if case.verdict != "passed"), shown[0] if shown else None)
     if failing is None:
         return
-    _case(failing, text)
+    _case(failing, text, mode)
 
 
 def _strip(cases: list[CaseResult]) -> None:
@@ -102,10 +102,12 @@ def _headline(result: Grade) -> None:
     found = [("reward", reward), ("tests passed", f"{result.tests_passed} of {result.tests_total}")]
     if result.error_type or result.error_message:
         found.append((result.error_type or "message", (result.error_message or "").split("\n", 1)[0][:200]))
+    if not result.verified:
+        found.append(("not verified", result.unverified_reason or NO_REASON))
     facts.line(found, title=result.verdict.value, chip=result.verdict.value)
 
 
-def _case(case: CaseResult, text: str) -> None:
+def _case(case: CaseResult, text: str, mode: str) -> None:
     facts.line(
         [
             ("test", str(case.index)),
@@ -127,12 +129,8 @@ def _case(case: CaseResult, text: str) -> None:
                 height="220px",
             )
         )
-    if case.expected is not None and case.actual is not None:
-        if case.difference:
-            facts.note(case.difference.message)
-        st.html(diff_view.side_by_side(case.expected, case.actual))
-    elif case.expected is not None:
-        st.html(diff_view.expected_alone(case.expected, f"nothing: {case.verdict.value}"))
+    difference = case.difference.message if case.difference else None
+    case_view.expected_and_actual(case.verdict, case.expected, case.actual, difference, mode)
     for name, output in (("stdout", case.stdout), ("stderr", case.stderr)):
         if output:
             facts.section(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from evaluator.engines import local
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Isolation, Options
+from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Sandbox, Settings
 
@@ -24,14 +24,22 @@ def grade(
     grader: str | None = None,
     kind: Kind | str | None = None,
     sandbox: Settings | None = None,
+    unverified: Unverified = "keep",
 ) -> Grade:
     """Grades one completion of a task. Safe to call from several threads; the sandbox stays warm between calls.
 
     `kind` says what the text is (full, continuation or chat); None: it is told from the text. `sandbox`: how strict it
-    is and which Python it shows; None: strict, with this process's own.
+    is and which Python it shows; None: strict, with this process's own. `unverified`: whether a grade that is not
+    verified keeps its reward, or is `unknown` and has none.
     Raises `SandboxUnavailable` when no sandbox can be had, `ValueError` for an unknown kind.
     """
-    options = Options(limits=limits or Limits(), checker=checker, grader=grader, sandbox=sandbox or Settings())
+    options = Options(
+        limits=limits or Limits(),
+        checker=checker,
+        grader=grader,
+        sandbox=sandbox or Settings(),
+        unverified=unverified,
+    )
     rollout = Rollout(
         task_id=task.task_id,
         sample_id=f"{task.task_id}#0",
@@ -52,12 +60,21 @@ async def agrade(
     grader: str | None = None,
     kind: Kind | str | None = None,
     sandbox: Settings | None = None,
+    unverified: Unverified = "keep",
 ) -> Grade:
     """`grade`, for `await`: the event loop goes on meanwhile. As many run at once as this process has CPUs."""
     import asyncio  # a third of what importing this package would cost
 
     return await asyncio.to_thread(
-        grade, task, completion, limits=limits, checker=checker, grader=grader, kind=kind, sandbox=sandbox
+        grade,
+        task,
+        completion,
+        limits=limits,
+        checker=checker,
+        grader=grader,
+        kind=kind,
+        sandbox=sandbox,
+        unverified=unverified,
     )
 
 
@@ -72,6 +89,7 @@ def grade_all(
     fail_fast: bool = False,
     isolation: Isolation = "completion",
     sandbox: Settings | None = None,
+    unverified: Unverified = "keep",
 ) -> Iterator[Grade]:
     """Grades many rollouts: streams, and yields each grade when it is done (see `evaluator.engines.local`)."""
     options = Options(
@@ -81,6 +99,7 @@ def grade_all(
         fail_fast=fail_fast,
         isolation=isolation,
         sandbox=sandbox or Settings(),
+        unverified=unverified,
     )
     graded = local.grade_all(tasks, rollouts, options, workers=workers)
     return (each.grade for each in graded)

@@ -37,6 +37,11 @@ class Strictness(StrEnum):
     DEGRADED = "degraded"
 
 
+class Unverified(StrEnum):
+    KEEP = "keep"
+    UNKNOWN = "unknown"
+
+
 class Per(StrEnum):
     ROLLOUT = "rollout"
     CASE = "case"
@@ -88,6 +93,10 @@ def grade(
         str | None,
         typer.Option(metavar="PATH", help="The Python whose packages completions see. [default: this one, with numpy]"),
     ] = None,
+    unverified: Annotated[
+        Unverified,
+        typer.Option(help="Grades that are not verified keep their reward, or are unknown and have none."),
+    ] = Unverified.KEEP,
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
@@ -111,6 +120,7 @@ def grade(
         isolation=isolation.value,
         sandbox=sandbox.value,
         python=python,
+        unverified=unverified.value,
     )
     if (resume or only) and out is None:
         raise CommandError("--resume and --only go on with a run: name it with --out RUN")
@@ -176,6 +186,20 @@ def formats(
     if file is None:
         return command.list_formats(as_json=json)
     return command.inspect(file, format_, map_, check=check, as_json=json)
+
+
+@app.command()
+def check(
+    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Tasks.")],
+    *,
+    format_: Annotated[str | None, typer.Option("--format", help="Read it as this format.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
+    json: JsonFlag = False,
+) -> int:
+    """Look at a dataset's tests, and grade its own references; exit status 1 when something is odd."""
+    from evaluator.commands import checking
+
+    return checking.check(dataset, format_name=format_, workers=workers, as_json=json)
 
 
 @app.command()

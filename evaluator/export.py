@@ -25,9 +25,10 @@ from evaluator.runs import QueryError, Run, one_line, rows_where
 Per = Literal["rollout", "case"]
 
 ROLLOUT_DEFAULTS: Final = (
-    "task_id", "sample_id", "sample_index", "group", "model", "reward", "verdict", "verified", "tests_passed",
-    "tests_total", "pass_rate", "error_type", "error_message", "error_line", "first_failing_test", "wall_s",
-    "cpu_s", "memory_mb", "flags", "checker", "grader", "dataset_hash", "evaluator_version", "code",
+    "task_id", "sample_id", "sample_index", "group", "model", "reward", "verdict", "verified",
+    "unverified_reason", "tests_passed", "tests_total", "pass_rate", "error_type", "error_message", "error_line",
+    "first_failing_test", "wall_s", "cpu_s", "memory_mb", "flags", "checker", "grader", "dataset_hash",
+    "evaluator_version", "code",
 )  # fmt: skip
 CASE_DEFAULTS: Final = (
     "task_id", "sample_id", "test_index", "verdict", "expected", "actual", "difference", "wall_s", "cpu_s",
@@ -37,7 +38,7 @@ CASE_DEFAULTS: Final = (
 _TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
 _DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
 _ORDER: Final[dict[Per, str]] = {"rollout": "task_id, sample_id", "case": "task_id, sample_id, test_index"}
-_MESSAGES: Final = ("error_message", "difference")
+_MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BATCH_ROWS: Final = 1_000

@@ -9,12 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal, Self, cast
+from typing import Any, Final, Literal, Self, cast
 
 import msgspec
 
 JsonValue = Any
 """A decoded JSON value. Rows of other people's files can't be typed more closely before they are checked."""
+
+
+NO_REASON: Final = "no reason was given"
+"""Said of a grade that is not verified and has no `unverified_reason`."""
 
 
 class RecordError(ValueError):
@@ -275,6 +279,8 @@ class Grade(msgspec.Struct, kw_only=True):
     """None for `sandbox_error` and `unknown`: a grade that could not be made is not a 0."""
     verified: bool = True
     """False where the check could only be made inside the completion's own process."""
+    unverified_reason: str | None = None
+    """Why it is not verified, in one line; None where it is."""
     pass_rate: float | None = None
     """Share of the test cases that passed, those not run included as not passed; None when unknown."""
     cases: tuple[CaseResult, ...] = ()

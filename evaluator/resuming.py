@@ -35,6 +35,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--limit": manifest.limit,
         "--isolation": None if manifest.isolation == "completion" else manifest.isolation,
         "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
+        "--unverified": None if manifest.unverified == "keep" else manifest.unverified,
         "--python": manifest.interpreter,
     }
     words = [_program(), "grade"]

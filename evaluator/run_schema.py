@@ -88,6 +88,7 @@ class Manifest(msgspec.Struct, kw_only=True):
     sandbox: str = "strict"
     isolation: str = "completion"
     unverified: str = "keep"
+    """What a grade that is not verified gets: "keep", its reward; "unknown", none."""
     fail_fast: bool = False
     layers: tuple[str, ...] = ()
     """The sandbox layers that held."""
@@ -154,6 +155,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("reward", "double", lambda r: r.grade.reward),
     Column("verdict", "string", lambda r: r.grade.verdict.value),
     Column("verified", "bool", lambda r: r.grade.verified),
+    Column("unverified_reason", "string", lambda r: r.grade.unverified_reason),
     Column("tests_passed", "int32", lambda r: r.grade.tests_passed),
     Column("tests_total", "int32", lambda r: r.grade.tests_total),
     Column("pass_rate", "double", lambda r: r.grade.pass_rate),

@@ -76,7 +76,8 @@ class Run:
         self.manifest = read_manifest(self.path)
         files = self._files()
         for table, paths in files.items():
-            connection.execute(_view(table, paths, self._first_regraded(files["rollouts"])))
+            stored = _stored_columns(connection, paths)
+            connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"])))
         _lock(connection, [path for paths in files.values() for path in paths])
         return connection
 
@@ -140,13 +141,24 @@ def one_line(error: duckdb.Error) -> str:
     return " ".join([lines[0], *candidates])
 
 
-def _view(table: str, paths: list[Path], first_regraded: Path | None) -> str:
+def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[set[str]]:
+    """The columns of the first part and of the last. An older version wrote fewer, and a newer one may have gone on."""
+    ends = paths[:1] + paths[1:][-1:]
+    return [set(connection.sql(f"FROM read_parquet([{_quoted(path)}])").columns) for path in ends]
+
+
+def _view(table: str, paths: list[Path], stored: list[set[str]], first_regraded: Path | None) -> str:
     columns = TABLES[table]
-    names = ", ".join(f'"{column.name}"' for column in columns)
+    known = set[str]().union(*stored)
+    names = ", ".join(
+        f'"{column.name}"' if column.name in known else f'NULL::{sql_type(column.type)} AS "{column.name}"'
+        for column in columns
+    )
     if not paths:
-        typed = ", ".join(f'NULL::{sql_type(column.type)} AS "{column.name}"' for column in columns)
-        return f"CREATE VIEW {table} AS SELECT {typed} WHERE false"
-    source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part')"
+        return f"CREATE VIEW {table} AS SELECT {names} WHERE false"
+    # Matching the parts' columns by name takes a look into every part, for each query.
+    by_name = any(each != known for each in stored)
+    source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
     if first_regraded is None or table == "tasks":
         return f"CREATE VIEW {table} AS SELECT {names} FROM {source}"  # noqa: S608
     return f"""

@@ -28,6 +28,7 @@ with left:
     summary.clusters(screen)
 with right:
     summary.flags(screen)
+    summary.unverified(screen)
     facts.section("How it was graded")
     summary.provenance(run)
 

@@ -172,6 +172,28 @@ def test_a_task_of_asserts() -> None:
     assert grade(task, "def f(x):\n    return 4\n", kind="full").pass_rate == 0.5
 
 
+def test_what_can_only_be_decided_in_its_own_process_keeps_its_reward_or_has_none() -> None:
+    patching = "    with mock.patch('os.getpid', return_value=-3):\n        assert candidate() == -3\n"
+    task = Task(
+        task_id="t",
+        mode=Mode.ASSERT,
+        entry_point="f",
+        prompt="def f():\n",
+        test=f"from unittest import mock\ndef check(candidate):\n{patching}    assert candidate() > 0\n",
+    )
+    code = "import os\ndef f():\n    return os.getpid()\n"
+    kept = grade(task, code, kind="full")
+    assert (kept.verdict, kept.reward, kept.verified) == (Verdict.PASSED, 1.0, False)
+    assert kept.unverified_reason
+    left = grade(task, code, kind="full", unverified="unknown")
+    assert (left.verdict, left.reward, left.verified) == (Verdict.UNKNOWN, None, False)
+    assert left.error_message == f"not verified: {kept.unverified_reason}"
+    (streamed,) = grade_all([task], [Rollout(task_id="t", completion=code, kind="full")], unverified="unknown")
+    awaited = asyncio.run(agrade(task, code, kind="full", unverified="unknown"))
+    assert (streamed.verdict, awaited.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert grade(ADD, "def add(a, b): return a + b", unverified="unknown").reward == 1.0
+
+
 FORKED = """
 import os, sys
 from evaluator import Task, grade

@@ -21,7 +21,11 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli import main
-from evaluator.runs import Run
+from evaluator.formats import dataset_hash
+from evaluator.graders._withheld import withheld
+from evaluator.graders.bench import Unverified
+from evaluator.model import Grade, Rollout, Verdict
+from evaluator.runs import Manifest, Run, RunWriter
 from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -327,6 +331,50 @@ def test_how_strict_a_run_was_is_kept_and_asked_for_again(tmp_path: Path, datase
     assert "degraded, not strict" in one_line(refused.stderr)
 
 
+def stored(folder: Path, dataset: Path, unverified: Unverified) -> None:
+    """A run of eight samples in `folder/run`, all but the first not verified for one of six reasons."""
+    asked = Manifest(dataset_hash=dataset_hash(dataset), rollouts="r.jsonl", unverified=unverified)
+    with RunWriter.create(folder / "run", asked) as writer:
+        for n in range(8):
+            found = Grade(task_id="add", sample_id=f"s{n}", verdict=Verdict.PASSED, reward=1.0)
+            if n:
+                found.verified, found.unverified_reason = False, f"reason \x1b[31m{n % 6 or 6}"
+            rollout = Rollout(task_id="add", sample_id=f"s{n}", completion=RIGHT)
+            writer.add(rollout, withheld(found, unverified), n)
+        writer.close()
+
+
+@pytest.mark.parametrize("unverified", ["keep", "unknown"])
+def test_the_figures_tell_what_is_not_verified_and_why(tmp_path: Path, dataset: Path, unverified: Unverified) -> None:
+    write_rows(tmp_path / "r.jsonl", *(sample(f"s{n}", RIGHT) for n in range(8)))
+    stored(tmp_path, dataset, unverified)
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--unverified", unverified, "--resume")
+    done = rollscope(*arguments, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    rewarded = 7 if unverified == "keep" else 0
+    assert (summary["unverified"], summary["unverified_rewarded"]) == (7, rewarded)
+    assert list(summary["unverified_reasons"].values()) == [2, 1, 1, 1, 1, 1]
+    assert next(iter(summary["unverified_reasons"])) == "reason \x1b[31m1"
+    assert summary["unknown"] == 7 - rewarded
+    printed = rollscope(*arguments, cwd=tmp_path).stdout
+    assert f"7 (7 {'with a reward' if rewarded else 'without'})" in printed
+    assert "2: reason \N{REPLACEMENT CHARACTER}[31m1\n" in printed
+    assert "and 1 reason more" in printed
+
+
+def test_what_becomes_of_unverified_grades_is_kept_and_asked_for_again(tmp_path: Path, dataset: Path) -> None:
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run")
+    done = rollscope(*arguments, "--unverified", "unknown", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
+    assert Run.open(tmp_path / "run").manifest.unverified == "unknown"
+    refused = rollscope(*arguments, "--resume", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "unverified unknown, not keep" in one_line(refused.stderr)
+    assert rollscope(*arguments, "--unverified", "unknown", "--resume", cwd=tmp_path).returncode == 0
+
+
 def test_resuming_a_run_of_something_else_is_refused(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
     assert rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path).returncode == 0
@@ -416,6 +464,7 @@ def test_a_line_of_50_mb_is_told_and_the_rest_graded(tmp_path: Path, dataset: Pa
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--resume"], "--out"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--only", "passed", "--out", "absent"], "absent"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "d.jsonl"], "--out"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--unverified", "maybe"], "--unverified"),
         (["export", "absent"], "absent"),
         (["export"], "RUN"),
         (["view", "absent"], "absent"),

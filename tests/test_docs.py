@@ -1,7 +1,9 @@
-"""The documentation names everything there is: verdicts, limits, formats, checkers, commands and options."""
+"""The documentation names everything there is: verdicts, limits, formats, checkers, commands, options, reasons."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +14,12 @@ import typer
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
+from evaluator.graders import _check_same_process
 from evaluator.model import Limits, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+INSIDE = "sandbox/inside/*.py"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -70,3 +74,52 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         if anchor:
             titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
             assert anchor[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def told(function: str, files: str) -> Iterator[str]:
+    """What calls of this name say, with an ellipsis for what is filled in."""
+    for path in (ROOT / "evaluator").glob(files):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[text, *_]) if name == function:
+                    yield from texts(text)
+
+
+def texts(node: ast.expr | None) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=parts):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in parts)
+        case ast.Tuple(elts=[_, text]):
+            yield from texts(text)
+
+
+def found_in_source() -> Iterator[str]:
+    """What a look at a test's source finds that can only be decided in the completion's own process."""
+    yield from _check_same_process._WHAT.values()
+    yield from _check_same_process._METHODS.values()
+    for node in ast.walk(ast.parse(inspect.getsource(_check_same_process))):
+        if isinstance(node, ast.Yield):
+            yield from texts(node.value)
+
+
+def is_told(text: str, page: str) -> bool:
+    parts = [re.escape(part) for part in text.replace("`", "").split("…")]
+    return re.search(".+?".join(parts), page.replace("`", "")) is not None
+
+
+@pytest.mark.parametrize("what", sorted(set(found_in_source())))
+def test_what_takes_the_completions_own_process_has_a_row(what: str) -> None:
+    assert is_told(f"\n| {what} | ", (DOCS / "checks.md").read_text())
+
+
+@pytest.mark.parametrize("reason", sorted({*told("give_up", INSIDE), *told("unsure", INSIDE)}))
+def test_every_reason_why_a_grade_is_not_verified_is_told(reason: str) -> None:
+    assert is_told(f"\n| {reason} | ", (DOCS / "checks.md").read_text())
+
+
+@pytest.mark.parametrize("reason", sorted(set(told("UngradableError", "graders/*check*.py"))))
+def test_every_reason_why_a_test_can_not_be_graded_is_told(reason: str) -> None:
+    said = reason.replace("line … of the test: ", "").removesuffix(": …")
+    assert is_told(said, (DOCS / "checks.md").read_text())

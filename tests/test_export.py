@@ -15,6 +15,7 @@ from evaluator.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, expor
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
 from evaluator.run_schema import column_names
 from evaluator.runs import Manifest, QueryError, Run, RunWriter
+from tests.older_run import forget_columns
 
 
 def grade(sample: str, verdict: Verdict = Verdict.PASSED, task: str = "t", **fields: object) -> Grade:
@@ -45,9 +46,9 @@ def as_jsonl(run: Run, **options: object) -> list[dict[str, object]]:
 def test_the_promised_columns_come_first_and_in_order(tmp_path: Path) -> None:
     run = made(tmp_path / "run", grade("a", cases=(CaseResult(index=0, verdict=Verdict.PASSED),)))
     promised = """
-        task_id, sample_id, sample_index, group, model, reward, verdict, verified, tests_passed, tests_total,
-        pass_rate, error_type, error_message, error_line, first_failing_test, wall_s, cpu_s, memory_mb, flags,
-        checker, grader, dataset_hash, evaluator_version, code"""
+        task_id, sample_id, sample_index, group, model, reward, verdict, verified, unverified_reason,
+        tests_passed, tests_total, pass_rate, error_type, error_message, error_line, first_failing_test, wall_s,
+        cpu_s, memory_mb, flags, checker, grader, dataset_hash, evaluator_version, code"""
     assert ", ".join(as_jsonl(run)[0]) == " ".join(promised.split())
     promised = """
         task_id, sample_id, test_index, verdict, expected, actual, difference, wall_s, cpu_s, memory_mb"""
@@ -73,6 +74,21 @@ def test_addresses_in_messages_do_not_make_two_runs_differ(tmp_path: Path) -> No
     run = made(tmp_path / "run", grade("a", error_message="<A at 0x7fAB> is not 0xCAFE", cases=(case,)))
     assert as_jsonl(run)[0]["error_message"] == "<A at 0x0> is not 0xCAFE"
     assert as_jsonl(run, per="case")[0]["difference"] == "expected 1, got <A object at 0x0>"
+
+
+def test_why_a_grade_is_not_verified_stands_beside_it(tmp_path: Path) -> None:
+    reason = "compared by `__eq__` of <A object at 0x7fAB>"
+    run = made(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason=reason))
+    told = "compared by `__eq__` of <A object at 0x0>"
+    assert [(row["verified"], row["unverified_reason"]) for row in as_jsonl(run)] == [(True, None), (False, told)]
+    assert [(row["verified"], row["unverified_reason"]) for row in as_csv(run)] == [("true", ""), ("false", told)]
+
+
+def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), grade("b", Verdict.WRONG_ANSWER))
+    forget_columns(run.path, "unverified_reason")
+    assert [row["unverified_reason"] for row in as_jsonl(Run.open(run.path))] == [None, None]
+    assert export(Run.open(run.path), tmp_path / "out.parquet") == 2
 
 
 def test_a_reward_that_could_not_be_had_is_an_empty_cell(tmp_path: Path) -> None:

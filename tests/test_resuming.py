@@ -31,11 +31,11 @@ SLOW = "def add(a, b):\n    while True:\n        pass\n# "
 OPTIONS = [
     "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
-    "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable,
+    "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable, "--unverified", "unknown",
 ]  # fmt: skip
 ASKED = (
     "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
-    "sandbox", "interpreter",
+    "sandbox", "interpreter", "unverified",
 )  # fmt: skip
 
 
@@ -84,6 +84,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     assert [getattr(finished, name) for name in ASKED] == [getattr(stopped, name) for name in ASKED]
     assert (finished.isolation, finished.limit, finished.workers) == ("test", 12, 1)
     assert (finished.sandbox, finished.interpreter) == ("degraded", sys.executable)
+    assert finished.unverified == "unknown"
 
 
 def command_of(run: Path, **fields: object) -> list[str]:

@@ -30,6 +30,7 @@ from evaluator.model import (
 )
 from evaluator.run_schema import TABLES, column_names, sample_key
 from evaluator.runs import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
+from tests.older_run import forget_columns
 
 TASK = Task(
     task_id="add",
@@ -108,6 +109,49 @@ def test_a_grade_comes_back_as_it_went_in(tmp_path: Path) -> None:
     [(task, stored)] = connection.sql("SELECT task, cases FROM tasks").fetchall()
     assert msgspec.json.decode(task, type=Task) == TASK
     assert msgspec.json.decode(stored, type=tuple[TestCase, ...]) == TASK.cases
+
+
+def test_why_a_grade_is_not_verified_is_kept(tmp_path: Path) -> None:
+    write(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason="it patches `open`\ud800"))
+    assert rows(tmp_path / "run", "SELECT verified, unverified_reason FROM rollouts ORDER BY row") == [
+        (True, None),
+        (False, r"it patches `open`\ud800"),
+    ]
+
+
+REASONS = "SELECT sample_id, verified, unverified_reason FROM rollouts ORDER BY 1"
+
+
+def test_a_run_of_a_version_that_knew_fewer_columns_opens(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    case = CaseResult(index=0, verdict=Verdict.PASSED)
+    write(run, grade("a", cases=(case,)), grade("b"))
+    forget_columns(run, "unverified_reason", "flags")
+    forget_columns(run, "exit_code", "traceback", table="cases")
+    assert rows(run, REASONS) == [("a", True, None), ("b", True, None)]
+    assert rows(run, "SELECT exit_code, verdict FROM cases") == [(None, "passed")]
+    connection = Run.open(run).connect()
+    RunWriter.create(tmp_path / "empty", manifest()).close("finished")
+    for table in TABLES:
+        relation, whole = connection.view(table), Run.open(tmp_path / "empty").connect().view(table)
+        assert relation.columns == column_names(table)
+        assert [str(t) for t in relation.types] == [str(t) for t in whole.types]
+
+
+def test_a_run_of_an_older_version_that_was_gone_on_with_shows_what_each_part_has(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write(run, grade("a"), grade("b", Verdict.SANDBOX_ERROR))
+    forget_columns(run, "unverified_reason")
+    write(run, grade("c", verified=False, unverified_reason="it patches `open`"), resume=True)
+    assert rows(run, REASONS) == [("a", True, None), ("b", True, None), ("c", False, "it patches `open`")]
+    write(run, grade("b", verified=False, unverified_reason="late"), resume=True, regrade=True)
+    assert rows(run, REASONS) == [("a", True, None), ("b", False, "late"), ("c", False, "it patches `open`")]
+    assert rows(run, "SELECT count(*) FROM rollouts WHERE unverified_reason IS NULL") == [(1,)]
+
+
+def test_the_bundled_run_opens() -> None:
+    bundled = Path(__file__).resolve().parent.parent / "data" / "example.run"
+    assert rows(bundled, "SELECT count(*) FROM rollouts WHERE verified AND unverified_reason IS NOT NULL") == [(0,)]
 
 
 def test_a_grade_that_could_not_be_made_has_no_reward(tmp_path: Path) -> None:
@@ -192,6 +236,7 @@ def test_keys_of_samples_do_not_run_into_each_other() -> None:
     [
         ({"dataset_hash": "def"}, "dataset hash"),
         ({"checker": "exact"}, "checker"),
+        ({"unverified": "unknown"}, "unverified keep, not unknown"),
         ({"limits": Limits(wall_s=1.0)}, "limits"),
     ],
 )

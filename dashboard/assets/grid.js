@@ -1,7 +1,7 @@
 // A grid of one-letter cells. Only the visible window is drawn; the cursor lives here, so that moving
 // it costs no round trip: Python hears of a cell when it is clicked or Enter is pressed.
 
-const CELL = 20, HEAD = 18, BAR = 64, COUNT = 62, GAP = 8;
+const CELL = 20, HEAD = 18, BAR = 64, COUNT = 62, GAP = 8, CORNER = 6;
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -146,6 +146,7 @@ function drawCell(grid, context, colours, row, column) {
     context.font = "bold 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
     context.fillText(letter, x + size / 2, y + size / 2 + 1);
   }
+  if (line.corners && line.corners[column] === "1") corner(context, x + size, y, look.ink);
   context.globalAlpha = 1;
   const cursor = grid.focused && grid.cursor.row === row && grid.cursor.column === column;
   const hover = grid.hover && grid.hover.row === row && grid.hover.column === column;
@@ -154,6 +155,16 @@ function drawCell(grid, context, colours, row, column) {
     context.lineWidth = 2;
     context.strokeRect(x, y, size, size);
   }
+}
+
+// The mark of a rollout that is not verified: a triangle in the upper right corner, in the letter's ink.
+function corner(context, right, top, ink) {
+  context.fillStyle = ink;
+  context.beginPath();
+  context.moveTo(right - CORNER, top);
+  context.lineTo(right, top);
+  context.lineTo(right, top + CORNER);
+  context.fill();
 }
 
 function hatch(context, x, y, size) {
@@ -201,6 +212,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
       context.fillStyle = look.ink;
       context.textAlign = "center";
       context.fillText(line.verdict, labelWidth + CELL / 2 - 1, middle);
+      if (line.corner) corner(context, labelWidth + CELL - 2, y, look.ink);
       context.textAlign = "left";
     }
   }

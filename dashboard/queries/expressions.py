@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from evaluator.model import Verdict
+from evaluator.model import NO_REASON, Verdict
 
 INFINITY = "'inf'::DOUBLE"
 FILE_ORDER = '"row"'
 LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
 GRADED = "verdict NOT IN ('unknown', 'sandbox_error')"
+REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
+"""Why a grade is not verified. Runs of older versions do not say."""
 
 # Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left.
 _MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),

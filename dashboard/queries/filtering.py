@@ -9,8 +9,8 @@ import duckdb
 import msgspec
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import CLUSTER
-from dashboard.state import Filter
+from dashboard.queries.expressions import CLUSTER, REASON
+from dashboard.state import VERIFIED, Filter
 from dashboard.workspace import OpenRun
 
 
@@ -25,6 +25,8 @@ def clauses(filter_: Filter) -> list[tuple[str, str, dict[str, Any]]]:
         found.append(("err", f"{CLUSTER} = $err", {"err": filter_.err}))
     if filter_.flag:
         found.append(("flag", *_flag(filter_.flag)))
+    if filter_.verified:
+        found.append(("verified", *_verified(filter_.verified)))
     if filter_.q:
         text = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
         found.append(("q", f"contains({text}, lower($q))", {"q": filter_.q}))
@@ -41,6 +43,14 @@ def _flag(name: str) -> tuple[str, dict[str, Any]]:
     if not evidence:
         return "list_contains(flags, $flag)", {"flag": word}
     return "flag_evidence[list_position(flags, $flag)] = $evidence", {"flag": word, "evidence": evidence}
+
+
+def _verified(asked: str) -> tuple[str, dict[str, Any]]:
+    """`yes`, `no`, or `no: reason`."""
+    word, _, reason = asked.partition(": ")
+    if not reason:
+        return ("verified" if word == VERIFIED else "NOT verified"), {}
+    return f"NOT verified AND {REASON} = $unverified_reason", {"unverified_reason": reason}
 
 
 def where(filter_: Filter) -> tuple[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
+from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER, REASON
 from dashboard.queries.filtering import where
 from dashboard.queries.orders import GRID_SORTS, sort_key
 from dashboard.state import Filter
@@ -15,14 +15,15 @@ TASKS_A_PAGE = 200
 ROLLOUTS_A_PAGE = 200
 SAMPLES_SHOWN = 500
 TABLE_COLUMNS = (
-    "task_id", "sample_id", "model", "verdict", "reward", "tests_passed", "tests_total", "error_type",
-    "error_message", "error_line", "flags", "wall_s", "memory_mb",
+    "task_id", "sample_id", "model", "verdict", "unverified_reason", "reward", "tests_passed", "tests_total",
+    "error_type", "error_message", "error_line", "flags", "wall_s", "memory_mb",
 )  # fmt: skip
 
 
 _SHOWN = {
     "error_message": "left(error_message, 200) AS error_message",
     "flags": "array_to_string(flags, ', ') AS flags",
+    "unverified_reason": f"CASE WHEN NOT verified THEN left({REASON}, 200) END AS unverified_reason",
 }
 
 
@@ -38,6 +39,22 @@ class GridRow(NamedTuple):
     """The samples, one a cell."""
     models: list[str]
     """The model of each sample; "" where none is named."""
+    unverified: str
+    """'1' where the sample is not verified."""
+
+
+class CaseRow(NamedTuple):
+    """A rollout of one task."""
+
+    sample_id: str
+    verdict: str
+    inside: bool
+    """Whether the filter lets it through."""
+    letters: str
+    """One a test case."""
+    model: str
+    """"" where none is named."""
+    verified: bool
 
 
 @cached
@@ -63,9 +80,10 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
              c AS (SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) AS letters,
                           string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {FILE_ORDER}) AS mask,
                           list(sample_id ORDER BY {FILE_ORDER}) AS ids,
-                          list(coalesce(model, '') ORDER BY {FILE_ORDER}) AS models
+                          list(coalesce(model, '') ORDER BY {FILE_ORDER}) AS models,
+                          string_agg(CASE WHEN verified THEN '0' ELSE '1' END, '' ORDER BY {FILE_ORDER}) AS unverified
                    FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id)
-        SELECT task_id, samples, passed, graded, letters, mask, ids, models
+        SELECT task_id, samples, passed, graded, letters, mask, ids, models, unverified
         FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
     window = {"limit": TASKS_A_PAGE, "offset": (page - 1) * TASKS_A_PAGE}
     return [GridRow(*row) for row in run.rows(sql, params | window)]
@@ -80,18 +98,18 @@ def samples(run: OpenRun, task_id: str) -> list[tuple[str, str, str | None]]:
 
 
 @cached
-def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[tuple[str, str, bool, str, str]]:
-    """(sample, verdict, inside the filter, letters of its test cases, model or "") of a task's rollouts."""
+def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[CaseRow]:
+    """A task's rollouts with the verdicts of their test cases."""
     condition, params = where(filter_)
     sql = f"""
-        WITH r AS (SELECT sample_id, verdict, model, coalesce(({condition}), false) AS inside,
+        WITH r AS (SELECT sample_id, verdict, model, verified, coalesce(({condition}), false) AS inside,
                           row_number() OVER (ORDER BY {FILE_ORDER}) AS place
                    FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
              c AS (SELECT sample_id, string_agg({LETTER}, '' ORDER BY test_index) AS letters
                    FROM cases WHERE task_id = $task GROUP BY sample_id)
-        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, '')
+        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
-    return run.rows(sql, params | {"task": task_id})
+    return [CaseRow(*row) for row in run.rows(sql, params | {"task": task_id})]
 
 
 def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> Any:

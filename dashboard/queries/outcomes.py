@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import CLUSTER
+from dashboard.queries.expressions import CLUSTER, REASON
 from dashboard.queries.filtering import where
-from dashboard.state import Filter
+from dashboard.state import UNVERIFIED, Filter
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
 
@@ -52,7 +52,7 @@ class Cluster(NamedTuple):
 
 
 class FlagCount(NamedTuple):
-    """Rollouts with a flag; `name` is what the filter calls them."""
+    """Rollouts with a flag, or that are not verified; `name` is what the filter calls them."""
 
     name: str
     rollouts: int
@@ -114,6 +114,24 @@ def flag_counts(run: OpenRun, filter_: Filter) -> list[FlagCount]:
         SELECT flag, count(*), count(DISTINCT task_id)
         FROM (SELECT unnest(list_distinct(flags)) AS flag, task_id FROM rollouts WHERE {condition})
         GROUP BY flag ORDER BY count(*) DESC, flag LIMIT 100"""  # noqa: S608
+    return [FlagCount(*row) for row in run.rows(sql, params)]
+
+
+@cached
+def unverified_count(run: OpenRun, filter_: Filter) -> int:
+    """How many rollouts are not verified."""
+    condition, params = where(filter_)
+    return int(run.rows(f"SELECT count(*) FROM rollouts WHERE {condition} AND NOT verified", params)[0][0])  # noqa: S608
+
+
+@cached
+def unverified_reasons(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+    """Rollouts that are not verified by the reason, the most frequent first."""
+    condition, params = where(filter_)
+    sql = f"""
+        SELECT '{UNVERIFIED}: ' || {REASON} AS name, count(*), count(DISTINCT task_id)
+        FROM rollouts WHERE {condition} AND NOT verified
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT 100"""  # noqa: S608
     return [FlagCount(*row) for row in run.rows(sql, params)]
 
 

@@ -37,7 +37,7 @@ from evaluator.formats import (
     sniff,
 )
 from evaluator.graders import get_grader
-from evaluator.graders.bench import Isolation, Options
+from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.graders.tests import test_cases
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
@@ -70,6 +70,7 @@ class Request:
     isolation: Isolation = "completion"
     sandbox: Strictness = "strict"
     python: str | None = None
+    unverified: Unverified = "keep"
 
 
 def default_out(rollouts: Path) -> Path:
@@ -197,6 +198,7 @@ def _grade_into(writer: RunWriter, tasks: list[Task], wanted: _Wanted, request: 
         fail_fast=request.fail_fast,
         isolation=request.isolation,
         sandbox=Settings(strictness=request.sandbox, python=writer.manifest.interpreter),
+        unverified=request.unverified,
     )
     with _stop_on_signal() as stop, meter(total) as progress:
         for rollout, one, place in grade_all(tasks, iter(wanted), options, workers=request.workers, stop=stop):
@@ -242,6 +244,7 @@ def _manifest(request: Request) -> Manifest:
         limits=_limits(request),
         sandbox=request.sandbox,
         isolation=request.isolation,
+        unverified=request.unverified,
         fail_fast=request.fail_fast,
         evaluator_version=evaluator.__version__,
         python=python_version(interpreter),

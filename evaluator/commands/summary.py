@@ -13,11 +13,14 @@ import numpy as np
 from evaluator.commands.progress import paced
 from evaluator.commands.tables import new_table, print_table
 from evaluator.metrics import Interval, pass_at_k_over_tasks
-from evaluator.model import Verdict
+from evaluator.model import NO_REASON, Verdict
 from evaluator.runs import Run
 
 _GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
 _DIFFERING: Final = 100
+_REASONS: Final = 100
+_REASONS_PRINTED: Final = 5
+_WIDEST: Final = 160
 
 
 class PassAt1(msgspec.Struct):
@@ -53,6 +56,11 @@ class Summary(msgspec.Struct):
     unknown: int
     sandbox_error: int
     unverified: int
+    """Grades that are not verified, with a reward or without."""
+    unverified_rewarded: int
+    """Those of them that have a reward; the others were left without one."""
+    unverified_reasons: dict[str, int]
+    """Rollouts by the reason why they are not verified: the 100 most frequent, these first."""
     duplicates: int
     bad_lines: int
     expected: Agreement | None
@@ -69,7 +77,8 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
     try:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
-        tasks, reward, unverified, duplicates = _totals(connection)
+        tasks, reward, duplicates = _totals(connection)
+        unverified, rewarded, reasons = _unverified(connection)
         interval = _pass_at_1(connection)
         expected = _agreement(connection)
     finally:
@@ -94,6 +103,8 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         unknown=unknown,
         sandbox_error=faults,
         unverified=unverified,
+        unverified_rewarded=rewarded,
+        unverified_reasons=reasons,
         duplicates=duplicates,
         bad_lines=run.manifest.problems_total,
         expected=expected,
@@ -123,8 +134,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded"),
         ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
     ]
-    if summary.unverified:
-        rows.append(("unverified", f"{summary.unverified:,} (checked inside the completion's own process)"))
+    rows += _unverified_rows(summary)
     if summary.duplicates:
         rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
     if summary.bad_lines:
@@ -134,6 +144,26 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     size = f"{_counted(summary.rollouts, 'rollout')} of {_counted(summary.tasks, 'task')}"
     pace = f"{summary.seconds:,.1f} s, {paced(summary.rate)}"
     return [*rows, ("run", f"{summary.run} ({size}; {pace})"), ("next", summary.view)]
+
+
+def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
+    """How many are not verified and whether they have a reward, then the most frequent reasons."""
+    if not summary.unverified:
+        return []
+    without = summary.unverified - summary.unverified_rewarded
+    rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
+    told = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
+    rows = [("not verified", f"{summary.unverified:,} ({told}), decided in part in the completion's process")]
+    reasons = list(summary.unverified_reasons.items())
+    rows += [("", f"{count:,}: {_one_line(reason)}") for reason, count in reasons[:_REASONS_PRINTED]]
+    others = len(reasons) - _REASONS_PRINTED
+    return [*rows, ("", f"and {_counted(others, 'reason')} more")] if others > 0 else rows
+
+
+def _one_line(text: str) -> str:
+    """A text that may hold a name of a completion's choosing, as a terminal may have it."""
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 1]}…"
 
 
 def _agreeing(expected: Agreement) -> str:
@@ -167,10 +197,22 @@ def _finite(value: float) -> float | None:
 
 def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     row = connection.execute(
-        "SELECT count(DISTINCT task_id), avg(reward), count(*) FILTER (NOT verified), count(duplicate_of) FROM rollouts"
+        "SELECT count(DISTINCT task_id), avg(reward), count(duplicate_of) FROM rollouts"
     ).fetchone()
     assert row is not None
     return row
+
+
+def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int]]:
+    """Grades that are not verified: all, those with a reward, and how many have each reason."""
+    row = connection.execute("SELECT count(*), count(reward) FROM rollouts WHERE NOT verified").fetchone()
+    assert row is not None
+    reasons = connection.execute(
+        """SELECT coalesce(unverified_reason, $none) AS reason, count(*) FROM rollouts WHERE NOT verified
+           GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",
+        {"none": NO_REASON, "limit": _REASONS},
+    ).fetchall()
+    return *row, dict(reasons)
 
 
 def _pass_at_1(connection: duckdb.DuckDBPyConnection) -> Interval:

@@ -1,7 +1,9 @@
-"""MBPP, whole and sanitized: `task_id`, `text` or `prompt`, `code`, `test_list`, set-up code or imports.
+"""MBPP, whole and sanitized: `task_id`, `text` or `prompt`, `code`, `test_list`, set-up code or imports; and MBPP+ as
+it is on the Hugging Face Hub, which adds `test`.
 
 The asserts of `test_list` (and of `challenge_test_list`) become the body of a `check(candidate)`; they go on
-calling the function by its name. The entry point is the function of `code` that the asserts call.
+calling the function by its name. The entry point is the function of `code` that the asserts call. Where there is a
+`test` it is used in their place: it has their inputs too.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from evaluator.model import Mode, RecordError, Task
 
 _TAKEN = {
     "task_id", "text", "prompt", "code",
-    "test_list", "challenge_test_list", "test_setup_code", "test_imports",
+    "test_list", "challenge_test_list", "test_setup_code", "test_imports", "test",
 }  # fmt: skip
 _NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -35,13 +37,13 @@ def read_task(fields: Fields) -> Task:
     statements = list(_statements(fields))
     setup = _setup(fields)
     body = "\n".join(f"    {source}" for source, _ in statements)
-    test = f"{setup}\ndef check(candidate):\n{body}\n" if statements else None
+    asserts = f"{setup}\ndef check(candidate):\n{body}\n" if statements else None
     return Task(
         task_id=field.identifier(fields, "task_id"),
         mode=Mode.ASSERT,
         prompt=field.text(fields, "text") or field.text(fields, "prompt"),
         entry_point=_entry_point(code, setup, [node for _, node in statements]),
-        test=test,
+        test=field.text(fields, "test") or asserts,
         reference=code or None,
         source="MBPP",
         metadata={name: value for name, value in fields.items() if name not in _TAKEN},
@@ -104,7 +106,7 @@ def _defined(code: str) -> set[str]:
 
 FORMAT = Format(
     name="mbpp",
-    title="MBPP: text or prompt, code, test_list",
+    title="MBPP, MBPP+: text or prompt, code, test_list, test",
     claim_task=claim_task,
     read_task=read_task,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from evaluator.graders.bench import Bench
@@ -32,9 +32,14 @@ class Budget:
 
 def attempt(payload: bytes, limits: Limits, budget: Budget, bench: Bench, execution: Execution) -> Outcome:
     """Runs on one input; once more, alone, when it ran out of wall time with little CPU time used."""
-    outcome = execution.run(payload, wall_s=min(limits.wall_s, max(budget.left(), _LEAST_S)))
+    return attempt_by(lambda wall_s: execution.run(payload, wall_s=wall_s), limits, budget, bench)
+
+
+def attempt_by(run: Callable[[float], Outcome], limits: Limits, budget: Budget, bench: Bench) -> Outcome:
+    """`attempt` of whatever `run` runs within so many seconds."""
+    outcome = run(min(limits.wall_s, max(budget.left(), _LEAST_S)))
     starved = outcome.status is Status.TIME and outcome.cpu_s < min(limits.wall_s, limits.cpu_s) / 2
     if starved and budget.left() > 0:
         with budget.alone(bench):
-            outcome = execution.run(payload, wall_s=min(limits.wall_s, budget.left()))
+            outcome = run(min(limits.wall_s, budget.left()))
     return outcome

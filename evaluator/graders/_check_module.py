@@ -8,19 +8,10 @@ means the dataset's own helper, never a definition of the completion's.
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluator import syntax
+from evaluator.graders._check_source import bound, parsed
 from evaluator.model import Task
-
-MAX_CHARACTERS = 8 * 1024 * 1024
-"""A longer test is not parsed."""
-
-_FILE = "<dataset source>"
-# `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not safe among threads.
-warnings.filterwarnings("ignore", module=_FILE)
 
 
 class RefusedError(Exception):
@@ -47,26 +38,16 @@ def read_check(task: Task) -> CheckModule:
     """The check of an assert task. Raises `RefusedError`."""
     if task.test is None:
         raise RefusedError("the task has no test")
-    module = _parsed(task.test)
+    module = parsed(task.test)
     if module is None:
         raise RefusedError("the test does not parse")
     check, parameter = _check_function(module, task.entry_point)
-    of_test = frozenset(_bound(module))
+    of_test = frozenset(bound(module))
     callees = {parameter}
     if task.entry_point is not None and task.entry_point not in of_test:
         callees.add(task.entry_point)
-    outside = [parsed for parsed in map(_parsed, (task.preamble, task.prompt)) if parsed is not None]
-    return CheckModule(check.body, frozenset(callees), of_test.union(callees, *map(_bound, outside)))
-
-
-def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree; None where the text is no Python (a prompt may be prose) or too long."""
-    if len(source) > MAX_CHARACTERS:
-        return None
-    try:
-        return syntax.parse(source, _FILE)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    outside = [module for module in map(parsed, (task.preamble, task.prompt)) if module is not None]
+    return CheckModule(check.body, frozenset(callees), of_test.union(callees, *map(bound, outside)))
 
 
 def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.FunctionDef, str]:
@@ -75,7 +56,7 @@ def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.Fu
     if not found:
         raise RefusedError("the test defines no `check(candidate)`")
     check = found[-1]
-    if list(_bound(module)).count("check") > 1:
+    if list(bound(module)).count("check") > 1:
         raise refusal(check, "`check` is defined more than once")
     for node in module.body:
         if not _harmless(node, entry_point):
@@ -103,21 +84,3 @@ def _harmless(node: ast.stmt, entry_point: str | None) -> bool:
             return name == entry_point
         case _:
             return False
-
-
-def _bound(module: ast.Module) -> Iterator[str]:
-    """Names that a module's own statements define, at any depth but inside of functions and classes."""
-    pending: list[ast.AST] = list(module.body)
-    while pending:
-        node = pending.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-                continue
-            case ast.alias(name=name, asname=renamed):
-                yield renamed or name.partition(".")[0]
-            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
-                yield name
-            case ast.Lambda():
-                continue
-        pending.extend(ast.iter_child_nodes(node))

@@ -10,6 +10,7 @@ from functools import cached_property
 from evaluator import flags
 from evaluator.checkers import Checker, CheckerError, get_checker
 from evaluator.graders._remembered import Remembered
+from evaluator.graders.check_plan import CheckPlan, plan_check
 from evaluator.graders.literal_checks import (
     LiteralCall,
     NotLiteral,
@@ -18,14 +19,13 @@ from evaluator.graders.literal_checks import (
     extract_calls,
     test_case,
 )
+from evaluator.graders.ungradable import UngradableError
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_call
 
+__all__ = ["Plan", "PlannedCase", "UngradableError", "plan_for", "test_cases"]
+
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
-
-
-class UngradableError(ValueError):
-    """The task can't be graded. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Plan:
         return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
 
 
-_plans: Remembered[tuple[object, ...], Plan | str] = Remembered(256)
+_plans: Remembered[tuple[object, ...], Plan | CheckPlan | str] = Remembered(256)
 
 
-def plan_for(task: Task, checker: str | None) -> Plan:
+def plan_for(task: Task, checker: str | None) -> Plan | CheckPlan:
     """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
     found = _plans.get(_decided_by(task, checker), lambda: _plan_or_reason(task, checker))
     if isinstance(found, str):
@@ -77,23 +77,26 @@ def test_cases(task: Task) -> tuple[TestCase, ...]:
     """The test cases that the `tests` grader runs for a task; none where it can't be graded."""
     if task.mode in (Mode.CALL, Mode.STDIN):
         return task.cases
-    calls = extract_calls(task) if task.mode is Mode.ASSERT else NotLiteral("")
-    return () if isinstance(calls, NotLiteral) else tuple(map(test_case, calls.calls))
+    try:
+        plan = plan_for(task, None)
+    except UngradableError:
+        return ()
+    return plan.cases if isinstance(plan, CheckPlan) else tuple(planned.case for planned in plan.cases)
 
 
-def _plan_or_reason(task: Task, checker: str | None) -> Plan | str:
+def _plan_or_reason(task: Task, checker: str | None) -> Plan | CheckPlan | str:
     try:
         return _plan(task, checker)
     except UngradableError as error:
         return str(error)
 
 
-def _plan(task: Task, run_checker: str | None) -> Plan:
+def _plan(task: Task, run_checker: str | None) -> Plan | CheckPlan:
     match task.mode:
         case Mode.ASSERT:
             return _assert_plan(task)
         case Mode.UNITTEST:
-            raise UngradableError("checks of mode unittest can't be graded by this version")
+            return plan_check(task)
         case Mode.CALL | Mode.STDIN:
             if not task.cases:
                 raise UngradableError("the task has no test cases")
@@ -118,12 +121,13 @@ def _checker(task: Task, run_checker: str | None) -> Checker:
     return get_checker(_DEFAULT_CHECKERS[task.mode])
 
 
-def _assert_plan(task: Task) -> Plan:
+def _assert_plan(task: Task) -> Plan | CheckPlan:
+    """Literal calls, which need no process for the check; where it is anything else, that."""
     if not task.test:
         raise UngradableError("the task has no test code")
     calls = extract_calls(task)
     if isinstance(calls, NotLiteral):
-        raise UngradableError(f"the check is not a list of literal calls: {calls.reason}")
+        return plan_check(task)
     try:
         cases = tuple(
             PlannedCase(

@@ -13,6 +13,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import Sandbox, Settings
 
 Isolation = Literal["completion", "test"]
+Unverified = Literal["keep", "unknown"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     fail_fast: bool = False
     isolation: Isolation = "completion"
     """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
+    unverified: Unverified = "keep"
+    """What becomes of a grade that is not verified: it keeps its verdict and reward, or is `unknown` without one."""
     sandbox: Settings = msgspec.field(default_factory=Settings)
 
 

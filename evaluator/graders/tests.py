@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from evaluator import flags
-from evaluator.checkers import render, shortened
+from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
 from evaluator.graders._attempts import Budget, attempt
-from evaluator.graders._plans import Plan, PlannedCase, UngradableError, plan_for, test_cases
+from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
+from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
+from evaluator.graders._plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders._preamble import why_it_fails
+from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Bench
+from evaluator.graders.check_plan import CheckPlan
+from evaluator.graders.split_check import grade_check
+from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Flag, Grade, Limits, Rollout, Task, Verdict
-from evaluator.sandbox import Execution, Outcome, Program, Status
+from evaluator.sandbox import Outcome, Program, Status, encoded_call
 
 __all__ = ["grade", "test_cases"]
-
-_TIME_OUTS_ALLOWED = 2
-_SHOWN_WHEN_WRONG = 64 * 1024
-_SHOWN_WHEN_RIGHT = 2 * 1024
-_SHOWN_STREAM = 16 * 1024
-
-_VERDICTS = {
-    Status.RAISED: Verdict.RUNTIME_ERROR,
-    Status.DIED: Verdict.RUNTIME_ERROR,
-    Status.NOT_LOADED: Verdict.COMPILE_ERROR,
-    Status.TIME: Verdict.TIME_LIMIT,
-    Status.MEMORY: Verdict.MEMORY_LIMIT,
-    Status.OUTPUT: Verdict.OUTPUT_LIMIT,
-    Status.REJECTED: Verdict.REJECTED,
-}
 
 
 def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
@@ -51,22 +42,56 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
     except UngradableError as error:
         result.error_message = str(error)
         return result
-    result.checker = plan.checker
     if result.limits.processes and not bench.sandbox.allows_processes:
         result.error_message = "new processes are allowed, which takes user namespaces: see `rollscope doctor`"
         return result
+    if isinstance(plan, CheckPlan):
+        fault = _grade_by_check(task, plan, extraction, result, bench)
+    else:
+        result.checker = plan.checker
+        fault = _grade_by_answers(task, plan, extraction, result, bench)
+    result.layers = bench.sandbox.layers
+    if fault is not None:
+        result.cases, result.error_message = (), fault
+        return result
+    _conclude(result, extraction)
+    return withheld(result, options.unverified)
+
+
+def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+    """Fills in the cases; or why the task can't be graded."""
     notes: list[Flag] = []
     cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
-    result.layers = bench.sandbox.layers
-    fault = _fault_of_preamble(task, plan, cases, result.limits, bench) if extraction.code is not None else None
-    if fault is not None:
-        result.error_message = fault
-        return result
-    result.cases = tuple(cases)
-    if extraction.code is not None:
+    if extraction.code is None:
+        result.cases = tuple(cases)
+        return None
+    fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
+    if fault is None:
+        result.cases = tuple(cases)
         result.flags = flags.flags_of(task, extraction.code, cases, notes, plan.answers)
-    _conclude(result, extraction)
-    return result
+    return fault
+
+
+def _grade_by_check(task: Task, plan: CheckPlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+    """Fills in the cases, and whether they are verified; or why the task can't be graded."""
+    if extraction.code is None:
+        result.cases = tuple(map(not_run, plan.cases))
+        return None
+    checked = grade_check(task, plan, extraction.code, result.limits, bench)
+    fault = checked.fault or _fault_of_preamble_of_check(task, checked.cases, result.limits, bench)
+    if fault is None:
+        result.cases = tuple(checked.cases)
+        result.verified, result.unverified_reason = checked.unverified is None, checked.unverified
+        result.flags = flags.flags_of(task, extraction.code, checked.cases, checked.notes, flags.Answers(()))
+    return fault
+
+
+def _fault_of_preamble_of_check(task: Task, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
+    """As for answers, where what a check works with could not be loaded."""
+    first = cases[0]
+    if not task.preamble or first.verdict is Verdict.PASSED or first.error_line is not None or first.difference:
+        return None
+    return why_it_fails(task.preamble, task.entry_point or "check", encoded_call((), {}), limits, bench)
 
 
 def _fault_of_preamble(task: Task, plan: Plan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
@@ -103,84 +128,37 @@ def _grade_cases(
 ) -> list[CaseResult]:
     """The results; what the sandbox saw beside them is put into `notes`."""
     if extraction.code is None:
-        return [_not_run(planned) for planned in plan.cases]
+        return [not_run(planned.case) for planned in plan.cases]
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
-    with bench.sandbox.execute(program, limits, reuse=reuse, several=several) as execution:
-        results = _run_cases(task, plan, limits, bench, execution, notes)
-        tampering = execution.finish()
-    if tampering and all(result.verdict is Verdict.PASSED for result in results):
-        results[-1].verdict, results[-1].error_message = Verdict.REJECTED, tampering
-    return results
-
-
-def _run_cases(
-    task: Task, plan: Plan, limits: Limits, bench: Bench, execution: Execution, notes: list[Flag]
-) -> list[CaseResult]:
-    results: list[CaseResult] = []
     budget = Budget(limits.total_s)
-    time_outs = 0
-    stopped = False
-    for planned in plan.cases:
-        if stopped:
-            results.append(_not_run(planned))
-            continue
-        if budget.left() <= 0:
-            late = _not_run(planned)
-            late.verdict = Verdict.TIME_LIMIT
-            late.error_message = f"{limits.total_s:g} s for the whole completion had passed"
-            results.append(late)
-            stopped = True
-            continue
-        outcome = attempt(planned.payload, limits, budget, bench, execution)
-        notes += outcome.notes
-        if plan.by_value:
-            notes += _early_exit(planned, outcome, notes)
-        result = _case_result(task, plan, planned, outcome)
-        results.append(result)
-        time_outs += result.verdict is Verdict.TIME_LIMIT
-        failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
-        stopped = failed_fast or time_outs >= _TIME_OUTS_ALLOWED or result.verdict is Verdict.REJECTED
+    with bench.sandbox.execute(program, limits, reuse=reuse, several=several) as execution:
+
+        def run(place: int) -> CaseResult:
+            planned = plan.cases[place]
+            outcome = attempt(planned.payload, limits, budget, bench, execution)
+            notes.extend(outcome.notes)
+            if plan.by_value:
+                notes.extend(early_exit(planned.case.index, outcome, notes))
+            return _case_result(task, plan, planned, outcome)
+
+        cases = [planned.case for planned in plan.cases]
+        results = run_cases(cases, run, budget, limits.total_s, fail_fast=bench.options.fail_fast)
+        tampering = execution.finish()
+    reject_if_tampered(results, tampering)
     return results
-
-
-def _early_exit(planned: PlannedCase, outcome: Outcome, notes: list[Flag]) -> list[Flag]:
-    """The first call whose process ended as if by itself; a program may end whenever it likes."""
-    by_itself = outcome.status is Status.DIED and outcome.exit_status is not None and outcome.exit_status >= 0
-    if not by_itself or any(note.word == "early_exit" for note in notes):
-        return []
-    return [Flag("early_exit", f"test {planned.case.index}: {outcome.message}")]
-
-
-def _not_run(planned: PlannedCase) -> CaseResult:
-    case = planned.case
-    return CaseResult(index=case.index, verdict=Verdict.NOT_RUN, expected=_excerpt(case.expected, _SHOWN_WHEN_RIGHT))
 
 
 def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
+    result = result_of(planned.case.index, outcome)
+    result.exit_code = None if plan.by_value else outcome.exit_status
     stdout = outcome.stdout.text()
-    result = CaseResult(
-        index=planned.case.index,
-        verdict=_VERDICTS.get(outcome.status, Verdict.PASSED),
-        wall_s=outcome.wall_s,
-        cpu_s=outcome.cpu_s,
-        memory_mb=outcome.memory_mb,
-        stdout=_excerpt(stdout, _SHOWN_STREAM),
-        stdout_bytes=outcome.stdout.size,
-        stderr=_excerpt(outcome.stderr.text(), _SHOWN_STREAM),
-        stderr_bytes=outcome.stderr.size,
-        exit_code=None if plan.by_value else outcome.exit_status,
-        error_message=outcome.message or None,
-        traceback=outcome.failure,
-    )
-    if outcome.failure is not None and outcome.failure.type:
-        result.error_type, result.error_message = outcome.failure.type, outcome.message or outcome.failure.message
     if outcome.status is Status.ANSWERED:
         _judge(task, plan, planned, outcome, stdout, result)
-    room = _SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else _SHOWN_WHEN_WRONG
-    result.expected = _excerpt(planned.case.expected, room)
+    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
+    result.expected = excerpt(planned.case.expected, room)
     if not plan.by_value:
-        result.actual = _excerpt(stdout, room)
+        result.actual = excerpt(stdout, room)
     elif outcome.status is Status.ANSWERED:
         result.actual = render(outcome.value, room)
     return result
@@ -193,7 +171,3 @@ def _judge(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome, stdou
         result.error_message = f"exit status {outcome.exit_status}"
     elif result.difference is not None:
         result.verdict = Verdict.WRONG_ANSWER
-
-
-def _excerpt(text: str, room: int) -> str:
-    return shortened(text, room, separator="\n", parts=4)

@@ -12,20 +12,30 @@ from types import TracebackType
 import msgspec
 
 from evaluator.model import Limits
+from evaluator.sandbox.check_process import CheckedCase, CheckProcess
+from evaluator.sandbox.check_zygote import CheckZygote
+from evaluator.sandbox.checks import Check
+from evaluator.sandbox.child import Child
 from evaluator.sandbox.execution import Execution, FaultError, Program
+from evaluator.sandbox.found import Found
 from evaluator.sandbox.interpreter import python_version
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.probing import InterpreterError
 from evaluator.sandbox.self_test import Layer, self_test, unproved
-from evaluator.sandbox.settings import Settings, Strictness, Way
+from evaluator.sandbox.settings import Settings, Strictness, Warm, Way, warm_for
+from evaluator.sandbox.together import TogetherCase
 from evaluator.sandbox.unavailable import SandboxUnavailable
-from evaluator.sandbox.values import BadValueError, encoded_call
+from evaluator.sandbox.values import BadValueError, decoded, encoded_call
 from evaluator.sandbox.zygotes import Zygote
 
 __all__ = [
     "BadValueError",
+    "Check",
+    "CheckProcess",
+    "CheckedCase",
     "Execution",
     "FaultError",
+    "Found",
     "InterpreterError",
     "Layer",
     "Outcome",
@@ -36,7 +46,9 @@ __all__ = [
     "Status",
     "Stream",
     "Strictness",
+    "TogetherCase",
     "Way",
+    "decoded",
     "encoded_call",
     "python_version",
     "self_test",
@@ -48,7 +60,7 @@ class Sandbox:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self._zygotes: dict[bool, Zygote] = {}
+        self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
@@ -74,8 +86,19 @@ class Sandbox:
         """
         if self.settings.way is None:
             self.warm_up()
-        zygote = self._zygote(numpy="numpy" in program.source or "numpy" in program.preamble)
+        zygote = self._zygote(warm_for(program.source, program.preamble))
         return Execution(zygote, program, limits, reuse=reuse, several=several)
+
+    def start_check(self, program: Program, check: Check, limits: Limits, completion: Child) -> CheckProcess:
+        """A process for the check of a program, beside the program's own. Raises as `execute` does.
+
+        `completion`: what `Execution.start` has answered.
+        """
+        if self.settings.way is None:
+            self.warm_up()
+        zygote = self._zygote(warm_for(check.test, check.preamble, check.definitions, check=True))
+        assert isinstance(zygote, CheckZygote)
+        return CheckProcess(zygote, program, check, limits, completion)
 
     @property
     def allows_processes(self) -> bool:
@@ -83,6 +106,11 @@ class Sandbox:
         if self.settings.way is None:
             self.warm_up()
         return self.settings.way is Way.NAMESPACES
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether two processes can have the same files. Raises `SandboxUnavailable`."""
+        return self.allows_processes
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -100,7 +128,7 @@ class Sandbox:
         Takes the first way that holds; `settings` say which from then on. Raises `SandboxUnavailable` when none does.
         """
         if self._proved:
-            self._zygote(numpy=False)
+            self._zygote(Warm())
             return
         ways = list(Way) if self.settings.way is None else [self.settings.way]
         asked = self.settings
@@ -153,23 +181,24 @@ class Sandbox:
         for zygote in list(self._zygotes.values()):
             zygote.kill()
 
-    def _zygote(self, *, numpy: bool) -> Zygote:
+    def _zygote(self, warm: Warm) -> Zygote:
         if self._closed:
             raise FaultError("the sandbox is closed")
-        zygote = self._zygotes.get(numpy)
+        zygote = self._zygotes.get(warm)
         if zygote is not None and not zygote.alive:
             zygote.close()
             zygote = None
         if zygote is None:
-            zygote = self._zygotes[numpy] = self._started(numpy=numpy)
+            zygote = self._zygotes[warm] = self._started(warm)
             if self._closed:  # by `abort`, which did not see the one that was just starting
                 self.renew()
                 raise FaultError("the sandbox is closed")
         return zygote
 
-    def _started(self, *, numpy: bool) -> Zygote:
+    def _started(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
-        return Zygote(self.settings, self.settings.way, numpy=numpy)
+        kind = CheckZygote if warm.check else Zygote
+        return kind(self.settings, self.settings.way, warm)
 
 
 _LAYERS = {

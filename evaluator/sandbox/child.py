@@ -37,8 +37,11 @@ class Forker(Protocol):
 class Child:
     """Forked by `forker`, which has one child at a time. To be ended by `wait` or `kill`, then closed."""
 
-    def __init__(self, forker: Forker, stdin: bytes) -> None:
-        """Starts it and waits until it says so. Raises `OSError`, `EOFError`, or `SilenceError`."""
+    def __init__(self, forker: Forker, stdin: bytes, peer: socket.socket | None = None) -> None:
+        """Starts it and waits until it says so. Raises `OSError`, `EOFError`, or `SilenceError`.
+
+        `peer`: its end of a connection to another process.
+        """
         self._forker = forker
         self.folder = forker.folder
         """Where it may write, when that is in our own file system."""
@@ -49,6 +52,10 @@ class Child:
         self._listens = False
         self.ended: Ended | None = None
         self.refusals: Refusals | None = None
+        self.peer: socket.socket | None = None
+        """The other end of a connection that it has, for the process that it is to speak with; closed with this."""
+        self.own_files: int | None = None
+        """A descriptor of its /tmp, where it gives that to another process; closed with this."""
         self._files = MemoryFile(stdin), MemoryFile(), MemoryFile()
         self._stack = MemoryFile()
         ours, theirs = socket.socketpair()
@@ -57,7 +64,7 @@ class Child:
         self.connection = Connection(ours)
         try:
             with theirs:
-                forker.fork([theirs.fileno(), *self.given])
+                forker.fork([theirs.fileno(), *self.given, *([peer.fileno()] if peer is not None else ())])
             self.number = self.connection.receive_hello(time.monotonic() + _START_S)
             # It waits for its order now, so the number is still its own; later it may be another process's.
             self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
@@ -77,7 +84,7 @@ class Child:
 
     def listen(self, watch: Watch, threads: int) -> None:
         """Takes the descriptor by which the kernel tells of refused calls. Raises as `receive_descriptor` does."""
-        self.refusals = Refusals(self.connection.receive_descriptor(watch), threads)
+        self.refusals = Refusals(self.connection.receive_descriptor(b"N", watch), threads)
         self._listens = True
         self.connection.attend(self.refusals)
 
@@ -93,7 +100,7 @@ class Child:
         for file, content in zip(self._files, (stdin, b"", b""), strict=True):
             file.replace(content)
 
-    def wait(self, watch: Watch) -> Ended:
+    def wait(self, watch: Watch | float) -> Ended:
         """How it ended, when it and everything that it started are gone. Raises what `watch` raises, `EOFError`."""
         if self.ended is None:
             self.ended = self._forker.await_end(watch)
@@ -124,6 +131,11 @@ class Child:
 
     def _close_files(self) -> None:
         self.connection.close()
+        if self.peer is not None:
+            self.peer.close()
+        if self.own_files is not None:
+            os.close(self.own_files)
+            self.own_files = None
         if self._listens and self.refusals is not None:
             self.refusals.close()
         for file in (*self._files, self._stack):

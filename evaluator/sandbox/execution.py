@@ -9,12 +9,16 @@ from __future__ import annotations
 import marshal
 import math
 import signal
+import socket
 import time
+from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
 from evaluator.model import Flag, Limits
 from evaluator.sandbox import values
+from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES, judge
 from evaluator.sandbox.outcomes import Outcome, Status
@@ -38,11 +42,24 @@ _BACKSTOP_CPU_S = 2
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Code to run: a function to call (`entry_point`), or a program that reads stdin."""
+    """Code to run: a function to call (`entry_point`), or a program that reads stdin; or what a check works with."""
 
     source: str
     entry_point: str | None = None
     preamble: str = ""
+    check: Check | None = None
+    """The check that works with it, which runs in another process and of which it is told next to nothing."""
+    together: bool = False
+    """Whether that check is run in the program's own process after all."""
+
+
+class Conversation(Protocol):
+    """What is said with a completion that a check works with, for one test case."""
+
+    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None: ...
+
+
+Ask = Callable[[Child, LimitWatch, Outcome], None]
 
 
 class FaultError(Exception):
@@ -63,15 +80,17 @@ class Execution:
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
         self._reuse = reuse and several and alone
-        self._may_fork = several and program.entry_point is None and alone
+        self._is_call = program.entry_point is not None or program.check is not None
+        self._may_fork = several and not self._is_call and alone
         self._forks = self._may_fork and not reuse
         self._template: Template | None = None
         self._program = program
         self._limits = limits
-        self._is_call = program.entry_point is not None
         self._output_bytes = int(limits.output_mb * _MIB)
         self._child: Child | None = None
         self._not_loaded: Outcome | None = None
+        check = program.check
+        self._shares_files = check is not None and not program.together and "files" in check.uses
         self._tells = zygote.asks or may_try(program.source)
         self._compiled_s = 0.0
         self._deadline = 0.0
@@ -99,11 +118,62 @@ class Execution:
 
         Raises `FaultError`.
         """
+
+        def ask(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
+            child.connection.send(b"R", payload if self._is_call else b"", watch)
+            self._read_answer(child, watch, outcome)
+
+        return self._run(ask, b"" if self._is_call else payload, wall_s)
+
+    def converse(self, conversation: Conversation, *, wall_s: float) -> Outcome:
+        """Runs one test case of the program's check. Raises `FaultError`, and what `conversation` raises."""
+
+        def talk(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
+            if child.loaded or self._read_loading(child, watch, outcome):
+                conversation.hold(child, watch, outcome)
+
+        return self._run(talk, b"", wall_s)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a process runs that has served a test case, and whose state others may build on."""
+        return self._child is not None
+
+    def start(self, *, wall_s: float) -> Child | None:
+        """The process, started where none runs; None where the program does not compile. Raises `FaultError`."""
+        try:
+            child = self._child or (None if self._not_loaded else self._start(b"", wall_s))
+        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
+            raise self._fault(error) from error
+        if child is None or child.ended is None:
+            return child
+        self._child = None
+        child.close()
+        return None
+
+    @property
+    def not_loaded(self) -> Outcome | None:
+        """What became of the program where it could not be loaded; then nothing of it can be run."""
+        return self._not_loaded
+
+    def start_again(self) -> None:
+        """Ends the process: the next test case gets a new one. Raises `FaultError`."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        try:
+            child.kill()
+        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
+            raise self._fault(error) from error
+        finally:
+            child.close()
+
+    def _run(self, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
         if self._not_loaded is not None:
             return self._not_loaded
         try:
-            child = self._child or self._start(payload, wall_s)
-            outcome = self._not_loaded or self._run_in(child, payload, wall_s)
+            child = self._child or self._start(stdin, wall_s)
+            outcome = self._not_loaded or self._run_in(child, ask, stdin, wall_s)
             self._compiled_s = 0.0
             if child.ended is not None:
                 self._let_go(child, outcome)
@@ -156,18 +226,31 @@ class Execution:
         self._zygote.kill()
         return FaultError(f"the sandbox's process does not answer: {error!r}")
 
-    def _start(self, payload: bytes, wall_s: float) -> Child:
+    def _start(self, stdin: bytes, wall_s: float) -> Child:
         """A process for the next input; where the program does not compile, one that has ended."""
         if self._template is None:
-            child = self._child = Child(self._zygote, b"" if self._is_call or self._forks else payload)
+            child = self._child = self._forked(b"" if self._forks else stdin)
             self._not_loaded = self._compile(child, wall_s)
             if self._not_loaded or not self._forks:
                 return child
             self._template, self._child = Template(child), None
-        self._child = Child(self._template, payload)
+        self._child = Child(self._template, stdin)
         if self._template.child.refusals is not None:
             self._child.attend(self._template.child.refusals)
         return self._child
+
+    def _forked(self, stdin: bytes) -> Child:
+        if self._program.check is None or self._program.together:
+            return Child(self._zygote, stdin)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                child = Child(self._zygote, stdin, theirs)
+            except BaseException:
+                ours.close()
+                raise
+        child.peer = ours
+        return child
 
     def _let_go(self, child: Child, outcome: Outcome) -> None:
         """Decides, when a process has ended, what the next input gets: a process of its own, or a fork of one."""
@@ -190,6 +273,8 @@ class Execution:
         watch = LimitWatch(child, self._limits, wall_s)
         try:
             child.connection.send(b"I", self._order(), watch)
+            if self._shares_files:
+                child.own_files = child.connection.receive_descriptor(b"M", watch)
             if self._tells:
                 child.listen(watch, self._limits.threads + _SPARE_TASKS)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
@@ -211,6 +296,7 @@ class Execution:
     def _order(self) -> bytes:
         limits = self._limits
         order = {
+            **self._part(),
             "source": self._program.source,
             "entry_point": self._program.entry_point,
             "preamble": self._program.preamble,
@@ -220,6 +306,7 @@ class Execution:
             "memory_counted": self._zygote.memory is not None,
             "processes": limits.processes,
             "files_mb": FILES_MB,
+            "shares_files": "gives" if self._shares_files else "",
             "virtual_bytes": int(limits.virtual_mb * _MIB),
             "output_bytes": self._output_bytes,
             "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
@@ -228,7 +315,14 @@ class Execution:
         }
         return marshal.dumps(order, 2)
 
-    def _run_in(self, child: Child, payload: bytes, wall_s: float) -> Outcome:
+    def _part(self) -> dict[str, object]:
+        """What the process is to be, beside what holds for every one."""
+        check = self._program.check
+        if check is None:
+            return {"role": "program"}
+        return {"role": "together"} if self._program.together else {"role": "served", **check.told_completion()}
+
+    def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)
         left_s = max(wall_s - max(self._compiled_s - _FREE_S, 0), _LEAST_S)
         watch = LimitWatch(child, self._limits, left_s, wall_s)
@@ -236,22 +330,21 @@ class Execution:
         try:
             try:
                 if child.used:
-                    child.renew(b"" if self._is_call else payload)
+                    child.renew(stdin)
                 child.used = True
-                child.connection.send(b"R", payload if self._is_call else b"", watch)
-                self._read_answer(child, watch, outcome)
+                ask(child, watch, outcome)
                 if child.ended is None:
                     watch.last_look()
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
         except LimitPassed as passed:
             outcome.status, outcome.message = passed.status, passed.message
-            outcome.wall_s = time.monotonic() - watch.started
+            outcome.wall_s = watch.wall_s()
             outcome.failure = stack_of(child.stack(), self._program.source)
         except BrokenFrameError as error:
             outcome.status, outcome.failure = Status.REJECTED, None
             outcome.message = f"it wrote to the protocol channel: {error}"
-        outcome.wall_s = outcome.wall_s or time.monotonic() - watch.started
+        outcome.wall_s = outcome.wall_s or watch.wall_s()
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
         outcome.memory_mb = max(outcome.memory_mb, watch.peak.total)
         outcome.stdout, outcome.stderr = (file.read(self._output_bytes) for file in child.output)

@@ -18,7 +18,7 @@ from evaluator.sandbox import bubblewrap, memory_cgroup, own_folder, seccomp
 from evaluator.sandbox.inside.channel import send
 from evaluator.sandbox.inside.linux import DEVICE, EVERYTHING, READ, WRITE
 from evaluator.sandbox.interpreter import Interpreter, interpreter_for, outside_of
-from evaluator.sandbox.settings import Settings, Way
+from evaluator.sandbox.settings import Settings, Warm, Way
 
 _STACK_KIB = 256 * 1024
 _READ_WRITE = READ | WRITE | DEVICE
@@ -37,8 +37,33 @@ _INSIDE_MODULES = (
     "leftovers",
     "text_layer",
     "calls",
+    "dtypes",
+    "ndarrays",
+    "columns",
+    "frames",
+    "arrays",
+    "kept",
+    "stdlib_values",
+    "crossing",
+    "named",
+    "given",
+    "states",
+    "talk",
+    "loading",
+    "served",
+    "stand_ins",
+    "asking",
+    "check_asserts",
+    "check_pieces",
+    "check_origins",
+    "check_failures",
+    "check_methods",
+    "check_runner",
+    "check",
+    "together",
     "programs",
     "template",
+    "rehearsal",
     "process",
     "zygote",
 )
@@ -68,6 +93,9 @@ _PRELOAD = (
     "signal statistics string struct sys textwrap threading time traceback types typing unicodedata warnings "
     "weakref zlib _strptime"
 ).split()
+
+_FOR_CHECKS = ("ast", "linecache", "unittest")
+_OF_PACKAGE = {"numpy": ("numpy", "numpy.random"), "pandas": ("numpy.random", "pyarrow", "pandas")}
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -117,7 +145,7 @@ class _Launch(NamedTuple):
     settings: dict[str, object]
 
 
-def start(settings: Settings, way: Way, *, numpy: bool) -> Launched:
+def start(settings: Settings, way: Way, warm: Warm) -> Launched:
     """Starts a zygote; it is ready when it sends `R`.
 
     Raises `SandboxUnavailable` when bubblewrap or a readable interpreter is missing, `InterpreterError` when the one
@@ -135,11 +163,17 @@ def start(settings: Settings, way: Way, *, numpy: bool) -> Launched:
         if launch.folder is not None:
             own_folder.remove(launch.folder)
         raise
-    arrays = ("numpy", "numpy.random") if numpy and interpreter.has_numpy else ()
-    inside = launch.settings | {"preload": [*_PRELOAD, *arrays]}
+    inside = launch.settings | {"preload": _preloaded(warm, interpreter.has_numpy)}
     with contextlib.suppress(OSError):  # it has ended: who waits for `R` sees that and reads why
         send(ours.fileno(), b"B", marshal.dumps({"modules": _sources(), "settings": inside}, 2))
     return Launched(process, ours, errors, launch.folder)
+
+
+def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
+    wanted = [*_PRELOAD, *(_FOR_CHECKS if warm.check else ())]
+    for package in warm.packages:
+        wanted += _OF_PACKAGE[package] if has_numpy else ()
+    return wanted
 
 
 def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:

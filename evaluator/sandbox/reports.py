@@ -61,7 +61,9 @@ def traceback_of(told: Report, source: str) -> Traceback | None:
     if told.failure is None:
         return None
     kind, message, frames, omitted = told.failure
-    lines = [*lines_of(source), ""]  # a SyntaxError may stand one line after the last
+    lines = lines_of(source)
+    if lines[-1]:
+        lines.append("")  # a SyntaxError may stand one line after the last
     shown = tuple(
         Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP])
         for line, function in frames[-_KEPT_FRAMES:]

@@ -28,3 +28,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the interpreter whose packages completions see; None: this process's own, with numpy."""
     way: Way | None = None
     """None: namespaces where they can be had, else Landlock."""
+
+
+class Warm(msgspec.Struct, frozen=True, kw_only=True):
+    """What an interpreter is kept warm for. Completions and checks never share one."""
+
+    check: bool = False
+    packages: tuple[str, ...] = ()
+    """Of numpy and pandas, those that are imported beforehand."""
+
+
+_PREPARED = ("numpy", "pandas")
+
+
+def warm_for(*sources: str, check: bool = False) -> Warm:
+    """What these sources will want."""
+    return Warm(check=check, packages=tuple(name for name in _PREPARED if any(name in source for source in sources)))

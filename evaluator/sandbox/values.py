@@ -182,7 +182,7 @@ def _complex(node: Any, _depth: int) -> complex:
 
 def _opaque(node: Any, _depth: int) -> Opaque:
     kind, text = node
-    shown = _ADDRESS.sub("0x...", str(_value(text, 0)))
+    shown = _ADDRESS.sub("0x...", str(_value(text, 0))).encode("utf-8", "backslashreplace").decode()
     return Opaque(str(_value(kind, 0)), shown)
 
 

@@ -42,6 +42,7 @@ class LimitWatch:
         self.cpu_before = self._cpu()
         self._first_look = self._next_look = self.started + _FIRST_LOOK_S
         self.peak = MemoryUse()
+        self._others_s = 0.0
 
     def cpu_s(self) -> float:
         """CPU seconds since the start, of all threads and of the processes that it started."""
@@ -63,6 +64,15 @@ class LimitWatch:
         if now >= self._next_look:
             self.look()
         return max((min(self._deadline, self._next_look) - now) * 1000, 1)
+
+    def wall_s(self) -> float:
+        """Seconds since the start, without what others have used of them."""
+        return time.monotonic() - self.started - self._others_s
+
+    def give(self, seconds: float) -> None:
+        """Moves the end by what has been somebody else's time: so many seconds in all, since the start."""
+        self._deadline += seconds - self._others_s
+        self._others_s = seconds
 
     def _wall_passed(self) -> str:
         told = f"{self._given_s:.3g} s of wall time"

@@ -117,8 +117,8 @@ class Connection:
                 return number
         return 0
 
-    def receive_descriptor(self, watch: Watch) -> int:
-        """The descriptor that comes with an `N` frame. Raises `BrokenFrameError`, or what `watch` raises."""
+    def receive_descriptor(self, kind: bytes, watch: Watch) -> int:
+        """The descriptor that comes with an empty frame. Raises `BrokenFrameError`, or what `watch` raises."""
         room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
@@ -127,7 +127,7 @@ class Connection:
             except BlockingIOError:
                 self._wait(watch, select.POLLIN)
         content = next((content for _, kind, content in told if kind == socket.SCM_RIGHTS), b"")
-        if data != b"\0\0\0\1N" or not content:
+        if data != b"\0\0\0\1" + kind or not content:
             raise BrokenFrameError("no descriptor where one belongs")
         number: int = _DESCRIPTOR.unpack(content[: _DESCRIPTOR.size])[0]
         return number

@@ -12,7 +12,7 @@ import msgspec
 from evaluator.sandbox import launch, own_folder
 from evaluator.sandbox.memory_cgroup import MemoryCgroup, kills_on_machine
 from evaluator.sandbox.reports import Ended
-from evaluator.sandbox.settings import Settings, Way
+from evaluator.sandbox.settings import Settings, Warm, Way
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
 
@@ -24,14 +24,14 @@ _SHORT_OF = "see to free memory and disk, and to the limits of open files and pr
 class Zygote:
     """A warm interpreter in its own namespaces, with one child at a time. Not for several threads at once."""
 
-    def __init__(self, settings: Settings, way: Way, *, numpy: bool) -> None:
+    def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own words."""
         self.way = way
         self._killed = False
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
         try:
-            self._process, control, self._errors, self._folder = launch.start(settings, way, numpy=numpy)
+            self._process, control, self._errors, self._folder = launch.start(settings, way, warm)
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
             if isinstance(error, SandboxUnavailable):
                 raise

@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.dashboard import sample_run
+from tests.dashboard import check_run, sample_run
 
 ROOT = Path(__file__).parents[2]
+
+APP = '[data-testid="stApp"]'
 
 expect.set_options(timeout=20_000)
 
@@ -49,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What the dashboard is started with: the sample run, an empty one, one of long outputs, ungraded rollouts."""
+    """What the dashboard is started with: runs (sample, empty, long outputs, checks) and ungraded rollouts."""
     folder = tmp_path_factory.mktemp("open")
     dataset = folder / "fresh.dataset.jsonl"
     cases = {"inputs": ["1\n2", "5\n6"], "outputs": ["3", "11"], "fn_name": "add"}
@@ -63,6 +65,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
             str(sample_run.write(folder / "sample")),
             str(sample_run.write_empty(folder / "empty")),
             str(sample_run.write_long(folder / "long")),
+            str(check_run.write(folder / "checks")),
         ],
         "rollouts": [str(rollouts)],
         "dataset": str(dataset),
@@ -139,5 +142,8 @@ def visit(page: Page, address: str) -> Callable[[str], Page]:
 
 
 def settled(page: Page) -> None:
-    """Wait until Streamlit is connected and its script is not running."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    """Wait until Streamlit is connected, its script is not running, and nothing is a grey box for what it will be.
+
+    The code of each kind of element is loaded when the first one is drawn: until then there is no button behind a key.
+    """
+    page.wait_for_selector(f'{APP}[data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))')

@@ -9,9 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-from tests.dashboard import sample_run
+from tests.dashboard import check_run, sample_run
 
-PATHS = ["", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards"]
+PATHS = [
+    "", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards", "?run=checks",
+    "completion?run=checks&task=checks/top&sample=top%231&test=5", "tasks?run=checks&task=checks/top&test=3",
+    "completion?run=checks&task=checks/stack&sample=stack%231", "tasks?run=checks&task=checks/stack",
+]  # fmt: skip
 HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 Visit = Callable[[str], Page]
 
@@ -97,6 +101,54 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     page.wait_for_url("**/completion?*test=1*")
 
 
+def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_by_it(visit: Visit) -> None:
+    page = visit("rollouts?run=checks")
+    expect(page.locator(".status")).to_contain_text("click a cell")
+    settled(page)
+    drawn = [corner_and_middle(page, row=1, column=column) for column in range(4)]
+    assert [corner != middle for corner, middle in drawn] == [True, True, True, False]
+    page.locator(".scroller").focus()
+    page.keyboard.press("j")
+    expect(page.locator(".status")).to_contain_text("sample 1 · passed · stack#0 · m · not verified")
+    page.locator(".bars a", has_text="not verified").click()
+    page.wait_for_url("**/rollouts?*verified=no*")
+    expect(page.get_by_text("4 of 7 rollouts")).to_be_visible()
+
+
+def test_a_reason_leads_to_the_rollouts_that_are_not_verified_for_it(visit: Visit) -> None:
+    page = visit("?run=checks")
+    page.locator(".card", has_text="not verified").click()
+    page.wait_for_url("**/rollouts?*verified=no*")
+    settled(page)
+    page.go_back()
+    settled(page)
+    page.locator(".bars a", has_text=check_run.PATCHES).click()
+    expect(page.get_by_text("3 of 7 rollouts")).to_be_visible()
+    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()
+    page.wait_for_url("**/completion?*task=checks*")
+    expect(page.get_by_text(f"not verified: {check_run.PATCHES}")).to_be_visible()
+
+
+def test_a_long_statement_is_folded_and_keeps_its_indentation(visit: Visit) -> None:
+    page = visit("completion?run=checks&task=checks/top&sample=top%231&test=3")
+    box = page.locator(".rs-code.wrap")
+    expect(box.locator(".ln")).to_have_count(5)
+    assert box.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    assert box.evaluate("e => getComputedStyle(e).fontFamily").startswith("ui-monospace")
+    assert box.locator(".ln").nth(1).inner_text().endswith("    given = [5, 1, n]")
+
+
+def corner_and_middle(page: Page, *, row: int, column: int) -> tuple[list[int], list[int]]:
+    """The colours of a cell in its upper right corner and at its left edge, where no letter is."""
+    x, y = left_edge(page) + 20 * column, 18 + 20 * row
+    return tuple(
+        page.locator(".scroller canvas").evaluate(
+            "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]", [x + right, y + 2]
+        )
+        for right in (16, 2)
+    )
+
+
 def test_keys_walk_the_filter_and_the_failing_tests(visit: Visit) -> None:
     page = visit("completion?verdict=runtime_error")
     expect(page.get_by_text("1 of 2", exact=True)).to_be_visible()
@@ -160,19 +212,21 @@ def open_navigation_link(page: Page) -> None:
     page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()
 
 
-@pytest.mark.parametrize(
-    ("path", "leave", "target"),
-    [
-        ("?q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
-        ("?q=a", open_first_failure, "**/completion?*task=math*"),
-        ("rollouts?q=a", open_grid_cell, "**/completion?*task=math*"),
-        ("rollouts?q=a", open_task_row, "**/rollouts?*task=math*"),
-        ("rollouts?view=table", open_table_row, "**/completion?*task=math*"),
-        ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?q=a"),
-        ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?q=a"),
-        ("?q=a", open_navigation_link, "**/completion?*task=math*"),
-    ],
-)
+TO_ANOTHER_PAGE = [
+    ("?q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
+    ("?q=a", open_first_failure, "**/completion?*task=math*"),
+    ("?q=a", open_navigation_link, "**/completion?*task=math*"),
+    ("rollouts?q=a", open_grid_cell, "**/completion?*task=math*"),
+    ("rollouts?view=table", open_table_row, "**/completion?*task=math*"),
+    ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?q=a"),
+]
+WITHIN_A_PAGE = [
+    ("rollouts?q=a", open_task_row, "**/rollouts?*task=math*"),
+    ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?q=a"),
+]
+
+
+@pytest.mark.parametrize(("path", "leave", "target"), [*TO_ANOTHER_PAGE, *WITHIN_A_PAGE])
 def test_back_returns_to_the_page_that_was_left(
     visit: Visit, address: str, path: str, leave: Callable[[Page], None], target: str
 ) -> None:
@@ -188,6 +242,36 @@ def test_back_returns_to_the_page_that_was_left(
     expect(page.get_by_test_id("stException")).to_have_count(0)
     page.go_forward()
     page.wait_for_url(target)
+
+
+@pytest.mark.parametrize(("path", "leave", "target"), TO_ANOTHER_PAGE)
+def test_back_from_a_page_before_it_is_drawn_leaves_the_history_as_it_was(
+    visit: Visit, address: str, path: str, leave: Callable[[Page], None], target: str
+) -> None:
+    page = visit(path)
+    before = page.evaluate("history.length")
+    page.evaluate(BACK_AT_ONCE)
+    leave(page)
+    page.evaluate("window.wasBack")
+    settled(page)
+    assert page.url == f"{address}/{path}"
+    page.go_forward()
+    page.wait_for_url(target)
+    expect(page.locator(".rs-title" if "completion" in target else ".scroller")).to_be_visible()
+    settled(page)
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    page.wait_for_url(f"{address}/{path}")
+
+
+BACK_AT_ONCE = """
+window.wasBack = new Promise((done) => addEventListener("popstate", () => {
+  addEventListener("popstate", done, { once: true });
+  history.back();
+}, { once: true }));
+void 0;  // else it is waited for
+"""
+"""The first time that the page goes elsewhere the visitor is back before the server can have heard of it."""
 
 
 def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> None:

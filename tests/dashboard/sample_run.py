@@ -22,6 +22,7 @@ from evaluator.model import (
 from evaluator.runs import Manifest, RunWriter
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$ [l](http://e.example)"
+REASON = f"the check replaces {HOSTILE}"
 ADD_CODE = "def add(a, b):\n    total = a\n    for _ in range(b):\n        total = total.plus(1)\n    return total\n"
 LONG_CODE = "\n".join(f"value_{n} = {n}" for n in range(1, 160)) + "\ndef add(a, b):\n    return missing\n"
 MODELS = ("small", "large")
@@ -149,7 +150,9 @@ def grades() -> list[Grade]:
     ]  # fmt: skip
     for verdict in singles:
         pair = (bare(0, verdict, f"{verdict} happened after 1.5 s"), bare(1, Verdict.NOT_RUN))
-        found.append(grade(kinds, f"k/{verdict}", pair, "print(input())\n", verified=verdict is not Verdict.REJECTED))
+        trusted = verdict is not Verdict.REJECTED
+        reason = None if trusted else REASON
+        found.append(grade(kinds, f"k/{verdict}", pair, "print(input())\n", verified=trusted, unverified_reason=reason))
     found.append(grade(kinds, "k/no_code", (), None, verdict=Verdict.NO_CODE, error_message="nothing that parses"))
     found.append(grade(kinds, "k/unknown", (), None, verdict=Verdict.UNKNOWN, error_message="no test cases"))
     return found

@@ -10,7 +10,7 @@ from dashboard.queries import dataset, distributions, filtering, listing, orders
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.export import export
-from tests.dashboard import sample_run
+from tests.dashboard import check_run, sample_run
 
 GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
@@ -28,6 +28,10 @@ FILTERS = [
     Filter(flag="missing_package"),
     Filter(flag="missing_package: pandas", q="add#1"),
     Filter(flag="' OR true --: x"),
+    Filter(verified="yes"),
+    Filter(verified="no"),
+    Filter(verified=f"no: {sample_run.REASON}", model="small"),
+    Filter(verified="no: ' OR true --"),
     Filter(q=sample_run.HOSTILE),
     Filter(q="' OR true --"),
     Filter(model="' OR true --", err="'; DROP TABLE rollouts; --"),
@@ -73,7 +77,9 @@ def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -
 
 @pytest.mark.parametrize("text", ["' OR true --", "'; DROP TABLE rollouts; --", "$q", "%", "\\", "\0"])
 def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> None:
-    for filter_ in (Filter(q=text), Filter(model=text), Filter(err=text), Filter(flag=text), Filter(flag=f"x: {text}")):
+    fields = {"q": text, "model": text, "err": text, "flag": text, "verified": f"no: {text}"}
+    filters = [Filter(**{name: value}) for name, value in fields.items()]
+    for filter_ in (*filters, Filter(flag=f"x: {text}")):
         assert filtering.count(run, filter_) == 0
         assert filtering.count(run, Filter()) == len(GRADES)
 
@@ -96,6 +102,34 @@ def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(ru
         assert filtering.count(run, Filter(flag=count.name)) == count.rollouts
     assert filtering.count(run, Filter(flag="missing_package: torch")) == 0
     assert outcomes.flag_counts(run, Filter(verdicts=("passed",))) == []
+
+
+def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_its_filter_finds(
+    run: OpenRun, checks: OpenRun
+) -> None:
+    found = outcomes.unverified_reasons(checks, Filter())
+    assert [(c.name, c.rollouts, c.tasks) for c in found] == [
+        (f"no: {check_run.PATCHES}", 3, 1),
+        (f"no: {check_run.COMPARES}", 1, 1),
+    ]
+    for count in found:
+        assert filtering.count(checks, Filter(verified=count.name)) == count.rollouts
+    assert filtering.count(checks, Filter(verified="no")) == outcomes.unverified_count(checks, Filter()) == 4
+    assert filtering.count(checks, Filter(verified="yes")) == 3
+    assert outcomes.unverified_reasons(checks, Filter(verified="yes")) == []
+    assert [(c.name, c.rollouts) for c in outcomes.unverified_reasons(run, Filter())] == [
+        (f"no: {sample_run.REASON}", 1)
+    ]
+
+
+def test_the_grid_marks_the_samples_that_are_not_verified(checks: OpenRun) -> None:
+    rows = {row.task_id: row for row in listing.grid(checks, Filter(), "", 1)}
+    assert (rows["checks/top"].letters, rows["checks/top"].unverified) == ("PWP", "001")
+    assert (rows["checks/stack"].letters, rows["checks/stack"].unverified) == ("PEWP", "1110")
+    by_case = listing.case_grid(checks, Filter(), "checks/stack")
+    assert [row.verified for row in by_case] == [False, False, False, True]
+    told = listing.table(checks, Filter(q="top#"), "", 1)["unverified_reason"].to_pylist()
+    assert told == [None, None, check_run.COMPARES]
 
 
 def test_the_table_shows_the_flags(run: OpenRun) -> None:
@@ -132,7 +166,7 @@ def test_grid_orders(run: OpenRun) -> None:
 
 def test_one_task_by_test_case(run: OpenRun) -> None:
     rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add")
-    assert [(sample, inside, letters) for sample, _, inside, letters, _ in rows] == [
+    assert [(row.sample_id, row.inside, row.letters) for row in rows] == [
         ("add#0", True, "PPP"),
         ("add#1", False, "PEP"),
         ("add#2", False, "PPE"),

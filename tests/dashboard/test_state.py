@@ -14,6 +14,7 @@ filters = some.builds(
     model=_text,
     err=_text,
     flag=_text,
+    verified=some.sampled_from(["", "yes", "no"]) | _text.map("no: {}".format),
     q=_text,
     r_min=_number,
     r_max=_number,
@@ -49,6 +50,11 @@ def test_words_that_are_no_verdict_are_left_out() -> None:
     assert parse({"verdict": "passed,nonsense,failed,passed"}).filter.verdicts == ("passed", "failed")
 
 
+def test_a_word_that_is_neither_verified_nor_not_does_not_restrict() -> None:
+    assert not parse({"verified": "perhaps"}).filter
+    assert parse({"verified": "no: it patches `open`"}).filter == Filter(verified="no: it patches `open`")
+
+
 def test_failed_stands_for_the_verdicts_that_are_the_completions_fault() -> None:
     words = Filter(verdicts=("failed",)).words()
     assert "wrong_answer" in words
@@ -72,4 +78,5 @@ def test_a_field_of_the_filter_is_replaced_in_place() -> None:
 
 def test_only_clauses_on_outcomes_make_rates_meaningless() -> None:
     assert not Filter(q="x", model="m").by_outcome
-    assert all(f.by_outcome for f in (Filter(verdicts=("passed",)), Filter(err="E"), Filter(r_min=0), Filter(r_max=1)))
+    picking = (Filter(verdicts=("passed",)), Filter(err="E"), Filter(verified="no"), Filter(r_min=0), Filter(r_max=1))
+    assert all(f.by_outcome for f in picking)

@@ -14,21 +14,6 @@ from evaluator.model import Kind, Mode, TestCase
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
-@pytest.fixture
-def read(tmp_path):
-    """Writes rows as JSON lines and reads them back: the format, the records, the problems."""
-
-    def read(load, *rows, **arguments):
-        path = tmp_path / "rows.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        problems = []
-        records = list(load(path, on_problem=problems.append, **arguments))
-        format_ = None if arguments else sniff(path).format
-        return format_, records, [problem.message for problem in problems]
-
-    return read
-
-
 # native
 
 
@@ -220,96 +205,6 @@ def test_apps_tasks(read):
     assert c.cases == (TestCase(0, "1", "[3, 4]"),)
     assert "outputs_unwrapped" not in c.metadata
     assert (d.cases, d.reference) == ((), None)
-
-
-# humaneval
-
-
-PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
-
-
-def test_humaneval_tasks(read):
-    row = {
-        "task_id": "HumanEval/0", "prompt": PROMPT, "entry_point": "f",
-        "canonical_solution": "    return sum(x)\n",
-        "test": "def check(candidate):\n    assert candidate([1]) == 1\n",
-    }  # fmt: skip
-    format_, (task,), _ = read(load_tasks, row)
-    assert (format_, task.mode, task.entry_point) == ("humaneval", Mode.ASSERT, "f")
-    assert task.preamble == "from typing import List\n\n\n"
-    assert task.reference == PROMPT + "    return sum(x)\n"
-    assert task.test == row["test"]
-
-
-def test_evalplus_tasks_without_test_load(read):
-    row = {
-        "task_id": "HumanEval/0",
-        "prompt": PROMPT,
-        "entry_point": "f",
-        "canonical_solution": "",
-        "base_input": [],
-    }
-    format_, (task,), _ = read(load_tasks, row)
-    assert (format_, task.test, task.cases) == ("humaneval", None, ())
-
-
-def test_humaneval_and_evalplus_samples(read):
-    rows = [
-        {"task_id": "HumanEval/0", "completion": "    return 1\n"},
-        {"task_id": "HumanEval/0", "solution": "def f(x): return 1\n"},
-        {"task_id": "HumanEval/1", "completion": "    return 1\n", "passed": True, "result": "passed"},
-        {"task_id": "HumanEval/1", "solution": "x", "base_status": "pass", "plus_status": "fail"},
-    ]
-    format_, rollouts, _ = read(load_rollouts, *rows)
-    assert format_ == "humaneval"
-    assert [r.kind for r in rollouts] == [None, Kind.FULL, None, Kind.FULL]
-    assert [r.expected_pass for r in rollouts] == [None, None, True, False]
-    assert [r.sample_id for r in rollouts] == [
-        "HumanEval/0#0",
-        "HumanEval/0#1",
-        "HumanEval/1#0",
-        "HumanEval/1#1",
-    ]
-
-
-# mbpp
-
-
-def test_mbpp_tasks_both_forms(read):
-    whole = {
-        "task_id": 2, "text": "Shared.", "code": "def similar(a, b):\n    return a\n",
-        "test_setup_code": "A = (3,)",
-        "test_list": ["assert set(similar(A, A)) == {3}", "assert similar(\n  A, A) == 3"],
-        "challenge_test_list": ["x = '''\n1'''\nassert similar(x, x) == x"],
-    }  # fmt: skip
-    sanitized = {
-        "source_file": "b.ipynb", "task_id": 3, "prompt": "Cone.", "code": "",
-        "test_imports": ["import math"],
-        "test_list": ["assert math.isclose(volume(5), 1.0)"],
-    }  # fmt: skip
-    format_, (first, second), problems = read(load_tasks, whole, sanitized)
-    assert (format_, problems) == ("mbpp", [])
-    assert (first.task_id, first.entry_point, first.prompt) == ("2", "similar", "Shared.")
-    assert (second.entry_point, second.prompt) == ("volume", "Cone.")
-    scope = {"similar": lambda a, b: a if isinstance(a, str) else ([3] if len(calls.append(a) or calls) == 1 else 3)}
-    calls = []
-    exec(first.test, scope)
-    scope["check"](scope["similar"])
-    assert len(calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("tests", "told"),
-    [
-        (["assert f(("], "test_list[0] is not Python"),
-        (["assert len([1]) == 1"], "calls no function of the task"),
-        ("assert f()", "test_list is no list of texts"),
-    ],
-)
-def test_mbpp_rows_whose_tests_can_not_be_used_are_left_out(read, tests, told):
-    _, tasks, (problem,) = read(load_tasks, {"task_id": 1, "text": "T", "code": "", "test_list": tests}, format="mbpp")
-    assert tasks == []
-    assert told in problem
 
 
 # --map

@@ -302,7 +302,8 @@ def test_the_format_is_told_or_named(write):
 
 def test_the_registry_holds_every_format_module():
     assert list(known_formats()) == [
-        "apps", "colossalai", "humaneval", "livecodebench", "mapped", "mbpp", "native",
+        "apps", "bigcodebench", "classeval", "colossalai", "evalplus", "humaneval", "livecodebench", "mapped", "mbpp",
+        "native",
     ]  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import fcntl
-import io
 import os
 import resource
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 from evaluator.sandbox.inside import channel, encode, failures, leftovers
 from evaluator.sandbox.inside.text_layer import text_layer
 
-_STREAMS = (
+STREAMS = (
     text_layer(0, "r", "strict"),
     text_layer(1, "w", "backslashreplace"),
     text_layer(2, "w", "backslashreplace"),
@@ -29,7 +28,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     characters. Ends the process when the parent closes the connection.
     """
     write, read, leave = os.write, os.read, os._exit
-    sys.stdin, sys.stdout, sys.stderr = _STREAMS
+    sys.stdin, sys.stdout, sys.stderr = STREAMS
     streams = sys.stdout, sys.stderr
     for descriptor in (1, 2):  # the parent empties these files between the test cases
         fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
@@ -44,7 +43,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
         exec(code, namespace)  # noqa: S102
         find = _finder(namespace, entry_point)
     except BaseException as error:
-        _flush(*streams)
+        flush(*streams)
         channel.send(connection, b"C", channel.as_json({"failure": failures.report(error)}), write)
         leave(0)
     channel.send(connection, b"L", b"", write)
@@ -63,7 +62,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
         leftovers.seed()
         kind, payload = _answer(find, arguments, keywords, cap)
         answered = True
-        _flush(*streams)
+        flush(*streams)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         channel.send(connection, kind, memory.to_bytes(8, "big") + payload, write)
 
@@ -89,7 +88,7 @@ def _answer(find: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], cap
         return b"X", answer
 
 
-def _flush(*streams: io.TextIOWrapper) -> None:
+def flush(*streams: Any) -> None:
     for stream in streams:
         try:
             stream.flush()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import marshal
 import os
 import socket
 import struct
+import termios
 from json import encoder
 from typing import Any
 
@@ -13,6 +15,9 @@ STACK_SIGNAL = 63
 """Asks a process to write where it is to `STACK_DESCRIPTOR`; a real-time signal, which few programs know."""
 
 STACK_DESCRIPTOR = 7
+
+PEER_DESCRIPTOR = 8
+"""Where a completion and its check have a connection to each other."""
 
 # Without Python in between, so a program that has replaced `isinstance` or `str` does not reach it.
 _chunks_of = encoder.c_make_encoder(  # type: ignore[attr-defined]
@@ -32,6 +37,10 @@ class ClosedError(Exception):
     """The other side has gone."""
 
 
+class TooLongError(Exception):
+    """A frame is longer than it may be."""
+
+
 def send(descriptor: int, kind: bytes, payload: bytes = b"", write: Any = os.write) -> None:
     """Sends one frame: four bytes of length, one of kind, the payload."""
     data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
@@ -40,10 +49,18 @@ def send(descriptor: int, kind: bytes, payload: bytes = b"", write: Any = os.wri
 
 
 def receive(descriptor: int, read: Any = os.read) -> tuple[bytes, Any]:
-    """Kind and unmarshalled payload of the next frame. Raises `ClosedError` at the end."""
+    """Kind and unmarshalled payload of the parent's next frame. Raises `ClosedError` at the end."""
+    kind, payload = receive_raw(descriptor, read)
+    return kind, marshal.loads(payload) if payload else None  # noqa: S302 - the parent is trusted
+
+
+def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:
+    """Kind and payload of the next frame. Raises `ClosedError` at the end, `TooLongError` for more than `most`."""
     (size,) = _HEADER.unpack(_exactly(descriptor, 4, read))
+    if size > most:
+        raise TooLongError
     body = _exactly(descriptor, size, read)
-    return body[:1], marshal.loads(body[1:]) if size > 1 else None  # noqa: S302 - the parent is trusted
+    return body[:1], body[1:]
 
 
 def _exactly(descriptor: int, size: int, read: Any) -> bytes:
@@ -57,6 +74,13 @@ def _exactly(descriptor: int, size: int, read: Any) -> bytes:
     if len(parts) < size:
         raise ClosedError
     return bytes(parts)
+
+
+def has_input(descriptor: int) -> bool:
+    """Whether bytes wait to be read; the other side's end is none."""
+    waiting = bytearray(4)
+    fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
+    return any(waiting)
 
 
 def receive_with_descriptors(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:

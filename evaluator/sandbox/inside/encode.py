@@ -122,25 +122,34 @@ class _Encoder:
 
     def _other(self, value: object, kind: type, depth: int) -> str:
         plain = _numpy_value(value, kind, self._left)
-        if plain is not _NOT_DATA:
+        if plain is not NOT_DATA:
             return self.text(plain, depth + 1)
-        for base, plain_of in _BASES:
-            if issubclass(kind, base):  # `isinstance` would ask the value's own `__class__`
-                if len(self.named) < _MOST_NAMED:
-                    self._name(kind)
-                return self.text(plain_of(value), depth + 1)
+        plain = base_value(value, kind)
+        if plain is not NOT_DATA:
+            if len(self.named) < _MOST_NAMED:
+                told = overridden(kind)
+                if told and _string(told) not in self.named:
+                    self.named.append(_string(told))
+            return self.text(plain, depth + 1)
         return self._counted(_opaque(_type_name(kind), _shown(value)))
 
-    def _name(self, kind: type) -> None:
-        own = [one for one in _read(kind, "__mro__") if _is_own(one)]
-        methods = [name for name in _SAYS_OTHERWISE if any(name in _read(one, "__dict__") for one in own)]
-        if methods:
-            told = _string(f"{_NAME(kind)} has its own {', '.join(methods)}"[:200])
-            if told not in self.named:
-                self.named.append(told)
+
+NOT_DATA = object()
 
 
-_NOT_DATA = object()
+def base_value(value: object, kind: type) -> object:
+    """The value of a subclass as its base has it, by the base's own methods; `NOT_DATA` where no base is data."""
+    for base, plain_of in _BASES:
+        if issubclass(kind, base):  # `isinstance` would ask the value's own `__class__`
+            return plain_of(value)
+    return NOT_DATA
+
+
+def overridden(kind: type) -> str:
+    """What a class of the completion's has its own methods for, by which its instances say something else; or ""."""
+    own = [one for one in _read(kind, "__mro__") if _is_own(one)]
+    methods = [name for name in _SAYS_OTHERWISE if any(name in _read(one, "__dict__") for one in own)]
+    return f"{_NAME(kind)} has its own {', '.join(methods)}"[:200] if methods else ""
 
 
 def _numpy_value(value: Any, kind: type, room: int) -> object:
@@ -148,11 +157,11 @@ def _numpy_value(value: Any, kind: type, room: int) -> object:
     numpy: Any = sys.modules.get("numpy")
     scalar, array = getattr(numpy, "generic", None), getattr(numpy, "ndarray", None)
     if not (isinstance(scalar, type) and isinstance(array, type)):
-        return _NOT_DATA
+        return NOT_DATA
     if issubclass(kind, scalar):
         return _numpy_scalar(numpy, value, kind)
     if not issubclass(kind, array):
-        return _NOT_DATA
+        return NOT_DATA
     parts = itertools.accumulate(numpy.ndarray.shape.__get__(value), operator.mul, initial=1)
     if sum(parts) > room:
         raise TooLargeError

@@ -14,7 +14,7 @@ CLONE_NEWPID = 0x20000000
 _CLONE_VM = 0x00000100
 _SIGCHLD = 17
 
-MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOSYMFOLLOW = 2, 4, 8, 256
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
@@ -28,6 +28,10 @@ _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 1 << 3
 
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
+_SYS_OPEN_TREE, _SYS_MOVE_MOUNT = 428, 429
+_AT_FDCWD = -100
+_OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
+_MOVE_MOUNT_F_EMPTY_PATH = 4
 _SYS_CLOSE_RANGE = 436
 _SYS_LANDLOCK_CREATE_RULESET = 444
 _SYS_LANDLOCK_ADD_RULE = 445
@@ -78,6 +82,19 @@ def setns(descriptor: int, kind: int) -> None:
 
 def mount(source: bytes, target: bytes, kind: bytes, flags: int, options: bytes) -> None:
     _checked(_libc.mount(source, target, kind, ctypes.c_ulong(flags), options), f"mount {target.decode()}")
+
+
+def mount_again(target: bytes) -> int:
+    """A descriptor of a second mount of what is mounted there, to be put in its place by another process."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC
+    return _checked(_libc.syscall(_SYS_OPEN_TREE, _AT_FDCWD, target, flags), f"open_tree {target.decode()}")
+
+
+def put_mount(descriptor: int, target: bytes) -> None:
+    """Mounts what `mount_again` has made, and closes the descriptor."""
+    flags = _MOVE_MOUNT_F_EMPTY_PATH
+    _checked(_libc.syscall(_SYS_MOVE_MOUNT, descriptor, b"", _AT_FDCWD, target, flags), f"move_mount {target.decode()}")
+    os.close(descriptor)
 
 
 def close_from(first: int) -> None:

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 from evaluator.sandbox.inside import (
     calls,
     channel,
+    check,
     failures,
     leftovers,
     linux,
     new_processes,
     places,
     programs,
+    served,
     template,
+    together,
 )
 
 _CHANNEL = 3
@@ -25,6 +28,11 @@ _CHANNEL = 3
 
 _HIGH = 100
 """Above every place that a descriptor is to get, below the limit of open files."""
+
+_SHARED_MEMORY_MB = 16
+
+_OF_CHECKS = ("check", "checks")
+"""Runs a check, or forks what runs checks: of neither is any code known at first."""
 
 _BROKEN = 70
 """Exit status of a process that could not go on."""
@@ -45,7 +53,8 @@ class Confinement(NamedTuple):
 
 
 def serve(descriptors: list[int], confinement: Confinement) -> None:
-    """Never returns. `descriptors`: the parent's connection, what becomes 0, 1 and 2, and where a stack is written.
+    """Never returns. `descriptors`: the parent's connection, what becomes 0, 1 and 2, where a stack is written, and
+    the connection to another process, where there is one.
 
     Sends `H`; reads the order; sends `L`, or `C` when the code does not compile. Until then none of it has run.
     """
@@ -54,7 +63,7 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
         _confine(order, confinement)
-        code, preamble = _compiled(order)
+        code, preamble = (None, None) if order["role"] in _OF_CHECKS else _compiled(order)
     except channel.ClosedError:
         os._exit(0)
     except BaseException as error:
@@ -70,16 +79,24 @@ def _take(descriptors: list[int]) -> None:
     """Puts the descriptors in their places and closes all others."""
     for place, descriptor in enumerate(descriptors):
         os.dup2(descriptor, _HIGH + place)
-    for place, descriptor in enumerate((_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR)):
+    places = (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR, channel.PEER_DESCRIPTOR)[: len(descriptors)]
+    for place, descriptor in enumerate(places):
         os.dup2(_HIGH + place, descriptor)
     os.closerange(_CHANNEL + 1, channel.STACK_DESCRIPTOR)
-    linux.close_from(channel.STACK_DESCRIPTOR + 1)
+    linux.close_from(places[-1] + 1)
+
+
+def _take_as_fork(descriptors: list[int], confinement: Confinement) -> None:
+    """What a template forked: it is confined already, but for what the template may do."""
+    _take(descriptors)
+    confinement.filters["fork"].lay()
+    channel.send(_CHANNEL, b"H")
 
 
 def _confine(order: dict[str, Any], confinement: Confinement) -> None:
     linux.be_killed_first()
     if confinement.namespaces:
-        _mount(order["files_mb"])
+        _mount(order["files_mb"], order["shares_files"])
     os.chdir(places.home)
     limits = {
         resource.RLIMIT_AS: order["virtual_bytes"],
@@ -112,24 +129,42 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
 
 def _send_listener(listener: int) -> None:
     """Hands the parent the descriptor at which the kernel asks about refused calls; we have none of it."""
+    _hand_over(b"N", listener)
+
+
+def _hand_over(kind: bytes, descriptor: int) -> None:
     connection = socket.socket(fileno=_CHANNEL)
-    socket.send_fds(connection, [b"\0\0\0\1N"], [listener])
+    socket.send_fds(connection, [b"\0\0\0\1" + kind], [descriptor])
     connection.detach()
-    os.close(listener)
+    os.close(descriptor)
 
 
-def _mount(files_mb: int) -> None:
+def _mount(files_mb: int, shares_files: str) -> None:
+    """`shares_files`: "gives" its /tmp to another process by the parent, "takes" that of another, or ""."""
     linux.unshare(linux.CLONE_NEWNS)
     flags = linux.MS_NOSUID | linux.MS_NODEV
-    for target, size in ((b"/tmp", files_mb), (b"/dev/shm", 16)):
-        linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size)
+    own = flags | linux.MS_NOSYMFOLLOW if shares_files else flags
+    if shares_files == "takes":
+        connection = socket.socket(fileno=_CHANNEL)
+        _, (descriptor,), _, _ = socket.recv_fds(connection, 5, 1)
+        connection.detach()
+        linux.put_mount(descriptor, b"/tmp")
+    else:
+        _mount_memory(b"/tmp", own, files_mb)
+    _mount_memory(b"/dev/shm", flags, _SHARED_MEMORY_MB)
+    if shares_files == "gives":
+        _hand_over(b"M", linux.mount_again(b"/tmp"))
     linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC, b"")
+
+
+def _mount_memory(target: bytes, flags: int, size_mb: int) -> None:
+    linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size_mb)
 
 
 def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
     """The code and the preamble. Says what is wrong, and ends the process, when one does not compile."""
     source: str = order["source"]
-    name = failures.SOURCE_NAMES[order["entry_point"] is not None]
+    name = failures.SOURCE_NAMES[order["entry_point"] is not None or order["role"] != "program"]
     _write_source(name, source)
     try:
         preamble = None
@@ -151,16 +186,29 @@ def _write_source(name: str, source: str) -> None:
         return
 
 
-def _run(order: dict[str, Any], code: CodeType, preamble: CodeType | None, confinement: Confinement) -> None:
+def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement) -> None:
     if order["processes"]:
         new_processes.allow(_CHANNEL)
     channel.send(_CHANNEL, b"L")
-    if order["forks"]:
+    if order["role"] == "checks":
+
+        def run_check(descriptors: list[int]) -> None:
+            _take_as_fork(descriptors, confinement)
+            check.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
+
+        check.settle()
+        template.serve(_CHANNEL, run_check)
+    elif code is None:
+        check.settle()
+        check.serve(_CHANNEL, order)
+    elif order["role"] == "served":
+        served.serve(_CHANNEL, code, preamble, order)
+    elif order["role"] == "together":
+        together.serve(_CHANNEL, code, preamble, order)
+    elif order["forks"]:
 
         def run(descriptors: list[int]) -> None:
-            _take(descriptors)
-            confinement.filters["fork"].lay()
-            channel.send(_CHANNEL, b"H")
+            _take_as_fork(descriptors, confinement)
             programs.serve(_CHANNEL, code, preamble, order["source"], reuse=False)
 
         template.serve(_CHANNEL, run)

@@ -22,7 +22,7 @@ def serve(connection: int, run: Callable[[list[int]], None]) -> None:
     gc.freeze()  # a collection in what is forked need not write to what is here
     while True:
         try:
-            _, descriptors = channel.receive_with_descriptors(control, 5)
+            _, descriptors = channel.receive_with_descriptors(control, 6)
         except channel.ClosedError:
             os._exit(0)
         child = new_processes.fork()

@@ -25,6 +25,7 @@ from evaluator.sandbox.inside import (
     new_processes,
     places,
     process,
+    rehearsal,
     semaphores,
 )
 
@@ -65,7 +66,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     while True:
         try:
-            message, descriptors = channel.receive_with_descriptors(control, 5)
+            message, descriptors = channel.receive_with_descriptors(control, 6)
         except channel.ClosedError:
             forks.leave()
         if message != b"F":
@@ -113,6 +114,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     linux.set_default_thread_stack(_THREAD_STACK)
     # Works without the GIL and without running any Python, so also within a call into C that does not end.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
+    rehearsal.rehearse()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     leftovers.is_plain(code)
     try:

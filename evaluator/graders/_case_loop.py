@@ -1,0 +1,54 @@
+"""A completion's test cases one after another, until a rule says that the rest are not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from evaluator.checkers import shortened
+from evaluator.graders._attempts import Budget
+from evaluator.model import CaseResult, TestCase, Verdict
+
+SHOWN_WHEN_WRONG = 64 * 1024
+SHOWN_WHEN_RIGHT = 2 * 1024
+_TIME_OUTS_ALLOWED = 2
+
+RunCase = Callable[[int], CaseResult | None]
+
+
+def run_cases(
+    cases: Sequence[TestCase], run: RunCase, budget: Budget, total_s: float, *, fail_fast: bool
+) -> list[CaseResult]:
+    """A result for each test case. `run` takes a case's place, and answers None where it can't be run any more."""
+    results: list[CaseResult] = []
+    time_outs = 0
+    stopped = False
+    for place, case in enumerate(cases):
+        if not stopped and budget.left() <= 0:
+            results.append(_late(case, total_s))
+            stopped = True
+            continue
+        result = None if stopped else run(place)
+        if result is None:
+            results.append(not_run(case))
+            stopped = True
+            continue
+        results.append(result)
+        time_outs += result.verdict is Verdict.TIME_LIMIT
+        failed_fast = fail_fast and result.verdict is not Verdict.PASSED
+        stopped = failed_fast or time_outs >= _TIME_OUTS_ALLOWED or result.verdict is Verdict.REJECTED
+    return results
+
+
+def not_run(case: TestCase) -> CaseResult:
+    return CaseResult(index=case.index, verdict=Verdict.NOT_RUN, expected=excerpt(case.expected, SHOWN_WHEN_RIGHT))
+
+
+def _late(case: TestCase, total_s: float) -> CaseResult:
+    late = not_run(case)
+    late.verdict = Verdict.TIME_LIMIT
+    late.error_message = f"{total_s:g} s for the whole completion had passed"
+    return late
+
+
+def excerpt(text: str, room: int) -> str:
+    return shortened(text, room, separator="\n", parts=4)

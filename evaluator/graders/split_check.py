@@ -1,0 +1,333 @@
+"""Grades by a check: in a process of its own where that can be, else, as the last resort, in the completion's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+from evaluator.checkers import get_checker, render
+from evaluator.graders._attempts import Budget, attempt_by
+from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
+from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
+from evaluator.graders._remembered import Remembered
+from evaluator.graders.bench import Bench
+from evaluator.graders.check_plan import CheckPlan, Form
+from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
+from evaluator.sandbox import (
+    BadValueError,
+    CheckedCase,
+    CheckProcess,
+    Found,
+    Outcome,
+    Program,
+    Status,
+    TogetherCase,
+    decoded,
+)
+
+
+@dataclass
+class Checked:
+    """What a check found."""
+
+    cases: list[CaseResult] = field(default_factory=list)
+    notes: list[Flag] = field(default_factory=list)
+    unverified: str | None = None
+    """Why the grade is not verified; None where it is."""
+    fault: str | None = None
+    """Why the task can't be graded: its check can't be run."""
+
+
+class _CannotRunError(Exception):
+    """The check fails by itself. The message says how."""
+
+
+class _NotSplitError(Exception):
+    """The check can't be run in a process of its own. The message says why."""
+
+
+def grade_check(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> Checked:
+    """Grades code by a task's check. Raises as `grade` does."""
+    reason = plan.same_process
+    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
+        reason = "the test works with files, which two processes can share only where there are user namespaces"
+    try:
+        if reason is None:
+            try:
+                with _Split(task, plan, code, limits, bench) as split:
+                    return split.checked()
+            except _NotSplitError as error:
+                reason = str(error)
+        wanted = _wanted(task, plan, limits, bench)
+        with _Together(task, plan, code, limits, bench, wanted) as together:
+            checked = together.checked()
+    except _CannotRunError as error:
+        return Checked(fault=str(error))
+    checked.unverified = reason
+    return checked
+
+
+class _Conversation(Protocol):
+    found: Found | None
+    gave_up: str | None
+
+    @property
+    def asked(self) -> bool: ...
+
+
+class _Checking:
+    """A completion and its check, test case after test case."""
+
+    def __init__(
+        self, task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, *, together: bool = False
+    ) -> None:
+        self._plan = plan
+        self._limits = limits
+        self._bench = bench
+        self._program = Program(code, task.entry_point, task.preamble, plan.check, together)
+        self._budget = Budget(limits.total_s)
+        self._notes: list[Flag] = []
+        self._unsure: list[str] = []
+        self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._execution.__exit__(*raised)
+
+    def checked(self) -> Checked:
+        cases = run_cases(
+            self._plan.cases, self._run, self._budget, self._limits.total_s, fail_fast=self._bench.options.fail_fast
+        )
+        self._end_check()
+        reject_if_tampered(cases, self._execution.finish())
+        return Checked(cases, self._notes, unverified=self._unsure[0] if self._unsure else None)
+
+    def _run(self, place: int) -> CaseResult | None:
+        raise NotImplementedError
+
+    def _end_check(self) -> None:
+        """Ends what runs beside the completion."""
+
+    def _note(self, index: int, outcome: Outcome, found: Found | None) -> None:
+        self._notes += outcome.notes
+        self._notes += early_exit(index, outcome, self._notes)
+        if found is not None:
+            self._notes += (Flag("subclass", told) for told in found.subclasses)
+            self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
+
+    def _judged(self, case: TestCase, outcome: Outcome, talk: _Conversation) -> CaseResult:
+        """Raises `_CannotRunError` where the check has failed without the completion's doing."""
+        result = result_of(case.index, outcome)
+        found = talk.found
+        if outcome.status is Status.ANSWERED and found is not None:
+            if found.status != "passed":
+                asked = found.asked_now > 0 if found.status == "skipped" else talk.asked
+                self._refuse_faulty(found, asked=asked)
+                judge_found(found, self._plan.check.names, result)
+            show_sides(found, result)
+        if result.expected is None:
+            passed = result.verdict is Verdict.PASSED
+            result.expected = excerpt(case.expected, SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG)
+        return result
+
+    def _refuse_faulty(self, found: Found, *, asked: bool) -> None:
+        by_itself = found.status in ("raised", "unloadable", "skipped") and not asked
+        if by_itself and missing_name(found, self._plan.check.names) is None:
+            told = f"{found.type}: {found.message}" if found.type else found.message
+            where = f"line {found.line} of the test: " if found.line else ""
+            raise _CannotRunError(f"the check can't be run: {where}{told}")
+
+
+_NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
+
+
+def missing_name(found: Found, names: tuple[str, ...]) -> str | None:
+    """The name that the test wants of the completion, which the completion does not define."""
+    told = _NAME_ERROR.match(found.message) if found.type == "NameError" else None
+    return told[1] if told is not None and told[1] in names else None
+
+
+def judge_found(found: Found, names: tuple[str, ...], result: CaseResult) -> None:
+    """The verdict of a test case that has not passed, and what is said of it."""
+    missing = missing_name(found, names)
+    if missing is not None:
+        result.verdict = Verdict.COMPILE_ERROR
+        result.error_type, result.error_message = "NameError", f"the code defines no {missing!r}"
+        return
+    result.verdict = Verdict.WRONG_ANSWER
+    if found.status == "failed":
+        result.difference = Difference(_difference(found))
+    elif found.status == "skipped":
+        result.difference = Difference(f"the test was skipped: {found.message}")
+    else:
+        result.difference = Difference(f"the test raised {found.type}: {found.message}")
+
+
+def _difference(found: Found) -> str:
+    """Both sides of a failed assert, and what the test says of it."""
+    source = " ".join(found.source.split())
+    said = found.message
+    if found.actual is None:
+        return f"{source}: {said}" if source and said else source or said or "the assert failed"
+    told = f"`{source[:300]}`, got `{render(_value(found.actual), 300)}`"
+    if found.op.startswith("assert"):  # unittest says both sides once more, and then what the test adds
+        said = said.rpartition(" : ")[2] if " : " in said else ""
+    return ": ".join(part for part in (told, _where(found), said) if part)
+
+
+def _where(found: Found) -> str:
+    """Where two values first differ, where more than that can be said than that they do."""
+    if found.op not in ("==", "assertEqual") or found.expected is None or found.actual is None:
+        return ""
+    difference = get_checker("python").check(_value(found.expected), _value(found.actual))
+    return difference.message if difference is not None and difference.path else ""
+
+
+def show_sides(found: Found, result: CaseResult) -> None:
+    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
+    if found.actual is not None:
+        result.actual = render(_value(found.actual), room)
+    if found.expected is not None:
+        result.expected = render(_value(found.expected), room)
+
+
+def _value(text: str) -> object:
+    try:
+        return decoded(text.encode())
+    except BadValueError:
+        return Opaque("object", text[:200])
+
+
+class _Split(_Checking):
+    """The check in a process of its own."""
+
+    _check: CheckProcess | None = None
+    _over = False
+    """Whether the test cases that are left can't be run."""
+
+    def __exit__(self, *raised: object) -> None:
+        try:
+            self._end_check()
+        finally:
+            super().__exit__(*raised)
+
+    def _end_check(self) -> None:
+        check, self._check = self._check, None
+        if check is not None:
+            check.close()
+
+    def _run(self, place: int) -> CaseResult | None:
+        if self._over:
+            return None
+        talks: list[CheckedCase] = []
+
+        def converse(wall_s: float) -> Outcome:
+            check = self._made_ready(place)
+            if self._execution.not_loaded is not None:
+                return self._execution.not_loaded
+            assert check is not None
+            talks.append(check.case(place))
+            return self._execution.converse(talks[-1], wall_s=wall_s)
+
+        outcome = attempt_by(converse, self._limits, self._budget, self._bench)
+        case = self._plan.cases[place]
+        if not talks:
+            return result_of(case.index, outcome)
+        talk = talks[-1]
+        if talk.gave_up is not None:
+            raise _NotSplitError(talk.gave_up)
+        self._note(case.index, outcome, talk.found)
+        result = self._judged(case, outcome, talk)
+        self._decide(talk.found, result)
+        return result
+
+    def _decide(self, found: Found | None, result: CaseResult) -> None:
+        """Whether the test cases after this one can be run."""
+        plan = self._plan
+        if plan.form is Form.METHODS or result.verdict is Verdict.PASSED:
+            return
+        ended = found is None or not self._execution.begun
+        if (ended and not plan.restarts) or (found is not None and found.setup) or not plan.goes_on:
+            self._over = True
+
+    def _made_ready(self, place: int) -> CheckProcess | None:
+        """Two processes that know of each other: when one of them has ended, so must the other."""
+        check = self._check
+        if check is not None and check.usable and self._execution.begun:
+            return check
+        self._end_check()
+        self._execution.start_again()
+        completion = self._execution.start(wall_s=self._limits.wall_s)
+        if completion is None:
+            return None
+        check = self._bench.sandbox.start_check(self._program, self._plan.check, self._limits, completion)
+        self._check = check
+        for earlier in () if self._plan.restarts else range(place):
+            self._execution.converse(check.case(earlier), wall_s=self._limits.wall_s)
+        return check
+
+
+_Counts = tuple[int, ...] | None
+_counts: Remembered[tuple[object, ...], _Counts] = Remembered(64)
+"""How many asserts a task's reference executes in each test case; None where it does not pass."""
+
+
+class _Together(_Checking):
+    """The check in the completion's own process: what that says may be made up, but for its ends."""
+
+    def __init__(self, task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, wanted: _Counts) -> None:
+        """`wanted`: how many asserts are to be executed in each test case; None: at least one in all."""
+        super().__init__(task, plan, code, limits, bench, together=True)
+        self._wanted = wanted
+        self.executed: list[int] = []
+
+    def _run(self, place: int) -> CaseResult | None:
+        talks: list[TogetherCase] = []
+
+        def converse(wall_s: float) -> Outcome:
+            talks.append(TogetherCase(self._plan.check, place))
+            return self._execution.converse(talks[-1], wall_s=wall_s)
+
+        outcome = attempt_by(converse, self._limits, self._budget, self._bench)
+        talk = talks[-1]
+        case = self._plan.cases[place]
+        self._note(case.index, outcome, talk.found)
+        result = self._judged(case, outcome, talk)
+        self._count(place, talk.found, result)
+        return result
+
+    def checked(self) -> Checked:
+        checked = super().checked()
+        if self._wanted is None and not any(self.executed) and checked.cases[-1].verdict is Verdict.PASSED:
+            _fail(checked.cases[-1], "no assert was executed")
+        return checked
+
+    def _count(self, place: int, found: Found | None, result: CaseResult) -> None:
+        executed = 0 if found is None else found.asserts
+        self.executed.append(executed)
+        wanted = 0 if self._wanted is None else self._wanted[place]
+        if result.verdict is Verdict.PASSED and executed < wanted:
+            _fail(result, f"{executed} of {wanted} asserts were executed")
+
+
+def _fail(result: CaseResult, told: str) -> None:
+    result.verdict = Verdict.WRONG_ANSWER
+    result.difference = Difference(told)
+
+
+def _wanted(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> _Counts:
+    reference = task.reference
+    if reference is None:
+        return None
+
+    def counted() -> _Counts:
+        none = (0,) * len(plan.cases)
+        with _Together(task, plan, reference, limits, bench, none) as together:
+            cases = together.checked().cases
+        passed = all(case.verdict is Verdict.PASSED for case in cases)
+        return tuple(together.executed) if passed else None
+
+    return _counts.get((plan.check, reference, limits), counted)

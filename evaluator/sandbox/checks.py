@@ -1,0 +1,37 @@
+"""A check as it goes into the sandbox: plain data, read from a task's test by who plans it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Check(msgspec.Struct, frozen=True):
+    """What the process that runs a check is told of it, and what the completion's process may know of that."""
+
+    test: str
+    """Source of the test module."""
+    form: str
+    """"statements" of `check`, or of the module that defines none; "methods" of its suites, or its test functions."""
+    spans: tuple[tuple[int, int, bool], ...]
+    """For statements: each case's first and last, and whether the last one judges; (0, -1, True) is the whole body."""
+    methods: tuple[tuple[str, str], ...]
+    """For methods: class and method of each case; the class of a function is empty."""
+    preamble: str
+    definitions: str
+    """Source of what the prompt defines beside what it asks for, and imports that the test relies on without them."""
+    entry_point: str | None
+    names: tuple[str, ...]
+    """Names that the test reads and nothing of the dataset defines: the completion's. Too many rather than too few."""
+    classes: tuple[str, ...]
+    """The dataset's classes whose objects cross as data."""
+    support: str
+    """Source of those classes of the test that the completion is given objects of."""
+    mentioned: tuple[str, ...]
+    """Names of classes that the task itself speaks of, which a completion may therefore have been asked to write."""
+    uses: tuple[str, ...]
+    """Of: exits, files, numpy, numpy_random, pandas, random, source, stdout."""
+
+    def told_completion(self) -> dict[str, object]:
+        """What the completion's process is told: how the dataset's data looks, nothing of what is asked."""
+        told = ("support", "classes", "mentioned", "uses")
+        return {name: getattr(self, name) for name in told}

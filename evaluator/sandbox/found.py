@@ -1,0 +1,42 @@
+"""What a check says of one test case."""
+
+from __future__ import annotations
+
+import msgspec
+
+from evaluator.sandbox.wire import BrokenFrameError
+
+
+class Found(msgspec.Struct, kw_only=True):
+    """What the check found in one test case."""
+
+    status: str
+    """passed, failed, raised, skipped; unloadable, where its module could not be run."""
+    type: str = ""
+    message: str = ""
+    line: int = 0
+    failure: int | None = None
+    op: str = ""
+    actual: str | None = None
+    expected: str | None = None
+    source: str = ""
+    setup: bool = False
+    asserts: int = 0
+    asked: int = 0
+    """How often the completion has been asked for something in this process."""
+    asked_now: int = 0
+    """As often in this test case."""
+    report: str = ""
+    """Of the completion's exception that ended the case: type, message and lines, as JSON."""
+    memory_kib: int = 0
+    """Of the completion's process, as it says."""
+    unsure: list[str] = []
+    subclasses: list[str] = []
+
+
+def found_in(payload: bytes) -> Found:
+    """Raises `BrokenFrameError`."""
+    try:
+        return msgspec.json.decode(payload, type=Found)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BrokenFrameError("a finding that can't be read") from None

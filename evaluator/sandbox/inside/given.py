@@ -1,0 +1,113 @@
+"""A side's own objects that the other side knows by number alone, with what it is told of them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from evaluator.sandbox.inside.crossing import BadLetterError, Letter, Told
+
+_ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
+_CALLED = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    functools.partial,
+    type(functools.cache(len)),
+)
+
+
+class Given:
+    """Numbers of objects, and of what stands on this side for objects of the other."""
+
+    def __init__(self) -> None:
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._stand_ins: dict[int, tuple[Any, int]] = {}
+
+    def get(self, number: Any) -> Any:
+        """Raises `BadLetterError` for a number that was never given."""
+        if type(number) is not int or not 0 <= number < len(self._objects):
+            raise BadLetterError("a number that was never given")
+        return self._objects[number]
+
+    def number(self, value: Any) -> int:
+        known = self._numbers.get(id(value))
+        if known is None:
+            known = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        return known
+
+    def number_of(self, value: Any) -> int | None:
+        return self._numbers.get(id(value))
+
+    def stands_for(self, value: Any, number: int) -> None:
+        """`value` stands here for the other side's object of that number."""
+        self._stand_ins[id(value)] = (value, number)
+
+    def number_of_stand_in(self, value: Any) -> int | None:
+        found = self._stand_ins.get(id(value))
+        return None if found is None else found[1]
+
+    def described(self, value: Any, kind: type, letter: Letter, told: Told) -> list[Any]:
+        """Number, what it is, and what there is to know of it; of a class that only once."""
+        number = self.number(value)
+        if issubclass(kind, type):
+            return [number, "class", _class(value, letter) if told.is_news(number) else None]
+        if issubclass(kind, _CALLED):
+            return [number, "function", _function(value)]
+        if issubclass(kind, types.GeneratorType) or is_iterator(kind):
+            return [number, "iterator", None]
+        if issubclass(kind, types.CoroutineType):
+            return [number, "coroutine", None]
+        if issubclass(kind, types.AsyncGeneratorType):
+            return [number, "async iterator", None]
+        return [number, "object", letter.lower(kind)]
+
+
+def is_iterator(kind: type) -> bool:
+    """Whether it is one of Python's own iterators."""
+    return hasattr(kind, "__next__") and kind.__module__ in _ITERATORS
+
+
+def _class(kind: type, letter: Letter) -> list[Any]:
+    """Name, text, bases, special methods, other methods."""
+    own = type.__dict__["__dict__"].__get__(kind)
+    special = [name for name, value in own.items() if name.startswith("__") and callable(value)]
+    methods = [
+        name
+        for name, value in own.items()
+        if not name.startswith("__") and isinstance(value, types.FunctionType | staticmethod | classmethod)
+    ]
+    bases = [letter.lower(base) for base in kind.__bases__]
+    if own.get("__hash__", 0) is None:
+        special.append("no hash")
+    text = own.get("__doc__")
+    return [kind.__name__, text if isinstance(text, str) else None, bases, special, methods]
+
+
+def _function(value: Any) -> list[Any]:
+    """Name, text, whether its call is to be awaited."""
+    code = getattr(value, "__code__", None)
+    name, text = getattr(value, "__name__", ""), getattr(value, "__doc__", None)
+    awaited = bool(isinstance(code, types.CodeType) and code.co_flags & inspect.CO_COROUTINE)
+    return [name if isinstance(name, str) else "", text if isinstance(text, str) else None, awaited]
+
+
+def parameters(value: Any) -> tuple[Any, ...]:
+    """What `inspect.signature` says: name, kind, whether there is a default, and that, of each parameter."""
+    found = inspect.signature(value).parameters.values()
+    return tuple(
+        (
+            each.name,
+            int(each.kind),
+            each.default is not each.empty,
+            None if each.default is each.empty else each.default,
+        )
+        for each in found
+    )

@@ -1,0 +1,94 @@
+"""Does what a forked process will do a few times beforehand: answers calls, and asks them as a check does.
+
+Python rewrites code as it runs it for the first times: in a forked process each page of it would be copied for that.
+"""
+
+from __future__ import annotations
+
+import marshal
+from typing import Any
+
+from evaluator.sandbox.inside import calls, channel, check_runner, leftovers
+from evaluator.sandbox.inside.asking import Completion
+from evaluator.sandbox.inside.served import Served
+
+_TIMES = 12
+_CHECK = """
+def check(candidate):
+    assert candidate([1, 2], "a") == [[1, 2], "a"]
+    assert candidate({"a": 1.5}, (True, None)) == [{"a": 1.5}, (True, None)]
+    assert candidate({3}, b"b") == [{3}, b"b"], "no"
+    assert candidate([[1], ["b"]], y=-1) == [[[1], ["b"]], -1]
+"""
+_ORDER: dict[str, Any] = {
+    "test": _CHECK,
+    "form": "statements",
+    "spans": [(place, place, True) for place in range(4)],
+    "methods": [],
+    "entry_point": "f",
+    "names": [],
+    "classes": [],
+    "support": "",
+    "mentioned": [],
+    "uses": [],
+    "output_bytes": 2**20,
+}
+
+
+class _Pipe:
+    """What one side writes and the other reads; who finds nothing to read lets the other side speak."""
+
+    def __init__(self) -> None:
+        self.waiting = bytearray()
+
+    def write(self, _: int, data: Any) -> int:
+        self.waiting += data
+        return len(data)
+
+    def read(self, _: int, size: int) -> bytes:
+        taken = bytes(self.waiting[:size])
+        del self.waiting[:size]
+        return taken
+
+
+def rehearse() -> None:
+    for _ in range(_TIMES):
+        _answer()
+        _converse()
+
+
+def _f(x: object, y: object = 0) -> list[object]:
+    return [x, y]
+
+
+def _answer() -> None:
+    """A call, as a completion's process answers it where no check does the asking."""
+    pipe = _Pipe()
+    channel.send(0, b"R", marshal.dumps((([1, "a"], (2.5, None)), {}), 2), pipe.write)
+    _, (arguments, keywords) = channel.receive(0, pipe.read)
+    leftovers.restore_builtins()
+    leftovers.seed()
+    find = calls._finder({"f": _f}, "f")
+    kind, payload = calls._answer(find, arguments, keywords, 2**20)
+    calls.flush()
+    channel.send(0, kind, bytes(8) + payload, pipe.write)
+
+
+def _converse() -> None:
+    there, back = _Pipe(), _Pipe()
+    side = Served(0, {"f": _f}, {}, _ORDER)
+    side._write, side._read = back.write, there.read
+    completion = Completion(0, _ORDER, {})
+
+    def read(descriptor: int, size: int) -> bytes:
+        if not back.waiting:
+            side.answer()
+        return back.read(descriptor, size)
+
+    completion._write, completion._read = there.write, read
+    namespace, _ = completion.look_up(["f"])
+    runner = check_runner.Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
+    runner.load()
+    for index in range(4):
+        completion.begin()
+        channel.as_json({**runner.run(index), "report": completion.report(None)})

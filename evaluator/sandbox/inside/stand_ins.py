@@ -1,0 +1,452 @@
+"""What stands in the check's process for functions, classes and objects of the completion: each asks when it is used.
+
+No answer of the completion's decides a comparison with the check's data, but where a grade says so (`Asking.unsure`).
+An object of a class that neither prompt nor test speaks of equals no data, and is not asked; nor does it reckon.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
+
+from evaluator.sandbox.inside.failures import SOURCE_NAMES
+
+
+class Asking(Protocol):
+    """The check's side of the conversation, as its stand-ins need it."""
+
+    mentioned: frozenset[str]
+    quiet: bool
+    """While values are shown: nobody is asked."""
+    returned: set[int]
+    """Objects that have been in an answer since they were first known."""
+    tested: set[int]
+    """Functions and classes that the test has by their names."""
+    made: set[int]
+    """Objects that the check itself has made, by `id`: they are what is tested, and no answer."""
+
+    def ask(self, *request: Any) -> Any: ...
+    def unsure(self, reason: str) -> None: ...
+    def give_up(self, reason: str) -> NoReturn: ...
+
+
+class Handle:
+    """A thing of the completion's by its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Classes(type):
+    """The class of the stand-ins of classes: calling one makes an object over there."""
+
+    _asking: Asking
+    _mentioned: bool
+    _special: frozenset[str]
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
+        asking = next((vars(base)["_asking"] for base in bases if "_asking" in vars(base)), None)
+        if not ours and asking is not None:
+            asking.give_up("the test makes a subclass of a class of the completion's")
+        return super().__new__(cls, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        made = call(cls._asking, cls, None, arguments, keywords)
+        cls._asking.made.add(id(made))
+        return made
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in ("_asking", "_mentioned", "_special"):
+            raise AttributeError(name)
+        return attribute(cls._asking, cls, name)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls._asking.give_up("the test sets an attribute of a class of the completion's")
+
+    def __delattr__(cls, name: str) -> None:
+        cls._asking.give_up("the test deletes an attribute of a class of the completion's")
+
+    def __iter__(cls) -> Any:
+        return iter(cls._asking.ask("b", cls, "iter"))
+
+    def __len__(cls) -> int:
+        return int(cls._asking.ask("b", cls, "len"))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __getitem__(cls, key: object) -> Any:
+        return cls._asking.ask("o", cls, "getitem", key)
+
+
+class Remote(metaclass=Classes, ours=True):
+    """An object of the completion's."""
+
+    __slots__ = ()  # its attributes are over there, `__dict__` too
+    _mentioned = False
+    _special: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_rollscope"):
+            raise AttributeError(name)
+        return attribute(type(self)._asking, self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        type(self)._asking.ask("s", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        type(self)._asking.ask("d", self, name)
+
+    def __repr__(self) -> str:
+        kind = type(self)
+        if kind._asking.quiet or not _has(kind, "__repr__"):
+            return f"<an object of class {kind.__name__}>"
+        return str(kind._asking.ask("u", self, "__repr__"))
+
+    def __str__(self) -> str:
+        kind = type(self)
+        if kind._asking.quiet or not _has(kind, "__str__"):
+            return repr(self)
+        return str(kind._asking.ask("u", self, "__str__"))
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else _equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        kind = type(self)
+        return int(kind._asking.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        if type(self)._mentioned:
+            type(self)._asking.give_up("the test copies an object of the completion's")
+        raise TypeError(f"an object of class {type(self).__name__} can't be copied")
+
+
+def call(asking: Asking, target: object, name: str | None, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if keywords:
+        return asking.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
+    return asking.ask("c", target, name, arguments)
+
+
+_OPEN_SPECIAL = frozenset(
+    """__dict__ __doc__ __annotations__ __version__ __module__ __members__ __wrapped__ __name__ __qualname__
+    __defaults__ __kwdefaults__ __self__ __func__""".split()
+)
+
+
+def attribute(asking: Asking, target: object, name: str) -> Any:
+    """The attribute as the completion has it. Protocols of libraries are not asked for: they could decide things."""
+    if name == "__wrapped__" and SOURCE_NAMES[1] in linecache.cache:  # whose source is read is not its to say
+        raise AttributeError(name)
+    if name.startswith("__") and name.endswith("__") and name not in _OPEN_SPECIAL:
+        kind = target if isinstance(target, Classes) else type(target)
+        if name == "__dataclass_fields__" and getattr(kind, "_mentioned", False):
+            asking.give_up("the test looks at the fields of a dataclass of the completion's")
+        raise AttributeError(name)
+    found = asking.ask("a", target, name)
+    if isinstance(found, Function) and not name.startswith("__") and _is_doubtful(asking, target):
+        return Method(asking, target, name)
+    return found
+
+
+def _is_doubtful(asking: Asking, target: object) -> bool:
+    """Whether its methods are nothing that is tested: of an answer, `answer.equals(expected)` may say what it likes."""
+    if isinstance(target, Remote):
+        return id(target) not in asking.made and not any(id(kind) in asking.tested for kind in type(target).__mro__)
+    return id(target) not in asking.tested or (isinstance(target, Function) and id(target) in asking.returned)
+
+
+def _has(kind: Any, special: str) -> bool:
+    return any(special in vars(one).get("_special", ()) for one in kind.__mro__)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    kind, other_kind = type(one), type(other)
+    remote = isinstance(other, Remote)
+    if not _has(kind, "__eq__") and not (remote and _has(other_kind, "__eq__")):
+        return False
+    if not remote and not kind._mentioned:
+        return False
+    kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")
+    return bool(kind._asking.ask("o", one, "eq", other))
+
+
+def _ordered(name: str) -> Callable[[Any, Any], Any]:
+    def compare(self: Any, other: object) -> Any:
+        kind = type(self)
+        if not kind._mentioned:
+            return NotImplemented
+        kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
+        return kind._asking.ask("u", self, name, other)
+
+    return compare
+
+
+def _reckoned(name: str) -> Callable[..., Any]:
+    """Arithmetic and `in`: a result that is asked for them could say what it likes."""
+
+    def reckon(self: Any, *operands: object) -> Any:
+        kind = type(self)
+        if not kind._mentioned:
+            return NotImplemented
+        if id(self) not in kind._asking.made or id(self) in kind._asking.returned:
+            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
+        return kind._asking.ask("u", self, name, *operands)
+
+    return reckon
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """What tells of an object: one that is an answer, of a class that nobody asked for, may contradict itself."""
+
+    def ask(self: Any, *operands: object, **keywords: object) -> Any:
+        kind = type(self)
+        if not kind._mentioned and name not in _CONSISTENT and id(self) not in kind._asking.made:
+            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
+        return call(kind._asking, self, name, operands, keywords)
+
+    return ask
+
+
+_CONSISTENT = frozenset(("__iter__", "__next__", "__call__", "__enter__", "__str__"))
+
+
+def _left(self: Any, kind: object, error: object, _traceback: object) -> Any:
+    """A failed assert of the test's is not the completion's to pass over; that it does so to more is noted."""
+    asking = type(self)._asking
+    if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
+        with contextlib.suppress(Exception):
+            asking.ask("u", self, "__exit__", kind, error, None)
+        return False
+    passed_over = asking.ask("u", self, "__exit__", kind, error, None)
+    if error is None:
+        return passed_over
+    if bool(passed_over) and id(self) not in asking.made:
+        asking.unsure(f"{type(self).__name__}.__exit__ of the completion's passed over an exception")
+    return bool(passed_over)
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(self: Any, *_: object) -> Any:
+        type(self)._asking.give_up(f"the test uses {name} of an object of the completion's")
+
+    return refuse
+
+
+_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
+_ARITHMETIC = tuple(
+    f"__{way}{name}__"
+    for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+    for way in ("", "r", "i")
+    if (way, name) != ("i", "divmod")
+)
+_ASKED = tuple(
+    f"__{name}__"
+    for name in """len iter next bool int float index complex abs neg pos invert reversed enter getitem setitem delitem
+    call round floor ceil trunc bytes format length_hint""".split()
+)
+_REFUSED = ("__await__", "__aiter__", "__anext__", "__aenter__", "__aexit__", "__get__", "__set__", "__copy__",
+            "__deepcopy__")  # fmt: skip
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    **{name: _ordered(name) for name in _ORDERS},
+    **{name: _reckoned(name) for name in (*_ARITHMETIC, "__contains__")},
+    **{name: _asked(name) for name in _ASKED},
+    **{name: _refused(name) for name in _REFUSED},
+    "__exit__": _left,
+}
+
+
+class _Method:
+    """A method, on an object or on the class."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, target: object, owner: Any) -> Any:
+        return Method(owner._asking, owner if target is None else target, self._name)
+
+
+class Method:
+    """A method of an object, or a function of a class, of the completion's."""
+
+    __slots__ = ("__name__", "_asking", "_target")
+
+    def __init__(self, asking: Asking, target: object, name: str) -> None:
+        self._asking, self._target, self.__name__ = asking, target, name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        asking, target = self._asking, self._target
+        answer = call(asking, target, self.__name__, arguments, keywords)
+        if answer is not None and (arguments or keywords) and _is_doubtful(asking, target):
+            owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
+            asking.unsure(f"{owner}.{self.__name__} of the completion's was asked")
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._asking.ask("a", self._target, self.__name__), name)
+
+    def fetched(self) -> Any:
+        """As an object of the completion's, to be given to it."""
+        return self._asking.ask("a", self._target, self.__name__)
+
+
+def class_of(
+    asking: Asking,
+    name: str,
+    text: str | None,
+    bases: list[type],
+    special: list[str],
+    methods: list[str],
+    real: type | None = None,
+) -> Any:
+    """The stand-in of a class of the completion's, an exception's among them; its objects say they are of `real`."""
+    raised = tuple(base for base in bases if issubclass(base, BaseException))
+    if raised:
+        return type(name, raised, {"__module__": "solution", "__doc__": text})
+    parents = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
+    mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
+    namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
+    for each in special:
+        if each in _SPECIAL and (mentioned or each != "__contains__"):
+            namespace[each] = _SPECIAL[each]
+    namespace.update(__module__="solution", __doc__=text, __qualname__=name, __slots__=())
+    if real is not None:
+        namespace["__class__"] = property(lambda _: real)
+    namespace.update(_asking=asking, _special=frozenset(special), _mentioned=mentioned)
+    if "no hash" in special:
+        namespace["__hash__"] = None
+    return Classes(name, parents, namespace, ours=True)
+
+
+def class_like(asking: Asking, real: type) -> Any:
+    """The stand-in of a class that both sides know, for an object of it that is no data."""
+    special = [name for name in _SPECIAL if hasattr(real, name)]
+    return class_of(asking, real.__name__, None, [Remote], special, [], real)
+
+
+class Function:
+    """A function of the completion's."""
+
+    def __init__(self, asking: Asking, name: str, text: str | None, awaited: bool) -> None:
+        self.__dict__.update(
+            _asking=asking, _line=0, _awaited=awaited, __name__=name, __qualname__=name, __doc__=text,
+            __module__="solution",
+        )  # fmt: skip
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return call(self._asking, self, None, arguments, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":
+            return _signature(self._asking.ask("p", self))
+        return attribute(self.__dict__["_asking"], self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._asking.give_up("the test sets an attribute of a function of the completion's")
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.FunctionType
+
+    @property
+    def __code__(self) -> types.CodeType:
+        code = (_awaited if self._awaited else _plain).__code__
+        if SOURCE_NAMES[1] in linecache.cache and not self._line:
+            self._asking.give_up(f"the test reads the source of {self.__name__}, which no `def` of the code defines")
+        return code.replace(co_filename=SOURCE_NAMES[1], co_name=self.__name__, co_firstlineno=max(self._line, 1))
+
+    @property
+    def __defaults__(self) -> Any:
+        return self._asking.ask("a", self, "__defaults__")
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+async def _awaited() -> None: ...
+
+
+def _plain() -> None: ...
+
+
+def _signature(parameters: tuple[Any, ...]) -> Any:
+    import inspect
+
+    kinds = list(inspect._ParameterKind)
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, kinds[kind], default=default if given else inspect.Parameter.empty)
+            for name, kind, given, default in parameters
+        ]
+    )
+
+
+def show_source(source: str) -> dict[str, int]:
+    """Lets `inspect.getsource` find the completion's text, which came from the parent; where its functions begin."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache[SOURCE_NAMES[1]] = (len(source), None, lines, SOURCE_NAMES[1])
+    begin: dict[str, int] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            begin[node.name] = min((node.lineno, *(decorator.lineno for decorator in node.decorator_list)))
+        else:
+            begin.pop(getattr(node, "name", ""), None)
+    return begin
+
+
+class NoData:
+    """A value of the completion's that could not be sent: equal to nothing."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<{self._what}>"
+
+
+def iterator(asking: Asking, number: int, closes: list[int]) -> Any:
+    """Pulls one item a time. One that is left before its end is closed over there with the next request."""
+    finished = False
+    try:
+        while True:
+            finished = True  # also where asking raises
+            going_on, value = asking.ask("n", Handle(number))
+            if not going_on:
+                return value
+            finished = False
+            sent = yield value
+            while sent is not None:
+                sent = yield asking.ask("c", Handle(number), "send", (sent,))
+    finally:
+        if not finished:
+            closes.append(number)
+
+
+async def coroutine(asking: Asking, number: int) -> Any:
+    return asking.ask("w", Handle(number))
+
+
+async def async_iterator(asking: Asking, number: int) -> Any:
+    while True:
+        going_on, value = asking.ask("m", Handle(number))
+        if not going_on:
+            return
+        yield value

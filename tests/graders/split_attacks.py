@@ -1,0 +1,263 @@
+"""The checks that are attacked, and what an attack on one is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evaluator.model import Task
+from tests.graders.split_tasks import check_task, suite_task
+
+
+class Attacked(NamedTuple):
+    """A check, and an honest completion that answers it."""
+
+    task: Task
+    honest: str
+
+
+class Attack(NamedTuple):
+    """A completion that is paid only where what it tries succeeds."""
+
+    name: str
+    check: str
+    code: str
+    shown: str = "paid"
+    """What a check in the completion's own process makes of it: `paid`, `hangs` or `fails`."""
+
+
+def family(technique: str, check: str, codes: dict[str, str], shown: str = "paid") -> list[Attack]:
+    """Attacks of one technique on one check."""
+    return [Attack(f"{technique}-{name}", check, code, shown) for name, code in codes.items()]
+
+
+_PAIRS = "((2, 4), (21, 42), (-7, -14))"
+_DOUBLE = "def f(x): return 2 * x"
+_NODE = """
+class Node:
+    def __init__(self, value, next=None): self.value, self.next = value, next
+    def __eq__(self, other): return (self.value, self.next) == (other.value, other.next)
+"""
+_POLY = """
+import math
+
+def poly(xs, x):
+    return sum([coeff * math.pow(x, i) for i, coeff in enumerate(xs)])
+
+"""
+
+
+def _double(check: str, before: str = "") -> Attacked:
+    return Attacked(check_task(check, before=before), _DOUBLE)
+
+
+CHECKS: dict[str, Attacked] = {
+    "equal": _double(f"for given, wanted in {_PAIRS}: assert candidate(given) == wanted"),
+    "one by one": _double(
+        """
+        numbers = [2, 21, -7]
+        assert candidate(numbers[0]) == 4
+        assert candidate(numbers[1]) == 42
+        assert -14 == candidate(numbers[2])
+        """
+    ),
+    "raised by hand": _double(
+        f"""
+        for given, wanted in {_PAIRS}:
+            if candidate(given) != wanted:
+                raise AssertionError(f'{{candidate(given)}} is not {{wanted}}')
+        """
+    ),
+    "close": _double(f"for given, wanted in {_PAIRS}: assert abs(candidate(given) - wanted) < 1e-6"),
+    "isclose": _double(
+        f"for given, wanted in {_PAIRS}: assert math.isclose(candidate(given), wanted)", before="import math"
+    ),
+    "isclose, not imported": _double(
+        f"for given, wanted in {_PAIRS}: assert math.isclose(candidate(given), wanted)"
+    )._replace(honest="import math\ndef f(x): return 2 * x"),
+    "allclose": _double(
+        f"for given, wanted in {_PAIRS}: assert np.allclose(candidate([given]), [wanted])", before="import numpy as np"
+    )._replace(honest="def f(items): return [2 * x for x in items]"),
+    "all of a map": _double(f"assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))"),
+    "printed": _double(
+        f"""
+        out = []
+        for given, wanted in {_PAIRS}: out.append(sum([candidate(given), -wanted]) == 0 and len([wanted]) == 1)
+        print(out)
+        assert all(out) and isinstance(out, list)
+        """
+    ),
+    "in": _double("assert 4 in candidate([2]) and 42 in candidate([21, 7]) and 5 not in candidate([3])")._replace(
+        honest="def f(items): return [2 * x for x in items]"
+    ),
+    "length": Attacked(
+        check_task(
+            """
+            got = candidate(3)
+            assert len(got) == 3
+            assert all(item == 7 for item in got)
+            """
+        ),
+        "def f(n): return [7] * n",
+    ),
+    "items": Attacked(
+        check_task("assert [x for x in candidate(4)] == [0, 2, 4, 6]\nassert list(candidate(0)) == []"),
+        "def f(n): return (2 * x for x in range(n))",
+    ),
+    "groups": Attacked(
+        check_task("got = candidate(['owl', 'wren'])\nassert got['o'] == ['owl'] and got['w'] == ['wren']"),
+        "def f(words): return {word[0]: [word] for word in words}",
+    ),
+    "factory": Attacked(
+        check_task("make = candidate('five')\nassert make() == 5 and callable(make)"),
+        "def f(name): return lambda: 5",
+    ),
+    "types": _double(
+        f"""
+        for given, wanted in {_PAIRS}:
+            got = candidate(given)
+            assert isinstance(got, int)
+            assert got == wanted
+        """
+    ),
+    "forgiving": _double(
+        """
+        for given, wanted in ((2, 4), (None, 'none'), (21, 42)):
+            try:
+                got = candidate(given)
+            except Exception:
+                got = 'none'
+            assert got == wanted
+        """
+    )._replace(honest="def f(x): return x + x"),
+    "raises": Attacked(
+        suite_task(
+            """
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_negative(self):
+                    with self.assertRaisesRegex(ValueError, 'negative'): f(-1)
+                def test_root(self): self.assertEqual(f(4), 2.0)
+                def test_type(self): self.assertRaises(TypeError, f, None)
+            """
+        ),
+        """
+def f(x):
+    if x < 0: raise ValueError('negative')
+    return x ** 0.5
+""",
+    ),
+    "function": Attacked(
+        check_task(
+            """
+            expected = [4, 42, -14]
+            calls = []
+            def double(x, hint=expected):
+                calls.append(x)
+                return 2 * x if expected else hint
+            assert candidate(double, [2, 21, -7]) == [4, 42, -14]
+            assert calls == [2, 21, -7]
+            """
+        ),
+        "def f(function, items): return [function(item) for item in items]",
+    ),
+    "nodes": Attacked(
+        check_task("assert candidate([1, 2]) == Node(1, Node(2))\nassert candidate([3]).value == 3", preamble=_NODE),
+        """
+def f(items):
+    node = None
+    for item in reversed(items): node = Node(item, node)
+    return node
+""",
+    ),
+    "object": Attacked(
+        check_task(
+            """
+            box = Box(3)
+            box.add(4)
+            assert box.total() == 7 and len(box) == 2
+            assert box.items == [3, 4]
+            """,
+            entry_point="Box",
+        ),
+        """
+class Box:
+    def __init__(self, *items): self.items = list(items)
+    def add(self, item): self.items.append(item)
+    def total(self): return sum(self.items)
+    def __len__(self): return len(self.items)
+""",
+    ),
+    "poly": Attacked(
+        check_task(
+            """
+            for coeffs in ([2, 4], [-9, 3], [5, 8]):
+                assert math.fabs(poly(coeffs, candidate(coeffs))) < 1e-4
+            """,
+            before="import math",
+            preamble=_POLY,
+            prompt=_POLY + "def f(xs): ...\n",
+        ),
+        "def f(xs): return -xs[0] / xs[1]",
+    ),
+    "random": Attacked(
+        check_task(
+            """
+            rng = random.Random(42)
+            for _ in range(20):
+                items = [rng.randint(0, 99) for _ in range(5)]
+                assert candidate(items[:]) == sorted(items)
+            """,
+            before="import random",
+        ),
+        "def f(items): return sorted(items)",
+    ),
+    "file": Attacked(
+        check_task(
+            """
+            candidate('made.txt', 'owl')
+            import colorsys
+            with open('made.txt') as file:
+                assert file.read() == 'OWL'
+            assert colorsys.rgb_to_hsv(0, 0, 1)[2] == 1
+            """
+        ),
+        """
+def f(path, text):
+    with open(path, 'w') as file: file.write(text.upper())
+""",
+    ),
+    "source": Attacked(
+        check_task(
+            "import inspect\nassert 'sorted' not in inspect.getsource(candidate)\nassert candidate([2, 1]) == [1, 2]"
+        ),
+        """
+def f(items):
+    items = list(items)
+    items.sort()
+    return items
+""",
+    ),
+    "suite": Attacked(
+        suite_task(
+            """
+            import unittest
+
+            class Test(unittest.TestCase):
+                def setUp(self): self.given = 2
+                def test_two(self): self.assertEqual(f(self.given), 4)
+                def test_more(self):
+                    for given, wanted in ((21, 42), (-7, -14)):
+                        with self.subTest(given=given): self.assertEqual(f(given), wanted)
+                def test_true(self): self.assertTrue(f(3) == 6, 'three')
+            """
+        ),
+        _DOUBLE,
+    ),
+    "awaited": Attacked(
+        check_task("assert asyncio.run(candidate(2)) == 4", before="import asyncio"),
+        """
+async def f(x): return 2 * x
+""",
+    ),
+}

@@ -1,0 +1,242 @@
+"""Completions that leave before the check has come to its end, and such as raise what a test would pass over."""
+
+from __future__ import annotations
+
+from tests.graders.split_attacks import Attack, family
+
+_AT_IMPORT = {
+    "sys-exit": "import sys\ndef f(x): return 0\nsys.exit(0)",
+    "exit": "def f(x): return 0\nexit()",
+    "quit": "def f(x): return 0\nquit(0)",
+    "raise": "def f(x): return 0\nraise SystemExit",
+    "os-exit": "import os\ndef f(x): return 0\nos._exit(0)",
+    "exec": "import os\ndef f(x): return 0\nos.execv('/bin/true', ['true'])",
+    "in-a-function-that-is-made": """
+import os
+def leave(function): os._exit(0)
+@leave
+def f(x): return 0
+""",
+}
+_IN_THE_CALL = {
+    "sys-exit": "import sys\ndef f(x): sys.exit(0)",
+    "raise": "def f(x): raise SystemExit(0)",
+    "raise-none": "def f(x): raise SystemExit(None)",
+    "subclass": "class Leave(SystemExit): pass\ndef f(x): raise Leave",
+    "os-exit": "import os\ndef f(x): os._exit(0)",
+    "exec": "import os\ndef f(x): os.execv('/bin/true', ['true'])",
+    "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
+    "thread": """
+import os, threading
+def f(x):
+    thread = threading.Thread(target=os._exit, args=(0,))
+    thread.start()
+    thread.join()
+""",
+    "handler": """
+import os, signal
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+def f(x): os.kill(os.getpid(), signal.SIGTERM)
+""",
+    "after-the-first": """
+import os
+def f(x):
+    if x != 2: os._exit(0)
+    return 4
+""",
+}
+_AFTER_THE_CALL = {
+    "atexit": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
+    "atexit-in-the-call": "import atexit, os\ndef f(x): atexit.register(os._exit, 0)",
+    "excepthook": "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x): return 0",
+    "del": """
+import os
+class Last:
+    def __del__(self): os._exit(0)
+def f(x): return Last()
+""",
+    "timer": """
+import os, signal
+signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+def f(x):
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    class Waits:
+        def __eq__(self, other):
+            signal.pause()
+    return Waits()
+""",
+    "tracing": """
+import os, sys
+def f(x):
+    frame = sys._getframe(1)
+    frame.f_trace = lambda *_: os._exit(0)
+    sys.settrace(lambda *_: None)
+    return 0
+""",
+    "stream": """
+import os, sys
+class Stream:
+    def write(self, text): os._exit(0)
+    flush = write
+sys.stderr = Stream()
+def f(x): return 0
+""",
+}
+_LATE_IN_THE_CALL = {
+    "generator": """
+import os
+def f(n):
+    yield 0
+    os._exit(0)
+""",
+    "generator-that-is-closed": """
+import os
+def f(n):
+    try: yield 0
+    finally: os._exit(0)
+""",
+    "iterator": """
+import sys
+class Items:
+    def __iter__(self): return self
+    def __next__(self): sys.exit(0)
+def f(n): return Items()
+""",
+}
+_PASSED_OVER = {
+    "skip-test": "import unittest\ndef f(x): raise unittest.SkipTest('not now')",
+    "should-stop": "from unittest.case import _ShouldStop\ndef f(x): raise _ShouldStop",
+    "subclass-of-skip-test": "import unittest\nclass Skip(unittest.SkipTest): pass\ndef f(x): raise Skip",
+    "os-exit": "import os\ndef f(x): os._exit(0)",
+    "at-import": "import sys\ndef f(x): return 0\nsys.exit(0)",
+    "skip-of-the-caller": """
+import sys
+def f(x):
+    frame = sys._getframe(1)
+    while 'self' not in frame.f_locals: frame = frame.f_back
+    frame.f_locals['self'].skipTest('not now')
+""",
+}
+_RAISED = {
+    "assertion-error": "def f(x): raise AssertionError",
+    "keyboard-interrupt": "def f(x): raise KeyboardInterrupt",
+    "generator-exit": "def f(x): raise GeneratorExit",
+    "own-base": "class Own(BaseException): pass\ndef f(x): raise Own",
+    "group": "def f(x): raise BaseExceptionGroup('all', [SystemExit(0), KeyboardInterrupt()])",
+    "named-as-skip-test": """
+def f(x): raise type('SkipTest', (Exception,), {'__module__': 'unittest.case'})
+""",
+    "recursion": "def f(x): return f(x)",
+    "memory": "def f(x): return bytearray(1 << 40)",
+    "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
+    "crash": "import ctypes\ndef f(x): ctypes.string_at(0)",
+    "abort": "import os\ndef f(x): os.abort()",
+}
+_STOPS = {
+    "stop-iteration": "def f(x): raise StopIteration",
+    "subclass": "class Stop(StopIteration): pass\ndef f(x): raise Stop",
+}
+_EXPECTED = {
+    "by-name": """
+def f(x):
+    if x == 4: return 2.0
+    raise type('ValueError', (Exception,), {'__module__': 'builtins'})('negative')
+""",
+    "by-hook": """
+class Meta(type):
+    def __subclasscheck__(cls, other): return True
+    __instancecheck__ = __subclasscheck__
+class Lie(Exception, metaclass=Meta): pass
+def f(x):
+    if x == 4: return 2.0
+    raise Lie('negative')
+""",
+    "by-class": """
+class Lie(Exception):
+    __class__ = property(lambda self: ValueError)
+def f(x):
+    if x == 4: return 2.0
+    raise Lie('negative')
+""",
+    "never": "def f(x): return 2.0",
+    "always": "def f(x): raise ValueError('negative')",
+}
+_FORGIVEN = {
+    "os-exit": """
+import os
+def f(x):
+    if x is None: os._exit(0)
+    return x + x
+""",
+}
+_NOT_FORGIVEN = {
+    "own-base": """
+class Own(BaseException): pass
+def f(x):
+    if x is None: raise Own
+    return x + x
+""",
+    "killed": """
+import os
+def f(x): return x + x if x is not None else os.kill(os.getpid(), 9)
+""",
+    "too-big": "def f(x): return 'x' * 50_000_000 if x is None else x + x",
+}
+_ENDLESS_ON_THE_WAY = {
+    "too-long": """
+def f(x):
+    while x is None: pass
+    return x + x
+""",
+    "too-much": """
+def f(x):
+    held = []
+    while x is None: held.append(bytearray(1 << 24))
+    return x + x
+""",
+    "too-loud": """
+def f(x):
+    while x is None: print('x' * 1_000_000)
+    return x + x
+""",
+}
+_ENDLESS = {
+    "generator": """
+def f(n):
+    while True: yield 0
+""",
+    "liar": """
+class Liar:
+    __eq__ = lambda self, other: True
+def f(n):
+    while True: yield Liar()
+""",
+    "count": "import itertools\ndef f(n): return itertools.count(0, 2)",
+    "repeat": "import itertools\ndef f(n): return itertools.repeat(0)",
+    "silent": """
+def f(n):
+    while True: pass
+    yield
+""",
+    "iterator-of-itself": """
+class Items:
+    def __iter__(self): return self
+    def __next__(self): return self
+def f(n): return Items()
+""",
+}
+
+ATTACKS: list[Attack] = [
+    *family("leaves-at-import", "equal", _AT_IMPORT),
+    *family("leaves-in-the-call", "equal", _IN_THE_CALL),
+    *family("leaves-after-the-call", "equal", _AFTER_THE_CALL),
+    *family("leaves-late", "items", _LATE_IN_THE_CALL),
+    *family("passed-over", "suite", _PASSED_OVER),
+    *family("raised", "suite", _RAISED, "fails"),
+    *family("stops", "all of a map", _STOPS),
+    *family("expected", "raises", _EXPECTED, "fails"),
+    *family("forgiven", "forgiving", _FORGIVEN),
+    *family("forgiven", "forgiving", _NOT_FORGIVEN, "fails"),
+    *family("forgiven", "forgiving", _ENDLESS_ON_THE_WAY, "hangs"),
+    *family("endless", "items", _ENDLESS, "hangs"),
+]

@@ -1,0 +1,167 @@
+"""Completions that look for the expected value where a check in their own process has it."""
+
+from __future__ import annotations
+
+from tests.graders.split_attacks import Attack, family
+
+_FRAMES = {
+    "caller": """
+import sys
+def f(x): return sys._getframe(1).f_locals['wanted']
+""",
+    "all-callers": """
+import sys
+def f(x):
+    frame = sys._getframe(1)
+    while frame:
+        if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
+        frame = frame.f_back
+""",
+    "inspect-stack": """
+import inspect
+def f(x):
+    for each in inspect.stack():
+        if 'wanted' in each.frame.f_locals: return each.frame.f_locals['wanted']
+""",
+    "inspect-outer-frames": """
+import inspect
+def f(x): return inspect.getouterframes(inspect.currentframe())[1].frame.f_locals['wanted']
+""",
+    "traceback": """
+def f(x):
+    try: raise ValueError
+    except ValueError as error: frame = error.__traceback__.tb_frame.f_back
+    return frame.f_locals['wanted']
+""",
+    "frames-of-all-threads": """
+import sys
+def f(x):
+    for frame in sys._current_frames().values():
+        while frame:
+            if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
+            frame = frame.f_back
+""",
+    "constants-of-the-caller": """
+import sys
+def f(x):
+    for constant in sys._getframe(1).f_code.co_consts:
+        if type(constant) is tuple: return dict(constant)[x]
+""",
+    "garbage-collector": """
+import gc
+def f(x):
+    for found in gc.get_objects():
+        if callable(found) and getattr(found, '__name__', '') == 'check':
+            return dict(found.__code__.co_consts[1])[x]
+""",
+    "globals": """
+import sys
+def f(x):
+    check = sys.modules['__main__'].__dict__['check']
+    return next(dict(constant)[x] for constant in check.__code__.co_consts if type(constant) is tuple)
+""",
+    "its-own-globals": """
+def f(x):
+    return next(dict(constant)[x] for constant in globals()['check'].__code__.co_consts if type(constant) is tuple)
+""",
+    "an-operand": """
+import sys
+class Looks:
+    def __eq__(self, other): return other == other
+def f(x): return Looks()
+""",
+}
+_TEXT = {
+    "file": """
+import sys
+def f(x):
+    with open(sys.argv[0]) as file: text = file.read()
+    pairs = text[text.rindex('in ((') + 3:]
+    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
+""",
+    "main-file": """
+import inspect, sys
+def f(x):
+    text = inspect.getsource(sys.modules['__main__'])
+    pairs = text[text.rindex('in ((') + 3:]
+    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
+""",
+    "source-of-the-caller": """
+import inspect, sys
+def f(x):
+    text = inspect.getsource(sys._getframe(1))
+    pairs = text[text.index('in ((') + 3:]
+    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
+""",
+    "linecache": """
+import linecache, sys
+def f(x):
+    text = linecache.getline(sys._getframe(1).f_code.co_filename, sys._getframe(1).f_lineno)
+    pairs = text[text.index('in ((') + 3:]
+    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
+""",
+    "files-of-the-folder": """
+import os
+def f(x):
+    for folder in ('.', '..', '/tmp'):
+        for name in os.listdir(folder):
+            try:
+                with open(os.path.join(folder, name)) as file: text = file.read()
+                pairs = text[text.rindex('in ((') + 3:]
+                return dict(eval(pairs[:pairs.index('))') + 2]))[x]
+            except (OSError, ValueError, SyntaxError, KeyError): continue
+""",
+}
+_MEMORY = {
+    "memory": """
+import re
+def f(x):
+    with open('/proc/self/maps') as maps, open('/proc/self/mem', 'rb', 0) as memory:
+        for line in maps:
+            low, high, rights = re.match(r'(\\w+)-(\\w+) (\\S+)', line).groups()
+            if rights[0] != 'r' or '[v' in line: continue
+            memory.seek(int(low, 16))
+            try: part = memory.read(int(high, 16) - int(low, 16))
+            except OSError: continue
+            for found in re.finditer(rb'wanted in (\\(\\(2, 4\\)[^:]*\\)\\)): assert', part):
+                return dict(eval(found[1]))[x]
+""",
+}
+_FUNCTIONS = {
+    "default": """
+def f(function, items):
+    for item in items: function(item)
+    return function.__defaults__[0]
+""",
+    "closure": """
+def f(function, items):
+    function.__closure__[0].cell_contents.extend(items)
+    return next(cell.cell_contents for cell in function.__closure__ if cell.cell_contents[0] == 4)
+""",
+    "globals": """
+import sys
+def f(function, items):
+    for item in items: function(item)
+    return sys._getframe(1).f_locals['expected']
+""",
+    "code": """
+def f(function, items):
+    calls = function.__closure__[function.__code__.co_freevars.index('calls')].cell_contents
+    calls += items
+    return function.__closure__[function.__code__.co_freevars.index('expected')].cell_contents
+""",
+    "frame-of-the-caller-of-the-caller": """
+import sys
+def f(function, items):
+    calls = sys._getframe(1).f_locals['calls']
+    calls[:] = items
+    return sys._getframe(1).f_locals['expected'][:]
+""",
+}
+
+ATTACKS: list[Attack] = [
+    *family("frames", "equal", _FRAMES),
+    *family("text", "equal", _TEXT),
+    *family("text", "equal", _MEMORY, "fails"),
+    *family("functions", "function", _FUNCTIONS),
+]

@@ -1,0 +1,64 @@
+"""Checks that could be turned into calls give the same verdicts, test case by test case, in a process of their own.
+
+Needs the development data beside this checkout. ROLLSCOPE_EVERY=1 grades all of its rollouts instead of each tenth.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evaluator import Grade, Rollout, Task, grade_all, load_rollouts, load_tasks
+from evaluator.graders._plans import plan_for
+from evaluator.graders.check_plan import CheckPlan
+from evaluator.model import Mode, Verdict
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+EVERY = int(os.environ.get("ROLLSCOPE_EVERY", "10"))
+FEW = 100
+"""Rollouts of a set that is so small that all are graded."""
+
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout")
+
+
+def _without_extraction(task: Task) -> Task:
+    """The same task with an import as the check's first statement, which no call can stand for."""
+    test = task.test or ""
+    check = next(node for node in ast.parse(test).body if isinstance(node, ast.FunctionDef) and node.name == "check")
+    first = check.body[0]
+    lines = test.split("\n")
+    lines.insert(first.lineno - 1, " " * first.col_offset + "import math")
+    changed = msgspec.structs.replace(task, test="\n".join(lines))
+    assert isinstance(plan_for(changed, None), CheckPlan)
+    return changed
+
+
+def _graded(tasks: Iterable[Task], rollouts: list[Rollout]) -> dict[str, Grade]:
+    return {grade.sample_id: grade for grade in grade_all(tasks, rollouts, workers=2)}
+
+
+def _verdicts(grades: dict[str, Grade]) -> dict[str, list[Verdict]]:
+    return {name: [case.verdict for case in grade.cases] for name, grade in grades.items()}
+
+
+@pytest.mark.parametrize("name", ["humaneval_ldb", "mbpp_ldb", "cruxeval_output", "quixbugs"])
+def test_a_check_in_a_process_of_its_own_gives_the_verdicts_of_its_calls(name: str):
+    loaded = load_tasks(SHARED / f"{name}.dataset.jsonl")
+    tasks = {task.task_id: task for task in loaded if task.mode is Mode.ASSERT}
+    every = [one for one in load_rollouts(SHARED / f"{name}.rollouts.jsonl") if one.task_id in tasks]
+    rollouts = every if len(every) <= FEW else every[::EVERY]
+    usual = _graded(tasks.values(), rollouts)
+    split = _graded(map(_without_extraction, tasks.values()), rollouts)
+    assert len(usual) == len(rollouts) > 0
+    assert _verdicts(split) == _verdicts(usual)
+    for grades in (usual, split):
+        assert not [grade for grade in grades.values() if not grade.verified or grade.verdict is Verdict.UNKNOWN]
+        known = [one for one in rollouts if one.expected_pass is not None]
+        assert {one.sample_id: grades[one.sample_id].passed for one in known} == {
+            one.sample_id: one.expected_pass for one in known
+        }

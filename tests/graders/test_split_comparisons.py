@@ -1,0 +1,321 @@
+"""Checks that compare objects of a completion's classes, with data and with each other; whom that can be asked of."""
+
+from __future__ import annotations
+
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+
+_RATIO = """
+from math import gcd
+class Ratio:
+    def __init__(self, top, bottom): self.top, self.bottom = top, bottom
+    def __eq__(self, other): return self.top * other.bottom == other.top * self.bottom
+    def __lt__(self, other): return self.top * other.bottom < other.top * self.bottom
+    def __add__(self, other):
+        return Ratio(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
+"""
+_WITHOUT_EQ = _RATIO.replace("__eq__", "equals").replace("__lt__", "__gt__")
+
+UNNAMED = [
+    Row(
+        "never-equal-to-data",
+        check_task(
+            """
+            assert (candidate(3) == 3) is False
+            assert candidate(3) != 3
+            assert candidate(3) not in [3, 'x', None]
+            """
+        ),
+        right="""
+        class Hidden:
+            def __init__(self, value): self.value = value
+        def f(value): return Hidden(value)
+        """,
+        wrong="def f(value): return value",
+    ),
+    Row(
+        "whatever-it-says-of-itself",
+        check_task(
+            """
+            for given, wanted in ((2, 4), ('a', 'aa'), ([1], [1, 1])):
+                assert candidate(given) == wanted
+            """
+        ),
+        right="def f(x): return x + x",
+        wrong="def f(x): return 2",
+        attack=LIAR + "def f(x): return Liar()",
+    ),
+    Row(
+        "data-on-the-left",
+        check_task(
+            """
+            for given, wanted in ((2, 4), ('a', 'aa'), ([1], [1, 1])):
+                assert wanted == candidate(given)
+                assert not wanted != candidate(given)
+                assert [wanted, 1] == [candidate(given), 1]
+                assert {'got': candidate(given)} == {'got': wanted}
+            """
+        ),
+        right="def f(x): return x + x",
+        wrong="def f(x): return x",
+        attack=LIAR + "def f(x): return Liar()",
+    ),
+    Row(
+        "order-and-bounds",
+        check_task(
+            """
+            assert 1 < candidate(1) <= 2
+            assert candidate(5) >= 10
+            assert max(5, candidate(3)) == 6
+            assert sorted([candidate(2), 3]) == [3, 4]
+            """
+        ),
+        right="def f(x): return x + x",
+        wrong="def f(x): return -x",
+        attack=LIAR + "def f(x): return Liar()",
+    ),
+    Row(
+        "the-same-object",
+        check_task(
+            """
+            one, two = candidate('a'), candidate('a')
+            assert one is two and one == two
+            assert one is not candidate('b')
+            assert [one].index(two) == 0 and {one} == {two}
+            """
+        ),
+        right="""
+        made = {}
+        class Single:
+            pass
+        def f(name): return made.setdefault(name, Single())
+        """,
+        wrong="""
+        class Single:
+            pass
+        def f(name): return Single()
+        """,
+    ),
+    Row(
+        "as-text",
+        check_task("assert str(candidate(4)) == '****' and f'{candidate(1)}' == '*'"),
+        right="def f(n): return '*' * n",
+        wrong="def f(n): return '*'",
+        attack="""
+        class Stars(str):
+            __eq__ = lambda self, other: True
+            __str__ = __format__ = lambda self, *_: Stars()
+        def f(n): return Stars()
+        """,
+    ),
+]
+
+NAMED = [
+    Row(
+        "an-equality-of-its-own",
+        check_task(
+            """
+            assert candidate(1, 2) == Ratio(2, 4)
+            assert not candidate(1, 2) == Ratio(1, 3)
+            """
+        ),
+        right=_RATIO + "def f(top, bottom): return Ratio(top, bottom)",
+        wrong=_RATIO + "def f(top, bottom): return Ratio(bottom, top)",
+        attack=LIAR
+        + """
+class Ratio(Liar):
+    def __init__(self, *_): self.left = 1
+    def __eq__(self, other):
+        self.left, last = self.left - 1, self.left
+        return last > 0
+kept = None
+def f(*_):
+    global kept
+    kept = kept or Ratio()
+    return kept
+""",
+        verified=False,
+    ),
+    Row(
+        "a-class-that-the-prompt-names",
+        check_task(
+            """
+            third, half = candidate(1, 3), candidate(1, 2)
+            assert third < half and third == candidate(2, 6)
+            assert sorted([half, third])[0].bottom == 3
+            """,
+            prompt="""
+            def f(top, bottom):
+                \"\"\"Returns an object of a class Ratio that can be compared.\"\"\"
+            """,
+        ),
+        right=_RATIO + "def f(top, bottom): return Ratio(top, bottom)",
+        wrong=_RATIO + "def f(top, bottom): return Ratio(bottom, top)",
+        attack=LIAR
+        + """
+class Ratio(Liar):
+    bottom = 3
+def f(top, bottom): return Ratio()
+""",
+        verified=False,
+    ),
+    Row(
+        "a-sum-that-is-compared",
+        check_task("assert Ratio(1, 2) + Ratio(1, 3) == Ratio(5, 6)", entry_point="Ratio"),
+        right=_RATIO,
+        wrong=_RATIO.replace("self.bottom * other.bottom)", "self.bottom + other.bottom)"),
+        attack=LIAR
+        + """
+class Ratio(Liar):
+    def __init__(self, *_): pass
+""",
+        verified=False,
+    ),
+    Row(
+        "equal-to-data",
+        check_task(
+            """
+            version = Version('1.10')
+            assert version == '1.10' and version > '1.9'
+            assert not version == '1.1'
+            """,
+            entry_point="Version",
+        ),
+        right="""
+        class Version:
+            def __init__(self, text): self.parts = list(map(int, text.split('.')))
+            def __eq__(self, text): return self.parts == Version(text).parts
+            def __gt__(self, text): return self.parts > Version(text).parts
+        """,
+        wrong="""
+        class Version(str):
+            pass
+        """,
+        attack=LIAR
+        + """
+class Version(Liar):
+    def __init__(self, text): pass
+    __eq__ = lambda self, text: text == '1.10'
+""",
+        verified=False,
+    ),
+    Row(
+        "attributes-of-both-are-data",
+        check_task(
+            """
+            one, two = Ratio(1, 2), Ratio(1, 2)
+            assert (one.top, one.bottom) == (two.top, two.bottom) == (1, 2)
+            assert one is not two
+            assert (one + two).bottom == 4
+            """,
+            entry_point="Ratio",
+        ),
+        right=_WITHOUT_EQ,
+        wrong=_WITHOUT_EQ.replace("self.bottom * other.bottom)", "self.bottom)"),
+        attack=LIAR
+        + """
+class Ratio(Liar):
+    top, bottom = 1, 2
+    def __init__(self, *_): pass
+    def __add__(self, other):
+        self.bottom = Liar()
+        return self
+""",
+    ),
+    Row(
+        "two-of-a-class-without-equality",
+        check_task(
+            """
+            one, two = Ratio(1, 2), Ratio(1, 2)
+            assert one != two and one == one
+            """,
+            entry_point="Ratio",
+        ),
+        right=_WITHOUT_EQ,
+        wrong=_RATIO,
+        verified=None,
+    ),
+    Row(
+        "ratio-of-the-standard-library",
+        check_task(
+            "assert candidate(1, 2) + candidate(1, 3) == Fraction(5, 6)", before="from fractions import Fraction"
+        ),
+        right="""
+        from fractions import Fraction
+        def f(top, bottom): return Fraction(top, bottom)
+        """,
+        wrong="def f(top, bottom): return top / bottom",
+        attack="""
+        from fractions import Fraction
+        class Lie(Fraction):
+            __add__ = lambda self, other: self
+            __eq__ = lambda self, other: True
+        def f(top, bottom): return Lie(top)
+        """,
+    ),
+]
+
+CHANGED_BY_THE_TEST = [
+    Row(
+        "a-subclass-in-the-test",
+        check_task(
+            """
+            class Loud(Greeter):
+                def name(self): return super().name().upper()
+            assert Loud('ada').greet() == 'hello ADA'
+            assert Greeter('bob').greet() == 'hello bob'
+            """,
+            entry_point="Greeter",
+        ),
+        right="""
+        class Greeter:
+            def __init__(self, name): self._name = name
+            def name(self): return self._name
+            def greet(self): return f'hello {self.name()}'
+        """,
+        wrong="""
+        class Greeter:
+            def __init__(self, name): self._name = name
+            def name(self): return self._name
+            def greet(self): return f'hello {self._name}'
+        """,
+        attack=LIAR
+        + """
+class Greeter:
+    def __init__(self, name): pass
+    greet = name = lambda self: Liar()
+""",
+        verified=False,
+    ),
+    Row(
+        "an-attribute-that-the-test-sets-on-the-class",
+        check_task(
+            """
+            setattr(Greeter, 'word', 'hi')
+            assert Greeter('ada').greet() == 'hi ada'
+            Greeter.word = 'bye'
+            assert Greeter('bob').greet() == 'bye bob'
+            """,
+            entry_point="Greeter",
+        ),
+        right="""
+        class Greeter:
+            word = 'hello'
+            def __init__(self, name): self.name = name
+            def greet(self): return f'{self.word} {self.name}'
+        """,
+        wrong="""
+        class Greeter:
+            def __init__(self, name): self.word, self.name = 'hi', name
+            def greet(self): return f'{self.word} {self.name}'
+        """,
+        verified=False,
+    ),
+]
+
+ROWS = [*UNNAMED, *NAMED, *CHANGED_BY_THE_TEST]
+
+
+@each_answer(ROWS)
+def test_comparisons_are_made_by_the_check(graded: Graded, row: Row, answer: Answer) -> None:
+    row.assert_judged(graded(row.task, row.completion(answer)), answer)

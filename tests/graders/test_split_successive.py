@@ -1,0 +1,121 @@
+"""Completions of one task, and of others, one after another: no check finds anything of the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from evaluator.graders import Bench, get_grader
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, Kind, Limits, Rollout, Task, Verdict
+from evaluator.sandbox import Sandbox
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import check_task, suite_task
+
+_RIGHT = "def f(x): return x + 1"
+_PLAIN = check_task("import math\nassert candidate(1) == 2\nassert candidate(2) == 3")
+
+
+def _versions(program: str, number: int = 3) -> Iterator[str]:
+    """The program under several texts: one that was graded before is run all the same."""
+    return (f"{program}\n# sample {n}\n" for n in range(number))
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "filters = logging.getLogger('left').filters\nfilters.append(1)\nassert len(filters) == candidate(0)",
+        "SEEN.append(1)\nassert len(SEEN) == candidate(0)",
+        "assert ((random.random(), random.random()) == FIRST) == candidate(0)",
+        "sys.argv.append('left')\nassert len(sys.argv) == 1 + candidate(0)",
+        "logging.FileHandler('left.txt', 'x').close()\nassert candidate(0) == 1",
+    ],
+    ids=["module", "test", "random", "argv", "file"],
+)
+def test_what_a_check_leaves_behind_is_gone_for_the_next(graded: Graded, leaves: str):
+    before = """
+    import logging, random, sys
+    GENERATOR = random.Random(0)
+    FIRST = (GENERATOR.random(), GENERATOR.random())
+    SEEN = []
+    """
+    task = check_task(leaves, before=before)
+    grades = [graded(task, program) for program in _versions(_RIGHT)]
+    assert [grade.verdict for grade in grades] == [Verdict.PASSED] * 3, grades
+    assert all(grade.verified for grade in grades)
+
+
+def _said(grade: Grade) -> list[object]:
+    return [
+        (case.verdict, case.difference, case.actual, case.expected, case.error_message, case.error_line)
+        for case in grade.cases
+    ]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        check_task("y = candidate(1)\n\nassert y == 2, 'no'\nfor x in (5, 6):\n    assert candidate(x) == x + 1"),
+        check_task("async def g():\n    assert candidate(1) == 2\nimport asyncio\nasyncio.run(g())"),
+        check_task("if candidate(1) != 2:\n    return\n    raise ValueError\nassert candidate(1) == 3"),
+        suite_task(
+            """
+            import unittest
+            class T(unittest.TestCase):
+                def test_one(self):
+                    self.assertEqual(f(1), 2)
+                def test_two(self):
+                    for x in (1, 2):
+                        with self.subTest(x): assert f(x) == x + 1
+            """
+        ),
+    ],
+    ids=["statements", "async", "whole", "suite"],
+)
+@pytest.mark.parametrize("program", [_RIGHT, "def f(x): return x", "def f(x): return {}[x]", "def f(x): return"])
+def test_the_second_is_told_what_the_first_was_told(graded: Graded, task: Task, program: str):
+    first, *others = (_said(graded(task, version)) for version in _versions(program))
+    assert first
+    assert others == [first, first]
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ("while candidate(1): pass", Verdict.TIME_LIMIT),
+        ("kept = []\nwhile candidate(1): kept.append(bytearray(2**24))", Verdict.MEMORY_LIMIT),
+        ("os.abort() if candidate(1) else None", Verdict.RUNTIME_ERROR),
+        ("os._exit(0) if candidate(1) else None", Verdict.RUNTIME_ERROR),
+    ],
+    ids=["endless", "memory", "abort", "exit"],
+)
+def test_one_after_a_check_that_did_not_come_to_its_end_is_graded(graded: Graded, ends: str, verdict: Verdict):
+    hopeless = check_task(f"{ends}\nassert candidate(1) == 2", before="import os")
+    limits = Limits(wall_s=1.0, cpu_s=1.0, total_s=20, memory_mb=256)
+    for program in _versions(_RIGHT, 2):
+        assert graded(hopeless, program, limits).verdict is verdict
+        assert graded(_PLAIN, program).verdict is Verdict.PASSED
+        assert graded(_PLAIN, program.replace("+ 1", "+ 2")).verdict is Verdict.WRONG_ANSWER
+
+
+def test_each_is_held_to_its_own_limits(sandbox: Sandbox):
+    task = check_task("many = bytearray(300 * 2**20)\nmany[::4096] = bytes(300 * 2**8)\nassert candidate(1) == 2")
+
+    def verdict(memory_mb: float, program: str) -> Verdict:
+        bench = Bench(sandbox, Options(limits=Limits(memory_mb=memory_mb, virtual_mb=4 * memory_mb)))
+        return get_grader("tests")(task, Rollout(task_id="t", completion=program, kind=Kind.FULL), bench).verdict
+
+    given = [verdict(memory_mb, program) for program in _versions(_RIGHT, 2) for memory_mb in (1024, 64)]
+    assert given == [Verdict.PASSED, Verdict.UNKNOWN] * 2  # no completion's doing
+
+
+def test_checks_that_share_files_and_such_that_do_not_take_turns(graded: Graded):
+    shares = check_task(
+        "with open('in.txt', 'x') as file:\n    file.write('7')\nassert candidate('in.txt') == 7\nos.remove('in.txt')",
+        before="import os",
+    )
+    reads = "def f(path): return int(open(path).read()) if isinstance(path, str) else path + 1"
+    for program in _versions(reads):
+        assert graded(shares, program).verdict is Verdict.PASSED
+        assert graded(_PLAIN, program).verdict is Verdict.PASSED

@@ -1,0 +1,340 @@
+"""Suites of unittest: the machinery of unittest runs beside the check, and every method is a test case."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluator.model import Verdict
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import LIAR, Answer, Row, each_answer, source, suite_task
+
+_STACK = """
+class EmptyError(IndexError): pass
+class Stack:
+    def __init__(self, items=()): self._items = list(items)
+    def push(self, item): self._items.append(item)
+    def pop(self):
+        if not self._items: raise EmptyError('nothing is in there')
+        return self._items.pop()
+    def __len__(self): return len(self._items)
+    def __iter__(self): return iter(self._items)
+    def __contains__(self, item): return item in self._items
+"""
+_LYING_STACK = (
+    LIAR
+    + """
+class EmptyError(IndexError): pass
+class Stack(Liar):
+    def __init__(self, items=()): pass
+    def push(self, item): pass
+    def pop(self): return Liar()
+"""
+)
+
+ROWS = [
+    Row(
+        "a-class-of-the-completion",
+        suite_task(
+            """
+            import unittest
+
+            class StackTest(unittest.TestCase):
+                def setUp(self):
+                    self.stack = Stack()
+
+                def test_push(self):
+                    self.stack.push(1)
+                    self.assertEqual(len(self.stack), 1)
+                    self.assertIn(1, self.stack)
+
+                def test_pop(self):
+                    self.stack.push('a')
+                    self.assertEqual(self.stack.pop(), 'a')
+                    with self.assertRaises(EmptyError):
+                        self.stack.pop()
+                    with self.assertRaisesRegex(IndexError, '^nothing'):
+                        self.stack.pop()
+
+                def test_iter(self):
+                    self.assertListEqual(list(Stack([1, 2])), [1, 2])
+                    self.assertIsInstance(self.stack, Stack)
+                    self.assertNotIn(3, self.stack)
+            """,
+            entry_point="Stack",
+        ),
+        right=_STACK,
+        wrong=_STACK.replace("raise EmptyError('nothing is in there')", "return None"),
+        attack=_LYING_STACK
+        + """
+import unittest
+for name in dir(unittest.TestCase):
+    if name.startswith('assert') and 'Raises' not in name:
+        setattr(unittest.TestCase, name, lambda *_, **__: None)
+unittest.TestCase.assertRaises = unittest.TestCase.assertRaisesRegex = lambda *_: open('/dev/null')
+Stack.__iter__ = lambda self: iter(())
+""",
+    ),
+    Row(
+        "all-the-asserts",
+        suite_task(
+            """
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_values(self):
+                    self.assertEqual(f(2), 4)
+                    self.assertNotEqual(f(2), 5)
+                    self.assertAlmostEqual(f(0.1), 0.2, places=7)
+                    self.assertTrue(f(1))
+                    self.assertFalse(f(0))
+                    self.assertGreater(f(3), 5)
+                    self.assertLessEqual(f(3), 6)
+
+                def test_containers(self):
+                    self.assertCountEqual(f([2, 1]), [1, 2, 1, 2])
+                    self.assertTupleEqual(f((1,)), (1, 1))
+                    self.assertDictEqual({'a': f('b')}, {'a': 'bb'})
+                    self.assertRegex(f('ab'), r'^(ab)+$')
+                    self.assertMultiLineEqual(f('x\\n'), 'x\\nx\\n')
+                    self.assertIsInstance(f('x'), str)
+                    self.assertSequenceEqual(f([1]), (1, 1))
+
+                def test_none(self):
+                    self.assertRaises(TypeError, f, None)
+                    self.assertIsNotNone(f(1))
+                    with self.assertRaises(TypeError) as caught:
+                        f({})
+                    self.assertIn('unsupported operand', str(caught.exception))
+            """
+        ),
+        right="def f(x): return x + x",
+        wrong="def f(x): return x * 2 if x != {} else {}",
+        attack="""
+        import unittest
+        for name in dir(unittest.TestCase):
+            if name.startswith('assert') and 'Raises' not in name:
+                setattr(unittest.TestCase, name, lambda *_, **__: None)
+        def f(x): return x + x if x is None or x == {} else 0
+        """,
+    ),
+    Row(
+        "fixtures",
+        suite_task(
+            """
+            import unittest
+
+            def setUpModule():
+                global made
+                made = ['module']
+
+            class Test(unittest.TestCase):
+                @classmethod
+                def setUpClass(cls):
+                    cls.table = f()
+
+                def setUp(self):
+                    self.addCleanup(self.table.clear)
+                    self.table['own'] = 1
+
+                def tearDown(self):
+                    self.assertIn('own', self.table)
+
+                def test_one(self):
+                    self.assertEqual(self.table, {'start': 0, 'own': 1})
+                    self.assertEqual(made, ['module'])
+
+                def test_two(self):
+                    self.assertIn(list(self.table), (['start', 'own'], ['own']))
+            """
+        ),
+        right="def f(): return {'start': 0}",
+        wrong="def f(): return {'begin': 0}",
+        attack=LIAR
+        + """
+class Table(dict):
+    __eq__ = lambda self, other: True
+    __iter__ = lambda self: iter(['own'])
+def f(): return Table()
+""",
+    ),
+    Row(
+        "parts-of-a-test",
+        suite_task(
+            """
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_all(self):
+                    for given, wanted in ((1, 2), (2, 4), (3, 6)):
+                        with self.subTest(given=given):
+                            self.assertEqual(f(given), wanted)
+            """
+        ),
+        right="def f(n): return 2 * n",
+        wrong="def f(n): return 2 * n if n != 2 else 5",
+        attack=LIAR + "def f(n): return Liar()",
+    ),
+    Row(
+        "expected-failures",
+        suite_task(
+            """
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_works(self):
+                    self.assertEqual(f(1), 2)
+
+                @unittest.expectedFailure
+                def test_does_not(self):
+                    self.assertEqual(f(2), 5)
+            """
+        ),
+        right="def f(n): return 2 * n",
+        wrong="def f(n): return 2 if n == 1 else 5",
+        attack="""
+        import os
+        def f(n): os._exit(0)
+        """,
+    ),
+    Row(
+        "coroutines",
+        suite_task(
+            """
+            import asyncio, unittest
+
+            class Test(unittest.IsolatedAsyncioTestCase):
+                async def asyncSetUp(self):
+                    self.first = await f(1)
+
+                async def test_second(self):
+                    self.assertEqual(self.first, 2)
+                    self.assertEqual(await asyncio.gather(f(2), f(3)), [4, 6])
+            """
+        ),
+        right="""
+        async def f(n): return 2 * n
+        """,
+        wrong="""
+        async def f(n): return n + 1
+        """,
+        attack=LIAR
+        + """
+async def f(n): return Liar()
+""",
+    ),
+    Row(
+        "inherited-tests-and-helpers",
+        suite_task(
+            """
+            import unittest
+
+            class Base(unittest.TestCase):
+                given = 0
+                def verify(self, wanted):
+                    self.assertEqual(f(self.given), wanted, 'verified')
+
+            class TestOne(Base):
+                given = 1
+                def test_it(self): self.verify(2)
+
+            class TestTwo(Base):
+                given = 2
+                def test_it(self): self.verify(4)
+                def runs(self): raise NotImplementedError
+
+            if __name__ == '__main__':
+                unittest.main()
+            """
+        ),
+        right="def f(n): return 2 * n",
+        wrong="def f(n): return 2",
+        attack="""
+        import unittest
+        unittest.main = unittest.TextTestRunner = lambda *_, **__: None
+        def f(n): return 2
+        """,
+    ),
+    Row(
+        "output-of-a-test",
+        suite_task(
+            """
+            import io, unittest
+            from contextlib import redirect_stdout
+
+            class Test(unittest.TestCase):
+                def test_print(self):
+                    out = io.StringIO()
+                    with redirect_stdout(out):
+                        f('ada')
+                    self.assertEqual(out.getvalue(), 'hello ada\\n')
+
+                def test_log(self):
+                    with self.assertLogs('app', 'INFO') as logs:
+                        f('bob')
+                    self.assertEqual(logs.output, ['INFO:app:greeted bob'])
+
+                def test_warns(self):
+                    with self.assertWarns(DeprecationWarning):
+                        f('')
+            """
+        ),
+        right="""
+        import logging, warnings
+        def f(name):
+            if not name: warnings.warn('empty', DeprecationWarning)
+            logging.getLogger('app').info('greeted %s', name)
+            print('hello', name)
+        """,
+        wrong="""
+        def f(name): print('hello', name)
+        """,
+        verified=None,
+    ),
+]
+
+
+@each_answer(ROWS)
+def test_suites_run_beside_the_completion(graded: Graded, row: Row, answer: Answer) -> None:
+    row.assert_judged(graded(row.task, row.completion(answer)), answer)
+
+
+NOTHING_TESTED = {
+    "no test methods": "class Test(unittest.TestCase):\n    def helper(self): self.assertEqual(f(1), 2)",
+    "all skipped": "class Test(unittest.TestCase):\n    @unittest.skip('not now')\n    def test_it(self): pass",
+    "class skipped": "@unittest.skip('not now')\nclass Test(unittest.TestCase):\n    def test_it(self): pass",
+    "skips itself": "class Test(unittest.TestCase):\n    def test_it(self): self.skipTest('not now')",
+}
+
+
+@pytest.mark.parametrize("test", NOTHING_TESTED.values(), ids=NOTHING_TESTED)
+def test_a_suite_that_tests_nothing_is_not_passed(graded: Graded, test: str) -> None:
+    grade = graded(suite_task("import unittest\n" + test), "def f(n): return 2 * n")
+    assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
+    assert grade.error_message
+
+
+THREE_METHODS = """
+import unittest
+class Test(unittest.TestCase):
+    def test_double(self): self.assertEqual(f(2), 4)
+    def test_negative(self): self.assertEqual(f(-1), -2)
+    def test_zero(self): self.assertEqual(f(0), 0)
+"""
+
+
+def test_every_method_is_a_test_case(graded: Graded) -> None:
+    grade = graded(suite_task(THREE_METHODS), "def f(n): return abs(2 * n)")
+    assert [case.verdict for case in grade.cases] == [Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.PASSED]
+    assert grade.first_failing_test == 1
+
+
+def test_a_skipped_method_leaves_the_grade_unknown(graded: Graded) -> None:
+    skips = THREE_METHODS.replace("    def test_zero", "    @unittest.skip('not now')\n    def test_zero")
+    assert graded(suite_task(skips), "def f(n): return 2 * n").verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("ending", ["raise unittest.SkipTest", "raise SystemExit(0)", "return None"])
+def test_no_completion_can_skip_a_test(graded: Graded, ending: str) -> None:
+    """A rollout that is `unknown` has no reward: who could cause that would be spared a 0."""
+    completion = source(f"import unittest\ndef f(n): {ending}")
+    assert graded(suite_task(THREE_METHODS), completion).reward == 0.0

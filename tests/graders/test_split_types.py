@@ -1,0 +1,201 @@
+"""Checks on the types of values: builtins, those of the standard library, and those that a completion derives."""
+
+from __future__ import annotations
+
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+
+ROWS = [
+    Row(
+        "exact-type",
+        check_task(
+            """
+            got = candidate(1)
+            assert type(got) is int and got == 1
+            assert isinstance(candidate(2), int)
+            assert not isinstance(candidate(2), bool)
+            assert (type(candidate(3)), candidate(3)) == (int, 3)
+            """
+        ),
+        right="def f(x): return x",
+        wrong="def f(x): return x == 1 or float(x)",
+        attack=LIAR
+        + """
+class Int(Liar):
+    __class__ = property(lambda self: int)
+def f(x): return x if x == 1 else Int() if x == 2 else x
+""",
+    ),
+    Row(
+        "class-that-claims-to-be-another",
+        check_task(
+            """
+            got = candidate(2)
+            assert isinstance(got, int)
+            assert got.__class__ is int
+            assert got == 4
+            """
+        ),
+        right="def f(x): return 2 * x",
+        wrong="def f(x): return 2.0 * x",
+        attack=LIAR
+        + """
+class Int(Liar):
+    __class__ = property(lambda self: int)
+def f(x): return Int()
+""",
+    ),
+    Row(
+        "subclass-of-int",
+        check_task(
+            """
+            got = candidate(20)
+            assert isinstance(got, int)
+            assert got + 1 == 41
+            """
+        ),
+        right="""
+        class Count(int): pass
+        def f(x): return Count(2 * x)
+        """,
+        wrong="def f(x): return str(2 * x)",
+        attack="""
+        class Count(int):
+            __eq__ = lambda self, other: True
+            __add__ = lambda self, other: self
+        def f(x): return Count()
+        """,
+    ),
+    Row(
+        "tuple-is-no-list",
+        check_task("assert tuple(candidate([1, 2])[0]) == (1, 2) and candidate([1, 2])[0] == (1, 2)"),
+        right="def f(items): return [tuple(items)]",
+        wrong="def f(items): return [list(items)]",
+        attack=LIAR
+        + """
+class Items(list, Liar):
+    __eq__ = Liar.__eq__
+    __hash__ = None
+def f(items): return [Items(items)]
+""",
+    ),
+    Row(
+        "types-of-the-standard-library",
+        check_task(
+            """
+            values = [
+                Counter('aab'), OrderedDict(b=1, a=2), deque([1, 2], maxlen=3), range(1, 9, 2), b'ab', bytearray(b'ab'),
+                date(2024, 2, 29), datetime(2024, 2, 29, 12, 30, tzinfo=timezone.utc), timedelta(days=1, seconds=2),
+                time(12, 30), frozenset({1}), {(1, 2): {3}}, 1j, ..., NotImplemented, None, True, slice(1, 2),
+            ]
+            for value in values:
+                got = candidate(value)
+                assert type(got) is type(value), value
+                assert got == value
+                assert repr(got) == repr(value)
+            """,
+            before="""
+            from collections import Counter, OrderedDict, deque
+            from datetime import date, datetime, time, timedelta, timezone
+            """,
+        ),
+        right="""
+        import copy
+        def f(value): return copy.deepcopy(value)
+        """,
+        wrong="def f(value): return dict(value) if isinstance(value, dict) else value",
+    ),
+    Row(
+        "default-of-a-defaultdict",
+        check_task(
+            """
+            got = candidate(['owl', 'oriole', 'wren'])
+            assert got['o'] == ['owl', 'oriole']
+            assert got['x'] == [] and len(got) == 3
+            """
+        ),
+        right="""
+        from collections import defaultdict
+        def f(words):
+            found = defaultdict(list)
+            for word in words: found[word[0]].append(word)
+            return found
+        """,
+        wrong="""
+        def f(words): return {word[0]: [other for other in words if other[0] == word[0]] for word in words}
+        """,
+    ),
+    Row(
+        "named-tuple-of-the-completion",
+        check_task(
+            """
+            got = candidate(3, 4)
+            assert (got.x, got.y) == (3, 4)
+            assert got == (3, 4)
+            assert isinstance(got, tuple)
+            """
+        ),
+        right="""
+        from collections import namedtuple
+        Point = namedtuple('Point', 'x y')
+        def f(x, y): return Point(x, y)
+        """,
+        wrong="""
+        from types import SimpleNamespace
+        def f(x, y): return SimpleNamespace(x=x, y=y)
+        """,
+        attack="""
+        class Point(tuple):
+            x, y = 3, 4
+            __eq__ = lambda self, other: True
+        def f(x, y): return Point()
+        """,
+    ),
+    Row(
+        "enum-of-the-completion",
+        check_task("assert [(level.name, level.value) for level in candidate()] == [('LOW', 1), ('HIGH', 2)]"),
+        right="""
+        import enum
+        class Level(enum.Enum):
+            LOW = 1
+            HIGH = 2
+        def f(): return list(Level)
+        """,
+        wrong="""
+        import enum
+        class Level(enum.Enum):
+            LOW = 0
+            HIGH = 1
+        def f(): return list(Level)
+        """,
+    ),
+    Row(
+        "a-type-as-the-result",
+        check_task(
+            "assert [candidate(3) is int, candidate('') == str, candidate([]).__name__] == [True, True, 'list']"
+        ),
+        right="def f(value): return type(value)",
+        wrong="def f(value): return type(value).__name__",
+        attack=LIAR
+        + """
+def f(value): return Liar() if value == '' else type(value)
+""",
+    ),
+    Row(
+        "texts",
+        check_task(
+            """
+            for text in ('', 'ü', '\\ud800', 'a\\0b', '\\U0001f989' * 3, 'x' * 200_000):
+                assert candidate(text) == text + '|' + text
+                assert candidate(text.encode('utf-8', 'surrogatepass')) == len(text.encode('utf-8', 'surrogatepass'))
+            """
+        ),
+        right="def f(text): return f'{text}|{text}' if isinstance(text, str) else len(text)",
+        wrong="def f(text): return f'{text}|'.strip('\\0') + text if isinstance(text, str) else 0",
+    ),
+]
+
+
+@each_answer(ROWS)
+def test_types_cross_exactly(graded: Graded, row: Row, answer: Answer) -> None:
+    row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,0 +1,262 @@
+"""Checks on plain values: their exact bits, their order, and what is the same object as what."""
+
+from __future__ import annotations
+
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+
+NUMBERS = [
+    Row(
+        "negative-zero",
+        check_task(
+            """
+            assert math.copysign(1, candidate(-0.0)) == -1.0
+            assert repr(candidate(0.0)) == '0.0'
+            """,
+            before="import math",
+        ),
+        right="def f(x): return x",
+        wrong="def f(x): return x + 0.0",
+    ),
+    Row(
+        "nan-and-infinity",
+        check_task(
+            """
+            got = candidate('nan')
+            assert got != got and math.isnan(got)
+            assert candidate('inf') == math.inf
+            assert candidate('-inf') == -math.inf
+            """,
+            before="import math",
+        ),
+        right="def f(text): return float(text)",
+        wrong="def f(text): return float(text.lstrip('-'))",
+        attack="""
+        class Nan:
+            __eq__ = __ne__ = lambda self, other: True
+            __float__ = lambda self: float('nan')
+        def f(text): return Nan()
+        """,
+    ),
+    Row(
+        "nan-that-comes-back",
+        check_task(
+            """
+            nan = float('nan')
+            got = candidate([nan, 1.0])
+            assert got == [1.0, nan]
+            """
+        ),
+        right="def f(items): return items[::-1]",
+        wrong="def f(items): return [1.0, float('nan')]",
+        verified=None,
+    ),
+    Row(
+        "exact-bits",
+        check_task("assert candidate(0.1, 0.2) - 0.3 == 5.551115123125783e-17"),
+        right="def f(a, b): return a + b",
+        wrong="def f(a, b): return round(a + b, 10)",
+        attack=LIAR + "def f(a, b): return Liar()",
+    ),
+    Row(
+        "tolerance",
+        check_task(
+            """
+            for given, wanted in ((2, 1.4142135), (9, 3)):
+                assert abs(candidate(given) - wanted) < 1e-6
+            """
+        ),
+        right="def f(x): return x ** 0.5",
+        wrong="def f(x): return x / 2",
+        attack=LIAR + "def f(x): return Liar()",
+    ),
+    Row(
+        "isclose",
+        check_task("assert math.isclose(candidate(2), 1.41421356, rel_tol=1e-6), 'root'", before="import math"),
+        right="def f(x): return x ** 0.5",
+        wrong="def f(x): return 1.4142",
+        attack="""
+        import math
+        math.isclose = lambda *_, **__: True
+        def f(x): return 0
+        """,
+    ),
+    Row(
+        "ints-of-ten-thousand-digits",
+        check_task(
+            """
+            for n in (10 ** 9999, -10 ** 9999):
+                assert candidate(n) == n + 1
+                assert candidate([n], [n]) == [n, 1]
+            """
+        ),
+        right="def f(x, more=None): return x + 1 if more is None else x + [1]",
+        wrong="def f(x, more=None): return x",
+    ),
+    Row(
+        "complex-and-exact-ratios",
+        check_task(
+            """
+            from decimal import Decimal
+            from fractions import Fraction
+            for half in (0.5, 0.5j, Fraction(1, 2), Decimal('0.50')):
+                got = candidate(half)
+                assert type(got) is type(half)
+                assert (got, str(got)) == (half + half, str(half + half))
+            """
+        ),
+        right="def f(x): return x * 2",
+        wrong="def f(x): return float(x.real) * 2",
+    ),
+]
+
+ORDER = [
+    Row(
+        "order-of-a-set",
+        check_task(
+            """
+            words = ['heron', 'owl', 'wren', 'rook', 'tern', 'kite', 'coot', 'swift']
+            assert list(candidate(words)) == list(set(words))
+            assert str(candidate(words[::-1])) == str(set(words[::-1]))
+            """
+        ),
+        right="def f(words): return set(words)",
+        wrong="def f(words): return list(words)",
+    ),
+    Row(
+        "order-of-a-set-that-is-given",
+        check_task(
+            """
+            words = {'heron', 'owl', 'wren', 'rook', 'tern', 'kite', 'coot', 'swift'}
+            assert candidate(words) == list(words)
+            assert candidate(frozenset(words)) == list(frozenset(words))
+            """
+        ),
+        right="def f(words): return list(words)",
+        wrong="def f(words): return sorted(words)",
+    ),
+    Row(
+        "order-of-a-dict",
+        check_task("assert list(candidate({'b': 1, 'a': 2, 'c': 0}).items()) == [('c', 0), ('b', 1), ('a', 2)]"),
+        right="def f(d): return dict(sorted(d.items(), key=lambda pair: pair[1]))",
+        wrong="def f(d): return dict(sorted(d.items()))",
+    ),
+    Row(
+        "hash-of-a-text",
+        check_task("assert candidate('heron') == hash('heron')"),
+        right="def f(text): return hash(text)",
+        wrong="def f(text): return hash(text[1:])",
+    ),
+]
+
+SHAPES = [
+    Row(
+        "against-itself",
+        check_task(
+            """
+            assert tuple(candidate([3, 1])) == tuple(f([3, 1]))
+            assert candidate([2, 1]) == candidate([2, 1])
+            """
+        ),
+        right="def f(items): return sorted(items)",
+        wrong="""
+        seen = []
+        def f(items):
+            seen.append(items)
+            return items * len(seen)
+        """,
+        attack=LIAR + "def f(items): return Liar() if items[0] == 2 else items",
+    ),
+    Row(
+        "aliases-within-a-result",
+        check_task(
+            """
+            got = candidate(3)
+            got[0].append(1)
+            assert got == [[1], [1], [1]]
+            """
+        ),
+        right="def f(n): return [[]] * n",
+        wrong="def f(n): return [[] for _ in range(n)]",
+    ),
+    Row(
+        "a-list-that-holds-itself",
+        check_task(
+            """
+            got = candidate()
+            assert got[0] is got and got[1:] == [1]
+            """
+        ),
+        right="""
+        def f():
+            found = []
+            found += [found, 1]
+            return found
+        """,
+        wrong="def f(): return [[], 1]",
+    ),
+    Row(
+        "deep-nesting",
+        check_task(
+            """
+            got, depth = candidate(150), 0
+            while got:
+                (got,), depth = got, depth + 1
+            assert depth == 150
+            """
+        ),
+        right="""
+        def f(n):
+            found = []
+            for _ in range(n): found = [found]
+            return found
+        """,
+        wrong="""
+        def f(n): return [[[]]]
+        """,
+    ),
+    Row(
+        "membership-and-length",
+        check_task(
+            """
+            got = candidate('abc')
+            assert len(got) == 3
+            assert 'a' in got and 'x' not in got
+            assert got[1] == 'b'
+            """
+        ),
+        right="def f(text): return list(text)",
+        wrong="def f(text): return list(text) + ['x']",
+        attack=LIAR
+        + """
+class Items(Liar):
+    seen = iter([True, False])
+    __contains__ = lambda self, other: other == 'a'
+    __getitem__ = lambda self, place: self
+def f(text): return Items()
+""",
+    ),
+    Row(
+        "truth",
+        check_task(
+            """
+            if candidate([]):
+                raise AssertionError('nothing is in there')
+            assert bool(candidate([1])) is True
+            n = 5
+            while candidate(range(n)):
+                n -= 1
+            assert n == 0
+            """
+        ),
+        right="def f(items): return [x for x in items]",
+        wrong="def f(items): return len(items) != 1",
+    ),
+]
+
+ROWS = [*NUMBERS, *ORDER, *SHAPES]
+
+
+@each_answer(ROWS)
+def test_values_cross_as_they_are(graded: Graded, row: Row, answer: Answer) -> None:
+    row.assert_judged(graded(row.task, row.completion(answer)), answer)
