@@ -14,7 +14,8 @@ run: environment
 test: environment-dev
 	@if [ "$${PAGES:-yes}" = no ]; then pages=--ignore=tests/browser; \
 	else CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; pages=; fi; \
-	$(MAKE) -s check && exec .venv/bin/python -m pytest $$pages $$PYTEST_ARGS
+	$(MAKE) -s check && exec .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
+		$$pages $$PYTEST_ARGS
 
 lint: environment-dev
 	@$(MAKE) -s check

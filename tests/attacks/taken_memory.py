@@ -73,10 +73,11 @@ for _ in range(300):
     holding(
         "memory-files-beside-the-heap",
         "pages of files in memory",
-        "os",
+        "os, time",
         """
 held = bytearray(b'1') * (800 << 20)
 for _ in range(110): assert os.write(os.memfd_create('held'), bytes(3 << 20)) == 3 << 20
+time.sleep(0.3)
 """,
     ),
     holding(
@@ -272,14 +273,15 @@ for _ in range(40):
 time.sleep(0.3)
 """,
     ),
-    taking(
+    holding(
         "many-folders",
         "disk",
-        "os, shutil, tempfile",
+        "os, shutil, tempfile, time",
         """
 folder = tempfile.mkdtemp()
 try:
     for number in range(6000): os.mkdir(os.path.join(folder, str(number)))
+    time.sleep(0.3)
 finally:
     shutil.rmtree(folder)
 """,

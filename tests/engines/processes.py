@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 PATIENCE_S = 20.0
+_others: set[int] = set()
+"""Sandboxes that fixtures of other tests keep in this process."""
 
 
 def children(of: int) -> list[int]:
@@ -30,15 +32,20 @@ def descendants(of: int) -> set[int]:
     return found.union(*(descendants(child) for child in found))
 
 
+def set_apart() -> None:
+    """What runs now is no test's business from here on."""
+    _others.update(sandboxes())
+
+
 def sandboxes() -> list[int]:
-    """The processes of bubblewrap that this process started and that live."""
+    """The processes of bubblewrap that this process started and that live, but for those set apart."""
     found = []
     for number in children(os.getpid()):
         try:
             name = Path(f"/proc/{number}/comm").read_text().strip()
         except OSError:
             continue
-        if name == "bwrap":
+        if name == "bwrap" and number not in _others:
             found.append(number)
     return found
 

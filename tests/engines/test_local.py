@@ -12,10 +12,15 @@ import pytest
 from evaluator.engines.local import Graded, grade_all
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
-from tests.engines.processes import children, descriptors, kill, sandboxes, wait_until_none, zygotes
+from tests.engines.processes import children, descriptors, kill, sandboxes, set_apart, wait_until_none, zygotes
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
 PATIENTLY = Options(limits=PATIENT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def others_apart() -> None:
+    set_apart()
 
 
 def echo_task(task_id: str = "echo", cases: int = 3, **fields: object) -> Task:

@@ -253,7 +253,7 @@ class Unnamed(metaclass=Nameless):
     pass
 
 
-@pytest.mark.parametrize("value", [Lying(), Unnamed()])
+@pytest.mark.parametrize("value", [Lying(), Unnamed()], ids=["lying", "unnamed"])
 def test_what_a_class_says_of_itself_is_not_asked(value: object) -> None:
     assert type(crossed([value])[0]) is Opaque
 
