@@ -114,7 +114,7 @@ class _Checking:
     def _note(self, index: int, outcome: Outcome, found: Found | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
-        if found is not None:
+        if found is not None and (found.subclasses or found.unsure):
             self._notes += (Flag("subclass", told) for told in found.subclasses)
             self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
 

@@ -176,9 +176,13 @@ class _BothWatch:
     def __init__(self, completion: LimitWatch, check: LimitWatch) -> None:
         self._completion = completion
         self._check = check
+        self._asked = False
 
     def patience_ms(self) -> float:
-        return min(self._own(), self._others())
+        if self._asked:
+            return min(self._own(), self._others())
+        self._asked = True  # now neither has used any time
+        return min(self._check.patience_ms(), self._completion.patience_ms())
 
     def look(self) -> None:
         self._others()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import select
 import socket
 import struct
+import termios
 import time
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,7 +14,9 @@ from typing import Protocol
 _HEADER = struct.Struct("!I")
 _CREDENTIALS = struct.Struct("iII")
 _DESCRIPTOR = struct.Struct("i")
-_CHUNK = 1 << 16
+_LEAST = 5
+"""Bytes of the shortest frame."""
+_SHORT, _CHUNK = 1 << 12, 1 << 16
 
 
 class BrokenFrameError(Exception):
@@ -60,6 +64,8 @@ class Connection:
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
+        self._held = bytearray()
+        """What has been read beyond the frames that were asked for. No descriptor comes after a frame."""
         self._refusals: Asked | None = None
 
     def send(self, kind: bytes, payload: bytes = b"", watch: Watch | None = None) -> None:
@@ -85,14 +91,18 @@ class Connection:
         Raises `EOFError`, `BrokenFrameError`, `SilenceError` (`watch` a deadline), or what `watch` raises.
         """
         patience = _Deadline(watch) if isinstance(watch, float) else watch
-        (size,) = _HEADER.unpack(self._exactly(4, patience))
+        held = self._held
+        if len(held) < _HEADER.size:
+            self._fill(_HEADER.size, patience)
+        (size,) = _HEADER.unpack_from(held)
         if not 0 < size <= most + 1:
             raise BrokenFrameError(f"a frame of {size} bytes where at most {most + 1} belong")
-        try:
-            body = self._exactly(size, patience)
-        except EOFError:
-            raise BrokenFrameError("a frame that ends too early") from None
-        return bytes(body[:1]), bytes(memoryview(body)[1:])
+        end = _HEADER.size + size
+        if len(held) < end:
+            self._fill(end, patience)
+        kind, payload = bytes(held[_HEADER.size : _LEAST]), bytes(memoryview(held)[_LEAST:end])
+        del held[:end]
+        return kind, payload
 
     def receive_hello(self, deadline: float) -> int:
         """The first frame, which is `H`; returns its sender's process number as the kernel tells it.
@@ -139,17 +149,16 @@ class Connection:
 
     def has_input(self) -> bool:
         """Whether bytes wait to be read; the other side's end is none."""
-        try:
-            return bool(self._socket.recv(1, socket.MSG_PEEK))
-        except BlockingIOError:
-            return False
-        except ConnectionResetError:
-            return False
+        if self._held:
+            return True
+        waiting = bytearray(4)
+        fcntl.ioctl(self._socket, termios.FIONREAD, waiting)
+        return any(waiting)
 
     def hears_more(self, deadline: float) -> bool:
         """Whether the other side, which is about to go, says anything more before it does so, or the deadline."""
         watch = _Deadline(deadline)
-        while True:
+        while not self._held:
             try:
                 return bool(self._socket.recv(1, socket.MSG_PEEK))
             except ConnectionResetError:
@@ -159,28 +168,27 @@ class Connection:
                     self._wait(watch, select.POLLIN)
                 except SilenceError:
                     return False
+        return True
 
     def close(self) -> None:
         self._socket.close()
 
-    def _exactly(self, size: int, watch: Watch) -> bytearray:
-        parts = bytearray()
-        while len(parts) < size:
+    def _fill(self, size: int, watch: Watch) -> None:
+        """Reads on until so many bytes are held, and what else is there: an answer is seldom there at once."""
+        held = self._held
+        while len(held) < size:
+            self._wait(watch, select.POLLIN)  # who sends byte after byte is late all the same
             try:
-                data = self._socket.recv(min(size - len(parts), _CHUNK))
+                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK)
             except BlockingIOError:
-                self._wait(watch, select.POLLIN)
                 continue
             except ConnectionResetError:
                 data = b""
             if not data:
-                if parts:
+                if held:
                     raise BrokenFrameError("a frame that ends too early")
                 raise EOFError
-            parts += data
-            if len(parts) < size:
-                watch.patience_ms()  # who sends byte after byte is late all the same
-        return parts
+            held += data
 
     def _wait(self, watch: Watch, event: int) -> None:
         self._poll.modify(self._socket, event)

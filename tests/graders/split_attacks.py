@@ -77,6 +77,14 @@ CHECKS: dict[str, Attacked] = {
     "allclose": _double(
         f"for given, wanted in {_PAIRS}: assert np.allclose(candidate([given]), [wanted])", before="import numpy as np"
     )._replace(honest="def f(items): return [2 * x for x in items]"),
+    "all of a map that catches": _double(
+        f"""
+        try:
+            assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))
+        except ValueError:
+            raise
+        """
+    ),
     "all of a map": _double(f"assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))"),
     "printed": _double(
         f"""
@@ -211,6 +219,14 @@ class Box:
             before="import random",
         ),
         "def f(items): return sorted(items)",
+    ),
+    "drawn": _double(
+        """
+        for _ in range(9):
+            given = int(np.random.randint(1, 99))
+            assert candidate(given) == 2 * given
+        """,
+        before="import numpy as np",
     ),
     "file": Attacked(
         check_task(

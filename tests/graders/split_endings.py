@@ -234,6 +234,7 @@ ATTACKS: list[Attack] = [
     *family("passed-over", "suite", _PASSED_OVER),
     *family("raised", "suite", _RAISED, "fails"),
     *family("stops", "all of a map", _STOPS),
+    *family("stops-where-caught", "all of a map that catches", _STOPS),
     *family("expected", "raises", _EXPECTED, "fails"),
     *family("forgiven", "forgiving", _FORGIVEN),
     *family("forgiven", "forgiving", _NOT_FORGIVEN, "fails"),

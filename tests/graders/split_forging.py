@@ -80,6 +80,18 @@ _BROKEN = {
     "two-answers": "def f(x): say(answer(letter(0)), answer(letter(0)))",
     "answers-nobody-asked-for": "say(answer(letter(4)), answer(letter(42)), answer(letter(-14)))\ndef f(x): return 0",
 }
+_STATES = {
+    name: f"def f(x): say(answer(letter(5, extras={{'s': {{'numpy': {state}}}}})))"
+    for name, state in {
+        "place-out-of-range": "[None, 100_000_000, [0, 0.0]]",
+        "place-below-zero": "[None, -100_000_000, [0, 0.0]]",
+        "too-few-words": "[[1, 2, 3], 624, [0, 0.0]]",
+        "words-of-no-size": "[[1 << 70] * 624, 624, [0, 0.0]]",
+        "rest-of-no-kind": "[None, 5, [1, 'nan', 3]]",
+        "no-words": "[[], 0, []]",
+        "no-state": "{}",
+    }.items()
+}
 _OBJECTS = {
     "number-out-of-range": "def f(x): say(answer(letter({'r': 999})))",
     "number-below-zero": "def f(x): say(answer(letter({'r': -1})))",
@@ -200,6 +212,7 @@ ATTACKS: list[Attack] = [
         *family("told", "equal", _TOLD, "fails"),
         *family("broken", "equal", _BROKEN, "fails"),
         *family("objects", "equal", _OBJECTS, "fails"),
+        *family("states", "drawn", _STATES, "fails"),
         *family("large", "equal", _LARGE, "fails"),
         *family("calls", "equal", _CALLS, "fails"),
         *family("asking", "function", _ASKING, "fails"),

@@ -166,6 +166,14 @@ _CYCLIC = check_task(
     """,
     before="from random import choice, randint",
 )
+_NORMAL = check_task(
+    """
+    for _ in range(9):
+        given = gauss(0, 1)
+        assert candidate(given) == 2 * given
+    """,
+    before="from random import gauss",
+)
 _SUITE_AT_LOAD = suite_task(
     """
     import unittest
@@ -201,6 +209,19 @@ LETTERS += [
     ),
     Letter("entry-point-that-is-data", CHECKS["equal"].task, "f = 5", CHECKS["equal"].honest),
     Letter("half-a-character", _SUITE_AT_LOAD, "def f(x): raise ValueError('\\ud800')", "def f(x): return 2 * x"),
+    Letter(
+        "number-kept-of-a-draw",
+        _NORMAL,
+        """
+import random
+first = []
+def f(x):
+    random.setstate((*random.getstate()[:2], 0.0))
+    first.append(x)
+    return 2 * x if len(first) == 1 else 0.0
+""",
+        "def f(x): return 2 * x",
+    ),
     Letter(
         "numbers-drawn",
         _CYCLIC,

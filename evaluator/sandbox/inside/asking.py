@@ -15,6 +15,8 @@ _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MEMORY, _HEAD = 8, 12
 """Before an answer stand eight bytes of memory used, and four that say how long the report is that follows."""
 _REPORT_ROOM = 64 * 1024
+_NOT_CAPTURED = [False, False]
+_UNASKED = "an answer that nobody asked for"
 _TOO_LARGE = "the values that it returned are larger than limits.output_mb"
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
@@ -29,9 +31,10 @@ class Completion:
         self._uses = frozenset(order["uses"])
         self._class_names: list[str] = order["classes"]
         self.mentioned = frozenset(order["mentioned"])
-        self._speaks_of_stopping = any(word in order["test"] for word in ("StopIteration", "except", "aises("))
-        self._may_stop = False
-        """Whether `StopIteration` may be raised here: out of a call it would end a loop of the test's over something
+        self._speaks_of_stopping = "StopIteration" in order["test"]
+        self._catches = any(word in order["test"] for word in ("except", "aises("))
+        self._for_next = False
+        """Whether an item is asked for: `StopIteration` out of a call would end a loop of the test's over something
         else."""
         self.quiet = False
         self.classes: dict[str, type] = {}
@@ -47,7 +50,7 @@ class Completion:
         """Where the functions begin that the completion's source defines, if the test may read that."""
         self._like: dict[type, Any] = {}
         self._streams = sys.stdout, sys.stderr
-        self._captured = [False, False]
+        self._captured = _NOT_CAPTURED
         self.made: set[int] = set()
         self.returned: set[int] = set()
         self.tested: set[int] = set()
@@ -103,7 +106,7 @@ class Completion:
     def ask(self, *request: Any) -> Any:
         self.asked += 1
         self.asked_now += 1
-        self._may_stop = self._speaks_of_stopping or request[2:3] == ("__next__",)
+        self._for_next = request[2:3] == ("__next__",)
         if self.asked > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
         if self.talk.depth >= _MOST_DEPTH:
@@ -143,11 +146,11 @@ class Completion:
     def _receive(self) -> tuple[bytes, bytes]:
         """The next frame of the completion's process, within its room: what stands before an answer is taken off."""
         try:
-            kind, payload = channel.receive_raw(channel.PEER_DESCRIPTOR, self._read, self._room)
-        except channel.ClosedError:
+            kind, payload = channel.receive_alone(channel.PEER_DESCRIPTOR, self._read, self._room)
+        except (channel.ClosedError, OSError):
             self._stop(b"E", "")
-        except OSError:
-            self._stop(b"E", "")
+        except channel.UnaskedError:
+            self._stop(b"B", _UNASKED)
         except channel.TooLongError:
             self._stop(b"O", _TOO_LARGE)
         self._room -= len(payload)
@@ -177,7 +180,7 @@ class Completion:
     def unasked(self) -> None:
         """After each test case: nothing of the completion's may wait to be read."""
         if channel.has_input(channel.PEER_DESCRIPTOR):
-            self._stop(b"B", "an answer that nobody asked for")
+            self._stop(b"B", _UNASKED)
 
     def raised(self, error: Any) -> NoReturn:
         """The completion has answered with an exception: it is the test's to see, but one that would end a process."""
@@ -186,8 +189,11 @@ class Completion:
             self.failed_assert = None
             raise error  # the test's own has come back
         expected = isinstance(error, Exception) or (isinstance(error, SystemExit) and "exits" in self._uses)
-        if not expected or (isinstance(error, StopIteration) and not self._may_stop):
+        stops = isinstance(error, StopIteration) and not (self._for_next or self._speaks_of_stopping)
+        if not expected or (stops and not self._catches):
             self._stop(b"Y", self.report(number))
+        if stops:
+            self.unsure("a call of the completion's raised StopIteration, which can end a loop of the test's")
         error._rollscope_failure = number
         raise error
 
@@ -204,8 +210,9 @@ class Completion:
 
     def outgoing(self) -> object:
         extras: dict[str, Any] = {}
-        captured = [now is not own for now, own in zip((sys.stdout, sys.stderr), self._streams, strict=True)]
-        if captured != self._captured or any(captured):
+        out, err = self._streams
+        captured = [sys.stdout is not out, sys.stderr is not err]
+        if captured != self._captured or captured != _NOT_CAPTURED:
             extras["o"] = captured
             self._captured = captured
         changed = self._states.changed()
@@ -230,7 +237,7 @@ class Completion:
         try:
             self._states.take(extras.get("s"))
             self.subclasses += [_shown(str(told)[:200]) for told in extras.get("u", ())][:3]
-        except (TypeError, ValueError, KeyError) as error:
+        except Exception as error:  # whatever is made of what was not expected
             raise crossing.BadLetterError(str(error)) from None
 
     def perform(self, request: list[Any]) -> Any:

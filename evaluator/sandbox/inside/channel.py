@@ -31,6 +31,9 @@ def as_json(record: dict[str, Any]) -> bytes:
 
 
 _HEADER = struct.Struct("!I")
+_LEAST = 5
+"""Bytes of the shortest frame."""
+_SHORT = 8192
 
 
 class ClosedError(Exception):
@@ -41,11 +44,16 @@ class TooLongError(Exception):
     """A frame is longer than it may be."""
 
 
+class UnaskedError(Exception):
+    """More has come than the frame that was waited for."""
+
+
 def send(descriptor: int, kind: bytes, payload: bytes = b"", write: Any = os.write) -> None:
     """Sends one frame: four bytes of length, one of kind, the payload."""
-    data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
-    while data:
-        data = data[write(descriptor, data) :]
+    data = _HEADER.pack(len(payload) + 1) + kind + payload
+    sent = write(descriptor, data)
+    while sent < len(data):
+        sent += write(descriptor, memoryview(data)[sent:])
 
 
 def receive(descriptor: int, read: Any = os.read) -> tuple[bytes, Any]:
@@ -63,10 +71,32 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
     return body[:1], body[1:]
 
 
+def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:
+    """As `receive_raw`, of a side that waits for an answer to its frame: with one call, where that is short.
+
+    Raises `UnaskedError` where more comes with it.
+    """
+    data = read(descriptor, _SHORT)
+    if len(data) < _LEAST:
+        data = _completed(descriptor, data, _LEAST, read)
+    (size,) = _HEADER.unpack_from(data)
+    if size > most:
+        raise TooLongError
+    end = size + _LEAST - 1
+    if len(data) != end:
+        if len(data) > end:
+            raise UnaskedError
+        data = _completed(descriptor, data, end, read)
+    return data[4:_LEAST], data[_LEAST:]
+
+
 def _exactly(descriptor: int, size: int, read: Any) -> bytes:
     data = read(descriptor, size)
-    if len(data) == size:
-        return bytes(data)
+    return data if len(data) == size else _completed(descriptor, data, size, read)
+
+
+def _completed(descriptor: int, data: bytes, size: int, read: Any) -> bytes:
+    """`data` with what is missing to `size` bytes."""
     parts = bytearray(data)
     while data and len(parts) < size:
         data = read(descriptor, size - len(parts))

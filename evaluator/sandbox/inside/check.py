@@ -42,7 +42,7 @@ def serve(connection: int, order: dict[str, Any]) -> None:
     case = _Cases(connection, order)
     while True:
         try:
-            kind, payload = channel.receive_raw(connection)
+            kind, payload = channel.receive_alone(connection)
         except channel.ClosedError:
             os._exit(0)
         if kind == b"G":
@@ -66,7 +66,7 @@ class _Cases:
                 self._unloadable = _told(error)
         elif self._completion is not None:
             self._completion.begin()
-        result = self._unloadable or self._runner.run(index)  # type: ignore[union-attr]
+        result: dict[str, Any] = self._unloadable or self._runner.run(index)  # type: ignore[union-attr]
         completion = self._completion
         if completion is None:
             return result
@@ -74,16 +74,19 @@ class _Cases:
         if result["status"] == "passed" and completion.failed_assert is not None:
             said = str(completion.failed_assert)[:2000]
             result = {**result, "status": "failed", "message": f"{_SWALLOWED}: {said}" if said else _SWALLOWED}
-        found = {
-            **result,
-            "report": completion.report(result["failure"]),
+        found: dict[str, Any] = {
             "asked": completion.asked,
             "asked_now": completion.asked_now,
             "memory_kib": completion.memory_kib,
-            "unsure": completion.unsure_of,
-            "subclasses": completion.subclasses,
         }
-        return {name: value for name, value in found.items() if not _goes_without_saying(value)}
+        if completion.unsure_of:
+            found["unsure"] = completion.unsure_of
+        if completion.subclasses:
+            found["subclasses"] = completion.subclasses
+        if result["status"] == "passed":
+            return found | {"status": "passed", "asserts": result["asserts"]}
+        found["report"] = completion.report(result["failure"])
+        return found | {name: value for name, value in result.items() if not _goes_without_saying(value)}
 
     def _load(self) -> None:
         order = self._order

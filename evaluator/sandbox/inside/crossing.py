@@ -14,7 +14,7 @@ from __future__ import annotations
 import collections
 import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from json import encoder
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ _NUMBERS = frozenset((type(None), bool, int, float))
 _chunks_of = encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, repr, encoder.encode_basestring_ascii, None, ":", ",", False, False, True
 )
-_decoded = json.JSONDecoder().decode
+_scanned = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 class BadLetterError(Exception):
@@ -136,16 +136,16 @@ class Letter:
         self._bodies: list[Any] = []
         self._careful = False
 
-    def write(self, main: list[object], extras: object = None) -> bytes:
+    def write(self, main: Sequence[object], extras: object = None) -> bytes:
         """The letter's text: `[changes, main, bodies, extras]`.
 
         Raises `TooLargeError`, `NoDataError`, or what the side's `lower` raises.
         """
-        table = self.table
-        base = len(table)
+        table, told = self.table, self._side.told
+        base = len(table.objects)
         changed = table.changed() if base else []
         try:
-            self._side.told.fresh.clear()
+            told.fresh.clear()
             text = self._text(main, changed, extras)
             if (len(text) > _LONG_NUMBERS or "NaN" in text) and not self._careful:
                 self._forget(base, 0, 0)
@@ -157,19 +157,21 @@ class Letter:
         except BaseException:
             self._forget(base, 0, 0)
             raise
-        table.settle(changed)
-        self._side.told.settle()
+        if changed or len(table.objects) > base:
+            table.settle(changed)
+        if told.fresh:
+            told.settle()
         return text.encode("ascii")
 
-    def _text(self, main: list[object], changed: list[int], extras: object) -> str:
+    def _text(self, main: Sequence[object], changed: list[int], extras: object) -> str:
         table = self.table
         try:
-            changes = [[number, self._content(table.objects[number])] for number in changed]
-            lowered = [self.lower(part, 0) for part in main]
+            changes = [[number, self._content(table.objects[number])] for number in changed] if changed else []
+            lowered = [None if part is None else self.lower(part) for part in main]
             bodies = []
             for value in self._bodies:  # grows while it is walked
                 bodies.append(self._content(value))
-            return "".join(_chunks_of([changes, lowered, bodies, extras], 0))
+            return "".join(_chunks_of((changes, lowered, bodies, extras), 0))
         except RecursionError:
             raise NoDataError("a value that is nested too deeply") from None
         except ValueError:  # an int with too many digits for JSON's writer
@@ -274,10 +276,13 @@ class Letter:
     def read(self, text: bytes) -> tuple[list[Any], Any]:
         """The main part and the extras. Raises `BadLetterError`."""
         try:
-            changes, lowered, bodies, extras = _decoded(str(text, "ascii"))
+            told = str(text, "ascii")
+            (changes, lowered, bodies, extras), end = _scanned(told, 0)
+            if end != len(told):
+                raise BadLetterError("more than a letter")
             table = self.table
             fresh = [(int(number), self._fresh(table.objects[number], content)) for number, content in changes]
-            main = [self.build(part) for part in lowered]
+            main = [part if type(part) in _PLAIN else self.build(part) for part in lowered]
             for place, body in enumerate(bodies):  # reading one may add another
                 kept.fill(self._bodies[place], self._parts(body))
                 self._side.filled(self._bodies[place])
@@ -287,7 +292,8 @@ class Letter:
                 kept.refill(table.objects[number], content)
                 if type(table.objects[number]) in self._side.classes.values():
                     self._side.filled(table.objects[number])
-            table.settle([number for number, _ in fresh])
+            if fresh or len(table.objects) > len(table.seen):
+                table.settle([number for number, _ in fresh])
             return main, extras
         except (BadLetterError, arrays.UnfaithfulError):
             raise

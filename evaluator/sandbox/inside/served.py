@@ -80,12 +80,12 @@ class Served:
 
     def answer(self) -> None:
         """Waits for a request and answers it. Raises `ClosedError`."""
-        _, payload = channel.receive_raw(self._connection, self._read)
+        _, payload = channel.receive_alone(self._connection, self._read)
         self.talk.answer(payload)
 
     def _receive(self) -> tuple[bytes, bytes]:
         try:
-            return channel.receive_raw(self._connection, self._read)
+            return channel.receive_alone(self._connection, self._read)
         except channel.ClosedError:
             os._exit(0)
 

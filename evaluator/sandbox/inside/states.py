@@ -4,7 +4,58 @@ from __future__ import annotations
 
 import random
 import sys
-from typing import Any
+from typing import Any, NamedTuple, Protocol
+
+
+class State(NamedTuple):
+    """A Mersenne Twister's. Drawing moves the place on; after so many numbers as there are words these are others."""
+
+    words: tuple[int, ...]
+    place: int
+    rest: tuple[Any, ...]
+    """What is kept of a draw from the normal distribution, which makes two numbers at once."""
+
+
+class _Generator(Protocol):
+    def state(self) -> State: ...
+    def set(self, state: State) -> None: ...
+    def draw_block(self) -> None:
+        """Draws as many numbers as there are words."""
+
+
+_BLOCK = 624
+
+
+class _Python:
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def state(self) -> State:
+        _version, numbers, gauss = self._generator.getstate()
+        return State(numbers[:-1], numbers[-1], (gauss,))
+
+    def set(self, state: State) -> None:
+        (gauss,) = state.rest
+        self._generator.setstate((3, (*state.words, state.place), gauss if gauss is None else float(gauss)))
+
+    def draw_block(self) -> None:
+        self._generator.getrandbits(_BLOCK * 32)
+
+
+class _Numpy:
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def state(self) -> State:
+        _name, numbers, place, has_gauss, gauss = self._generator.get_state()
+        return State(tuple(numbers.tolist()), int(place), (int(has_gauss), float(gauss)))
+
+    def set(self, state: State) -> None:
+        has_gauss, gauss = state.rest
+        self._generator.set_state(("MT19937", list(state.words), state.place, int(has_gauss), float(gauss)))
+
+    def draw_block(self) -> None:
+        self._generator.bytes(_BLOCK * 4)
 
 
 class States:
@@ -13,99 +64,110 @@ class States:
     def __init__(self, uses: list[str]) -> None:
         self._python = "random" in uses
         self._numpy = "numpy_random" in uses
-        self._seen: dict[str, Any] = {}
-        self._set: dict[str, Any] = {}
+        self._seen: dict[str, State] = {}
+        self._shared: dict[str, State] = {}
+        """Those that one side has told the other: both have them."""
+        self._set: dict[str, State] = {}
         """States that the other side has set, and not come to by drawing numbers."""
         self.drawn = False
         """Whether numbers have been drawn here from such a state, which decides what they are."""
-        self.changed()
+        self._seen = self._now()
 
     def changed(self) -> dict[str, Any] | None:
-        """The states that are not what they were when this, or `take`, was last called, as JSON writes them."""
+        """What of the states is not what it was when this, or `take`, was last called, as JSON writes it."""
         if not (self._python or self._numpy):
             return None
-        now = self._now()
-        found = {name: state for name, state in now.items() if self._seen.get(name) != state}
+        before, self._seen = self._seen, self._now()
+        found = {name: state for name, state in self._seen.items() if before.get(name) != state}
         for name in self._set.keys() & found.keys():
             state = self._set.pop(name)
-            if not self.drawn and _follows(name, state, now[name]):
+            if not self.drawn and _follows(name, state, found[name]):
                 self.drawn = not _is_seeded(name, state)
-        self._seen = now
-        return found or None
+        told = {name: _told(state, self._shared.get(name)) for name, state in found.items()}
+        self._shared.update(found)
+        return told or None
 
     def take(self, states: Any) -> None:
-        """Sets what the other side has changed."""
+        """Sets what the other side has changed. Raises for what it would not have written."""
         if not states:
             return
-        if self._python and "python" in states:
-            version, numbers, gauss = states["python"]
-            random.setstate((int(version), tuple(map(int, numbers)), gauss if gauss is None else float(gauss)))
-        if self._numpy and "numpy" in states:
-            name, numbers, place, has_gauss, gauss = states["numpy"]
-            _numpy_random().set_state((str(name), list(map(int, numbers)), int(place), int(has_gauss), float(gauss)))
-        before, self._seen = self._seen, self._now()
-        for name in states.keys() & self._seen.keys():
-            if not (name in before and _follows(name, before[name], self._seen[name])):
-                self._set[name] = self._seen[name]
+        generators = self._generators()
+        for name in states.keys() & generators.keys():
+            before = self._seen.get(name)
+            generators[name].set(_heard(states[name], self._shared.get(name)))
+            state = self._seen[name] = self._shared[name] = generators[name].state()
+            if before is None or not _follows(name, before, state):
+                self._set[name] = state
 
-    def _now(self) -> dict[str, Any]:
-        now: dict[str, Any] = {}
+    def _now(self) -> dict[str, State]:
+        return {name: generator.state() for name, generator in self._generators().items()}
+
+    def _generators(self) -> dict[str, _Generator]:
+        found: dict[str, _Generator] = {}
         if self._python:
-            version, numbers, gauss = random.getstate()
-            now["python"] = [version, list(numbers), gauss]
+            found["python"] = _Python(random)
         if self._numpy and "numpy.random" in sys.modules:
-            name, numbers, place, has_gauss, gauss = _numpy_random().get_state()
-            now["numpy"] = [str(name), [int(number) for number in numbers], int(place), int(has_gauss), float(gauss)]
-        return now
+            found["numpy"] = _Numpy(sys.modules["numpy.random"])
+        return found
 
 
-def _follows(name: str, before: Any, after: Any, most: int = 16) -> bool:
-    """Whether one state is come to from another by drawing not very many numbers."""
-    if name == "python":
-        generator: Any = random.Random()  # noqa: S311
-        generator.setstate((before[0], tuple(before[1]), before[2]))
-        return any(_block(generator.getstate()[1], after[1]) or _drawn(generator) for _ in range(most))
-    generator = _numpy_random().RandomState()
-    generator.set_state(tuple(before))
-    for _ in range(most):
-        if [int(number) for number in generator.get_state()[1]] == after[1]:
+def _told(state: State, before: State | None) -> list[Any]:
+    """The words, of which there are many, only where the other side does not have them."""
+    known = before is not None and before.words == state.words
+    return [None if known else state.words, state.place, state.rest]
+
+
+def _heard(told: Any, before: State | None) -> State:
+    words, place, rest = told
+    if words is None and before is not None:
+        words = before.words
+    if len(words) != _BLOCK or not 0 <= int(place) <= _BLOCK:  # numpy would read whatever stands there
+        raise ValueError("a state of no generator")
+    return State(tuple(map(int, words)), int(place), tuple(rest))
+
+
+def _follows(name: str, before: State, after: State) -> bool:
+    """Whether one state is come to from another by drawing not very many numbers.
+
+    Not where a number is kept of a draw from the normal distribution that the other did not have: it may be any.
+    """
+    if after.rest != before.rest and after.rest not in _NOTHING_KEPT:
+        return False
+    if before.words == after.words:
+        return before.place <= after.place
+    generator = _fresh(name)
+    generator.set(before)
+    for _ in range(_MOST_BLOCKS):
+        generator.draw_block()
+        if generator.state().words == after.words:
             return True
-        generator.bytes(_BLOCK * 4)
     return False
 
 
-def _is_seeded(name: str, state: Any) -> bool:
+def _is_seeded(name: str, state: State) -> bool:
     """Whether it is that after a seed such as people take: among these few nobody finds one to suit him."""
+    if state.rest not in _NOTHING_KEPT:
+        return False
     for seed in range(_SEEDS):
-        if name == "python":
-            fresh = random.Random(seed).getstate()  # noqa: S311
-            first = [fresh[0], list(fresh[1]), fresh[2]]
-        else:
-            kind, numbers, *rest = _numpy_random().RandomState(seed).get_state()
-            first = [str(kind), [int(number) for number in numbers], *rest]
-        if _follows(name, first, state, 2):
+        first = _fresh(name, seed)
+        before = first.state()
+        first.draw_block()
+        if state.words in (before.words, first.state().words):
             return True
     return False
 
 
+_NOTHING_KEPT = ((None,), (0, 0.0))
+_MOST_BLOCKS = 16
 _SEEDS = 256
-_BLOCK = 624
 
 
-def _block(one: Any, other: Any) -> bool:
-    return list(one[:_BLOCK]) == list(other[:_BLOCK])
-
-
-def _drawn(generator: Any) -> bool:
-    """Draws a block of numbers."""
-    generator.getrandbits(_BLOCK * 32)
-    return False
-
-
-def _numpy_random() -> Any:
+def _fresh(name: str, seed: int = 0) -> _Generator:
+    if name == "python":
+        return _Python(random.Random(seed))  # noqa: S311
     import numpy
 
-    return numpy.random
+    return _Numpy(numpy.random.RandomState(seed))
 
 
 def awaited(awaitable: Any) -> Any:

@@ -46,8 +46,8 @@ class Talk:
     def ask(self, *request: Any) -> Any:
         """What the other side answers; raises the exception that it answers with."""
         side, table = self._side, self._table
-        base = len(table)
-        self._send(b"Q", crossing.Letter(table, side, self._cap).write(list(request), side.outgoing()))
+        base = len(table.objects)
+        self._send(b"Q", crossing.Letter(table, side, self._cap).write(request, side.outgoing()))
         self.depth += 1
         while True:
             kind, payload = self._receive()
@@ -57,7 +57,8 @@ class Talk:
         self.depth -= 1
         text, _, holding = payload.partition(b"\n")
         (value,), extras = crossing.Letter(table, side, self._cap).read(text)
-        self._let_go(base, holding)
+        if holding or len(table.objects) > base:
+            self._let_go(base, holding)
         if extras is not None:
             side.incoming(extras)
         if kind == b"X":
@@ -96,8 +97,9 @@ class Talk:
         self.depth -= 1
         text = self._written(value)
         value = None
-        kept = crossing.held_numbers(table, base)
-        if len(table) > base:
+        kept = []
+        if len(table.objects) > base:
+            kept = crossing.held_numbers(table, base)
             table.keep(base, kept)
         dropped = [] if self.depth else crossing.unheld_numbers(table)
         if dropped:
