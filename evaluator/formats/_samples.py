@@ -49,6 +49,14 @@ def read_result(fields: Fields) -> Iterator[Rollout]:
             yield read_sample({"task_id": task_id, **sample})
 
 
+def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    """The sample of one row, or all samples of a run's results."""
+    if "eval" in fields:
+        yield from read_result(fields)
+    else:
+        yield read_sample(fields)
+
+
 def _passed(fields: Fields) -> bool | None:
     if isinstance(fields.get("passed"), bool):
         return bool(fields["passed"])

@@ -9,13 +9,11 @@ out is not failed for it. Its tests make the files they need; the dataset brings
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import before_function, mode_of_test, required_name, required_test
-from evaluator.formats._samples import is_result, read_result, read_sample
+from evaluator.formats._samples import is_result, read_rollouts
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import RecordError, Rollout, Task
+from evaluator.model import RecordError, Task
 
 _TAKEN = {"task_id", "complete_prompt", "code_prompt", "canonical_solution", "test", "entry_point"}
 _MODULE_NAMES = "import os\nimport sys\nfrom os import environ\n"
@@ -58,14 +56,6 @@ def read_task(fields: Fields) -> Task:
         source="BigCodeBench",
         metadata={name: value for name, value in fields.items() if name not in _TAKEN},
     )
-
-
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The sample of one row, or all samples of a run's results."""
-    if "eval" in fields:
-        yield from read_result(fields)
-    else:
-        yield read_sample(fields)
 
 
 FORMAT = Format(

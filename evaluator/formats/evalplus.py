@@ -9,15 +9,14 @@ the function becomes the preamble, as with `humaneval`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import before_function, required_name
 from evaluator.formats._evalplus_check import write_check
 from evaluator.formats._evalplus_inputs import written_inputs
-from evaluator.formats._samples import is_result, read_result, read_sample
+from evaluator.formats._samples import is_result, read_rollouts
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import Mode, RecordError, Rollout, Task
+from evaluator.model import Mode, RecordError, Task
 
 _TAKEN = {
     "task_id", "prompt", "entry_point", "canonical_solution", "test", "base_input", "plus_input", "atol",
@@ -73,14 +72,6 @@ def _tolerance(fields: Fields) -> float:
     if not 0 <= tolerance < math.inf:
         raise RecordError(f"atol is {tolerance}: give a number that is 0 or more")
     return tolerance
-
-
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The sample of one row, or all samples of a run's results."""
-    if "eval" in fields:
-        yield from read_result(fields)
-    else:
-        yield read_sample(fields)
 
 
 FORMAT = Format(

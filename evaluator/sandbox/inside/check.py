@@ -11,8 +11,8 @@ from typing import Any
 
 from evaluator.sandbox.inside import channel, check_pieces, encode, leftovers, places
 from evaluator.sandbox.inside.asking import Completion
-from evaluator.sandbox.inside.calls import STREAMS
 from evaluator.sandbox.inside.check_runner import Runner
+from evaluator.sandbox.inside.loading import STREAMS
 
 _SHOWN = 64 * 1024
 _RECURSION = 20_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import marshal
 from typing import Any
 
-from evaluator.sandbox.inside import calls, channel, check_runner, leftovers
+from evaluator.sandbox.inside import calls, channel, check_runner, leftovers, loading
 from evaluator.sandbox.inside.asking import Completion
 from evaluator.sandbox.inside.served import Served
 
@@ -68,9 +68,8 @@ def _answer() -> None:
     _, (arguments, keywords) = channel.receive(0, pipe.read)
     leftovers.restore_builtins()
     leftovers.seed()
-    find = calls._finder({"f": _f}, "f")
-    kind, payload = calls._answer(find, arguments, keywords, 2**20)
-    calls.flush()
+    kind, payload = calls._answer(lambda: _f, arguments, keywords, 2**20)
+    loading.flush()
     channel.send(0, kind, bytes(8) + payload, pipe.write)
 
 

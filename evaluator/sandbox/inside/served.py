@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from evaluator.sandbox.inside import channel, crossing, encode, failures, given, loading, named, states, talk
-from evaluator.sandbox.inside.calls import flush
+from evaluator.sandbox.inside.loading import flush
 
 _OWN_MODULES = ("solution", "__main__", "support")
 
