@@ -5,6 +5,11 @@ Every one prints its input's first word and whatever the leftover would change.
 
 from __future__ import annotations
 
+from pathlib import Path
+
+SHARED_FILE = Path("/dev/shm/rollscope-test-left")
+"""What one of them leaves; where it is run without a sandbox that is this machine's own."""
+
 PROGRAMS: dict[str, str] = {
     "a thread that prints late": """
 import threading
@@ -150,9 +155,9 @@ print(input(), os.path.exists("left.txt"))
 with open("left.txt", "w") as file:
     file.write("left")
 """,
-    "a file in shared memory": """
+    "a file in shared memory": f"""
 import os
-path = "/dev/shm/rollscope-test-left"
+path = "{SHARED_FILE}"
 print(input(), os.path.exists(path) and os.getenv("USER") == "sandbox")
 open(path, "w").close()
 """,

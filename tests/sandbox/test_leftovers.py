@@ -10,7 +10,7 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox
-from tests.sandbox.programs_that_leave_something import PROGRAMS
+from tests.sandbox.programs_that_leave_something import PROGRAMS, SHARED_FILE
 
 INPUTS = [b"first\n", b"second\n", b"third\n"]
 
@@ -33,6 +33,7 @@ def plain_python(source: str, given: bytes, folder: Path) -> tuple[str, int]:
     ended = subprocess.run(
         [sys.executable, "-S", "main.py"], input=given, capture_output=True, cwd=folder, check=False, timeout=60
     )
+    SHARED_FILE.unlink(missing_ok=True)  # here it has left it on the machine
     return ended.stdout.decode(), ended.returncode
 
 
