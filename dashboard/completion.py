@@ -37,7 +37,7 @@ _WHY: dict[Verdict, str] = {
     Verdict.SANDBOX_ERROR: "the sandbox failed: not the completion's fault, so it has no reward",
     Verdict.UNKNOWN: "it could not be graded, so it has no reward",
     Verdict.NOT_RUN: "not run: an earlier test case had failed or timed out",
-    Verdict.RUNTIME_ERROR: "no traceback: the program ended by itself with a failure status or by a signal",
+    Verdict.RUNTIME_ERROR: "no traceback: the process ended by itself, before its time",
     Verdict.COMPILE_ERROR: "the program does not load",
 }
 

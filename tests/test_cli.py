@@ -120,6 +120,8 @@ def test_grading_gives_verdicts_figures_and_a_run(graded: tuple[Path, subprocess
     summary = json.loads(done.stdout)
     assert summary["verdicts"] == {"passed": 3, "wrong_answer": 1, "runtime_error": 1, "unknown": 2}
     assert (summary["rollouts"], summary["graded"], summary["unknown"], summary["bad_lines"]) == (7, 5, 2, 2)
+    assert sum(summary["ungraded_reasons"].values()) == 2
+    assert any("is not in the dataset" in reason for reason in summary["ungraded_reasons"])
     assert summary["pass_at_1"]["value"] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert summary["expected"] == {"agree": 2, "differ": 1, "differing": ["b"]}
     assert summary["duplicates"] == 1

@@ -55,6 +55,8 @@ class Summary(msgspec.Struct):
     mean_reward: float | None
     unknown: int
     sandbox_error: int
+    ungraded_reasons: dict[str, int]
+    """Rollouts without a verdict by what is said of that, but those that are not verified: the 100 most frequent."""
     unverified: int
     """Grades that are not verified, with a reward or without."""
     unverified_rewarded: int
@@ -78,6 +80,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
         tasks, reward, duplicates = _totals(connection)
+        ungraded = _ungraded(connection)
         unverified, rewarded, reasons = _unverified(connection)
         interval = _pass_at_1(connection)
         expected = _agreement(connection)
@@ -102,6 +105,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         mean_reward=reward,
         unknown=unknown,
         sandbox_error=faults,
+        ungraded_reasons=ungraded,
         unverified=unverified,
         unverified_rewarded=rewarded,
         unverified_reasons=reasons,
@@ -134,6 +138,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded"),
         ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
     ]
+    rows += _reason_rows(summary.ungraded_reasons)
     rows += _unverified_rows(summary)
     if summary.duplicates:
         rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
@@ -153,9 +158,14 @@ def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
     without = summary.unverified - summary.unverified_rewarded
     rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
     told = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
-    rows = [("not verified", f"{summary.unverified:,} ({told}), decided in part in the completion's process")]
-    reasons = list(summary.unverified_reasons.items())
-    rows += [("", f"{count:,}: {_one_line(reason)}") for reason, count in reasons[:_REASONS_PRINTED]]
+    head = ("not verified", f"{summary.unverified:,} ({told}), decided in part in the completion's process")
+    return [head, *_reason_rows(summary.unverified_reasons)]
+
+
+def _reason_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
+    """The most frequent."""
+    reasons = list(counts.items())
+    rows = [("", f"{count:,}: {_one_line(reason)}") for reason, count in reasons[:_REASONS_PRINTED]]
     others = len(reasons) - _REASONS_PRINTED
     return [*rows, ("", f"and {_counted(others, 'reason')} more")] if others > 0 else rows
 
@@ -201,6 +211,15 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     ).fetchone()
     assert row is not None
     return row
+
+
+def _ungraded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    reasons = connection.execute(
+        f"""SELECT coalesce(error_message, $none) AS reason, count(*) FROM rollouts WHERE NOT ({_GRADED}) AND verified
+           GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",  # noqa: S608
+        {"none": NO_REASON, "limit": _REASONS},
+    ).fetchall()
+    return dict(reasons)
 
 
 def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int]]:

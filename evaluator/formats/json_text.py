@@ -33,7 +33,7 @@ def _decode_slowly(data: bytes | str) -> JsonValue:
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON: {error.msg} at column {error.colno}") from None
+        raise JsonError(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from None
     except RecursionError:
         raise JsonError("not usable: nested too deeply") from None
     except ValueError as error:

@@ -173,9 +173,13 @@ def _difference(found: Found) -> str:
     if found.actual is None:
         return f"{source}: {said}" if source and said else source or said or "the assert failed"
     told = f"`{source[:300]}`, got `{render(_value(found.actual), 300)}`"
+    if found.actual == found.expected and found.op in ("==", "assertEqual"):
+        told += ", which looks the same and is not equal"
     if found.op.startswith("assert"):  # unittest says both sides once more, and then what the test adds
         said = said.rpartition(" : ")[2] if " : " in said else ""
-    return ": ".join(part for part in (told, _where(found), said) if part)
+    where = "".join(f"; {name} is {render(_value(text), 300)}" for name, text in found.names)
+    said = f"the test says: {said}" if said else ""
+    return "; ".join(part for part in (": ".join(filter(None, (told, _where(found)))), said) if part) + where
 
 
 def _where(found: Found) -> str:

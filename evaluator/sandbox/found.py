@@ -20,6 +20,8 @@ class Found(msgspec.Struct, kw_only=True):
     actual: str | None = None
     expected: str | None = None
     source: str = ""
+    names: list[tuple[str, str]] = []
+    """Names that a failed assert reads, its sides apart, and their values."""
     setup: bool = False
     asserts: int = 0
     asked: int = 0

@@ -217,3 +217,23 @@ def test_a_raised_exception_names_what_was_executed() -> None:
         ("candidate(1)[0]", 7),
         ("candidate(5), candidate(1)[0]", 9),
     ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("for x in [1, 2]:\n    assert candidate(x) == 1", {"x": "2"}),
+        ("for x, name in [(1, 'a'), (2, 'b')]:\n    assert candidate(x) == 1, name", {"x": "2", "name": '"b"'}),
+        ("for x in [1, 2]:\n    y = [x]\n    assert candidate(y) == [1] and len(str(x)) == 1", {"y": "[2]", "x": "2"}),
+        ("x = 2\nassert candidate(x) == 1", {"x": "2"}),
+        ("x = candidate(2)\nassert x == 1", {}),
+        ("for x in [len, max]:\n    assert candidate(3) == x", {}),
+    ],
+)
+def test_a_failed_assert_tells_what_its_names_meant(statement: str, names: dict[str, str]) -> None:
+    """But for what is told already, as a side."""
+    assert dict(told(statement)["names"]) == names
+
+
+def test_a_function_of_the_tests_tells_what_its_names_meant() -> None:
+    assert dict(told("for n in [1, 2]: same(candidate(n) + n, 2)")["names"]) == {"n": "2"}

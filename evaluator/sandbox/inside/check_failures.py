@@ -24,6 +24,8 @@ _NO_SIDES = frozenset(("self", "msg", "message", "callable", "args", "kwargs"))
 _RAISING = frozenset("raises warns assertRaises assertRaisesRegex assertWarns assertWarnsRegex".split())
 _NOTHING_RAISED = ("not raised", "did not raise", "not triggered", "did not warn")
 _SOURCE_CAP = 2000
+_MOST_NAMES = 4
+_DATA = frozenset((bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset))
 
 Node = Any
 """A node of the syntax tree, with a place in the source."""
@@ -81,7 +83,8 @@ class Teller:
         self._origins = check_origins.Origins(tree, filter(None, (*order["names"], order["entry_point"])))
 
     def told(self, error: BaseException, message: str, *, failed: bool) -> dict[str, Any]:
-        """`line` and `source`; if the check `failed` also `op`, `actual`, `expected`, and `message` if it is ours."""
+        """`line` and `source`; if the check `failed` also `op`, `actual`, `expected`, `names`, and `message` if it is
+        ours."""
         frames = list(_frames(error.__traceback__))
         own = [index for index, one in enumerate(frames) if one.tb_frame.f_code.co_filename == check_pieces.FILE]
         if not own:
@@ -101,7 +104,9 @@ class Teller:
         if found is None:
             return told
         site, found = _in_caller(site, found, caller)
-        return {"line": site.line, "source": self._source(found.source), "op": found.op, **self._shown(site, found)}
+        told = {"line": site.line, "source": self._source(found.source), "op": found.op, **self._shown(site, found)}
+        sides = {getattr(check_asserts.unwrapped(side.node), "id", None) for side in found.sides}
+        return told | {"names": [(name, self._show(value)) for name, value in _read_by(site) if name not in sides]}
 
     def _site(self, traceback: TracebackType) -> _Site:
         code, line = traceback.tb_frame.f_code, traceback.tb_lineno or 1
@@ -135,6 +140,15 @@ class Teller:
             return 0
         first, second = (self._origins.of_completion(side.node, site.path[1]) for side in sides)
         return int(second and not first)
+
+
+def _read_by(site: _Site) -> list[tuple[str, Any]]:
+    """The names that the statement reads, and the data that they mean this time."""
+    read = [node for node in ast.walk(site.statement()) if isinstance(node, ast.Name) and node.id[0] != "@"]
+    names = [node.id for node in sorted(read, key=lambda node: (node.lineno, node.col_offset))]
+    held = site.frame.f_locals
+    found = [(name, held[name]) for name in dict.fromkeys(names) if name in held]
+    return [(name, value) for name, value in found if type(value) in _DATA][:_MOST_NAMES]
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:

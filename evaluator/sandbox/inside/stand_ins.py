@@ -108,7 +108,9 @@ class Remote(metaclass=Classes, ours=True):
 
     def __repr__(self) -> str:
         kind = type(self)
-        if kind._asking.quiet or not _has(kind, "__repr__"):
+        if kind._asking.quiet:
+            return "an object of the completion's"
+        if not _has(kind, "__repr__"):
             return f"<an object of class {kind.__name__}>"
         return str(kind._asking.ask("u", self, "__repr__"))
 
