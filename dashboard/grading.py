@@ -21,7 +21,7 @@ from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
 from evaluator.formats import Problem, dataset_hash, load_rollouts, load_tasks
-from evaluator.graders.tests import test_cases
+from evaluator.graders import shown_cases
 from evaluator.model import Rollout, Task, Verdict
 from evaluator.resuming import folder_from
 from evaluator.runs import Manifest, RunWriter
@@ -76,7 +76,7 @@ class Job:
         writer = RunWriter.create(self.out, self._manifest())
         try:
             for task in tasks:
-                writer.add_task(task, test_cases(task))
+                writer.add_task(task, shown_cases(task, None))
             self._grade_into(writer, tasks, problems)
         except evaluator.SandboxUnavailable:
             writer.discard()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 
-from evaluator.engines import local
-from evaluator.engines.gate import Gate
+from evaluator.engines import local, pool
 from evaluator.engines.worker import Worker
+from evaluator.graders import runs_code
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
-from evaluator.sandbox import Sandbox, Settings
+from evaluator.sandbox import Settings
 
 
 def grade(
@@ -46,9 +43,10 @@ def grade(
         completion=completion,
         kind=Kind(kind) if kind else None,
     )
-    with _pool.lease(options.sandbox) as leased:
-        leased.warm_up()
-        return Worker(options, _pool.gate, leased).grade(task, rollout)
+    if not runs_code(task, options.grader):
+        return Worker(options).grade(task, rollout)
+    with pool.lease(options.sandbox) as leased:
+        return Worker(options, pool.gate(), leased).grade(task, rollout)
 
 
 async def agrade(
@@ -103,59 +101,3 @@ def grade_all(
     )
     graded = local.grade_all(tasks, rollouts, options, workers=workers)
     return (each.grade for each in graded)
-
-
-class _Lease:
-    def __init__(self, pool: _Pool, settings: Settings) -> None:
-        self._pool = pool
-        self._settings = settings
-
-    def __enter__(self) -> Sandbox:
-        self._sandbox = self._pool.take(self._settings)
-        return self._sandbox
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.give_back(self._settings, self._sandbox)
-
-
-class _Pool:
-    """Warm sandboxes for single calls, as many at work as this process has CPUs. Its fork's child gets an empty one."""
-
-    def __init__(self) -> None:
-        self.gate = Gate()
-        self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
-        self._idle: dict[Settings, list[Sandbox]] = {}
-        """By what was asked for: a sandbox's own settings say which way it took."""
-        self._lock = threading.Lock()
-
-    def lease(self, settings: Settings) -> _Lease:
-        return _Lease(self, settings)
-
-    def take(self, settings: Settings) -> Sandbox:
-        self._room.acquire()
-        with self._lock:
-            idle = self._idle.get(settings)
-            return idle.pop() if idle else Sandbox(settings)
-
-    def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
-        with self._lock:
-            self._idle.setdefault(settings, []).append(sandbox)
-        self._room.release()
-
-    def close(self) -> None:
-        with self._lock:
-            for idle in self._idle.values():
-                while idle:
-                    idle.pop().close()
-
-
-_pool = _Pool()
-
-
-def _renew_in_child() -> None:
-    global _pool  # noqa: PLW0603 - the parent's sandboxes are not the child's to use or to end
-    _pool = _Pool()
-
-
-os.register_at_fork(after_in_child=_renew_in_child)
-atexit.register(lambda: _pool.close())

@@ -32,6 +32,8 @@ class Mode(StrEnum):
     STDIN = "stdin"
     ASSERT = "assert"
     UNITTEST = "unittest"
+    ANSWER = "answer"
+    """No program: the answer itself is looked at (see `evaluator.graders`)."""
 
 
 class Kind(StrEnum):
@@ -152,8 +154,11 @@ class Task(msgspec.Struct, kw_only=True):
     """Code that the dataset puts before every completion (imports)."""
     reference: str | None = None
     """A solution that came with the dataset, where there is one."""
+    answer: JsonValue = None
+    """answer: what is right, as its grader wants it (a text, or several that are accepted)."""
     checker: str | None = None
     grader: str | None = None
+    """Who grades it, and how: see `evaluator.graders.spec`."""
     exit_code: Literal["ignore", "strict"] = "ignore"
     weights: tuple[float, ...] | None = None
     limits: dict[str, float] | None = None
@@ -269,6 +274,16 @@ class Flag(msgspec.Struct, frozen=True):
     evidence: str
 
 
+class Component(msgspec.Struct, frozen=True, kw_only=True):
+    """What one part of a reward came to. `reward` is None where that part could not be decided."""
+
+    name: str
+    reward: float | None
+    weight: float = 1.0
+    verdict: Verdict = Verdict.PASSED
+    message: str | None = None
+
+
 class Grade(msgspec.Struct, kw_only=True):
     """What a rollout was found to be worth, and why."""
 
@@ -284,6 +299,8 @@ class Grade(msgspec.Struct, kw_only=True):
     pass_rate: float | None = None
     """Share of the test cases that passed, those not run included as not passed; None when unknown."""
     cases: tuple[CaseResult, ...] = ()
+    components: tuple[Component, ...] = ()
+    """What the reward is made of, where it has several parts."""
     flags: tuple[Flag, ...] = ()
     error_type: str | None = None
     error_message: str | None = None

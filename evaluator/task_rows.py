@@ -11,7 +11,7 @@ from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, limits
 _GREATEST_WEIGHT = 1e15
 
 _TASK_FIELDS = {
-    "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "preamble", "reference", "checker",
+    "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker",
     "grader", "exit_code", "weights", "limits", "source", "licence",
 }  # fmt: skip
 
@@ -43,7 +43,8 @@ def task_from_row(row: Mapping[str, JsonValue]) -> Task:
         preamble=_optional_text(row, "preamble") or "",
         reference=_optional_text(row, "reference"),
         checker=_optional_text(row, "checker"),
-        grader=_optional_text(row, "grader"),
+        answer=row.get("answer"),
+        grader=_grader(row.get("grader")),
         exit_code=_exit_code(row),
         weights=_weights(weights),
         limits=limits,
@@ -113,7 +114,18 @@ def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mod
             raise RecordError(f"mode is {given!r}: give one of {', '.join(Mode)}") from None
     if row.get("test"):
         return Mode.ASSERT
+    if row.get("answer") is not None and not in_outs:
+        return Mode.ANSWER
     return Mode.CALL if row.get("entry_point") or in_outs.get("fn_name") else Mode.STDIN
+
+
+def _grader(value: JsonValue) -> str | None:
+    """One text, whether the row names it in a text or in an object with its options."""
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    if value is None or isinstance(value, str):
+        return value
+    raise RecordError(f'grader is {type(value).__name__}: give a name, or an object such as {{"name": "tests"}}')
 
 
 def _exit_code(row: Mapping[str, JsonValue]) -> Literal["ignore", "strict"]:

@@ -36,9 +36,8 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.graders import get_grader
+from evaluator.graders import get_grader, shown_cases
 from evaluator.graders.bench import Isolation, Options, Unverified
-from evaluator.graders.tests import test_cases
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunWriter, is_run, rows_where, sample_key
@@ -118,7 +117,7 @@ def grade_quietly(request: Request) -> Done:
     try:
         problems.keep_in(writer)
         for task in tasks:
-            writer.add_task(task, test_cases(task))
+            writer.add_task(task, shown_cases(task, request.grader))
         wanted = _Wanted(rollouts, request, writer, again)
         return _grade_into(writer, tasks, wanted, request)
     except SandboxUnavailable:

@@ -18,6 +18,7 @@ import msgspec
 
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
+from evaluator.graders import runs_code
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable
@@ -89,7 +90,8 @@ class _Crew:
 
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
-        first.warm_up()  # raises here where there is none, before anything is graded
+        if any(runs_code(task, self._options.grader) for task in self._tasks.values()):
+            first.warm_up()  # raises here where there is none, before anything is graded
         sandboxes = [first, *(first.another() for _ in range(self._count - 1))]
         gate = Gate()
         workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evaluator.engines.gate import Gate
-from evaluator.graders import Bench, GraderError, get_grader
+from evaluator.engines.reward_range import within_range
+from evaluator.graders import Bench, GraderError, grader_of
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable
@@ -28,7 +29,7 @@ class Worker:
         if task is None:
             return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
         try:
-            grader = get_grader(task.grader or self._options.grader or "tests")
+            grader = grader_of(task, self._options.grader)
         except GraderError as error:
             return _ungraded(rollout, Verdict.UNKNOWN, str(error))
         fault = ""
@@ -36,7 +37,7 @@ class Worker:
             self.stranded = False
             try:
                 with self._gate.shared():
-                    return grader(task, rollout, self._bench)
+                    return within_range(grader.grade(task, rollout, self._bench), grader)
             except RecordError as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))
             except (FaultError, SandboxUnavailable, OSError, MemoryError) as error:

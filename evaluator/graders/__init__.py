@@ -1,36 +1,75 @@
 """Kinds of grading. A grader takes a task and a rollout's code, and makes a `Grade`.
 
-Each public module of this package is one grader, known by the module's name, if it defines
-`grade(task, rollout, bench) -> Grade`. A new grader is a new file here.
+Each public module of this package is one kind, known by the module's name, if it defines
+
+- `Config`, a `msgspec.Struct` of its options, all with defaults or said to be missing in one line, and
+- `make(config) -> Grader`.
+
+A new kind is a new file here. How one is named, with its options: `evaluator.graders.spec`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import cast
+
+import msgspec
 
 from evaluator.graders.bench import Bench
-from evaluator.model import Grade, Rollout, Task
+from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.spec import GraderSpec, parse_spec
+from evaluator.model import Mode, Task, TestCase
 from evaluator.package_modules import public_modules
 
-__all__ = ["Bench", "Grader", "GraderError", "get_grader", "known_graders"]
-
-Grader = Callable[[Task, Rollout, Bench], Grade]
+__all__ = ["Bench", "Grader", "GraderError", "get_grader", "grader_of", "known_graders", "runs_code", "shown_cases"]
 
 
-class GraderError(ValueError):
-    """No grader has that name. The message lists those that exist."""
+@lru_cache(256)
+def get_grader(text: str) -> Grader:
+    """The grader that a text names, with its options (see `evaluator.graders.spec`). Raises `GraderError`."""
+    spec = parse_spec(text)
+    if spec.file is not None:
+        from evaluator.graders._own import own_grader
+
+        return own_grader(spec.file, spec.name)
+    module = known_graders().get(spec.name)
+    if module is None:
+        known = ", ".join(known_graders())
+        raise GraderError(f"grader {spec.name!r} is unknown: give one of {known}, or FILE.py:FUNCTION")
+    return cast("Grader", module.make(_config(spec, module.Config)))
 
 
-def get_grader(name: str) -> Grader:
-    """The grader of that name. Raises `GraderError`."""
-    found = known_graders().get(name)
-    if found is None:
-        raise GraderError(f"grader {name!r} is unknown: give one of {', '.join(known_graders())}")
-    return found
+def grader_of(task: Task, asked: str | None) -> Grader:
+    """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`."""
+    return get_grader(task.grader or asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
+
+
+def runs_code(task: Task, asked: str | None) -> bool:
+    """Whether grading a task takes a sandbox."""
+    try:
+        return grader_of(task, asked).runs_code
+    except GraderError:
+        return False
+
+
+def shown_cases(task: Task, asked: str | None) -> tuple[TestCase, ...]:
+    """What is decided one by one for a task; nothing where it can't be graded."""
+    try:
+        return grader_of(task, asked).test_cases(task)
+    except GraderError:
+        return ()
 
 
 @cache
-def known_graders() -> dict[str, Grader]:
-    """Every grader of this package by name, in alphabetical order."""
-    return {name: module.grade for name, module in public_modules(__name__).items() if hasattr(module, "grade")}
+def known_graders() -> dict[str, ModuleType]:
+    """The module of each kind by name, in alphabetical order."""
+    return {name: module for name, module in public_modules(__name__).items() if hasattr(module, "make")}
+
+
+def _config(spec: GraderSpec, config: type[msgspec.Struct]) -> msgspec.Struct:
+    try:
+        return msgspec.convert(spec.options, config)
+    except msgspec.ValidationError as error:
+        known = ", ".join(config.__struct_fields__) or "none"
+        raise GraderError(f"grader {spec.name}: {error} (options: {known})") from None

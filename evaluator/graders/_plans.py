@@ -97,6 +97,8 @@ def _plan(task: Task, run_checker: str | None) -> Plan | CheckPlan:
             return _assert_plan(task)
         case Mode.UNITTEST:
             return plan_check(task)
+        case Mode.ANSWER:
+            raise UngradableError("the task has no tests but an answer: name a grader for it, such as exact_match")
         case Mode.CALL | Mode.STDIN:
             if not task.cases:
                 raise UngradableError("the task has no test cases")

@@ -1,6 +1,15 @@
-"""The `tests` grader: runs a completion on every test case; 1.0 when all pass, else 0.0."""
+"""The `tests` grader: runs a completion on every test case.
+
+The reward is 1.0 when all pass, else 0.0; with `reward` "fraction" the share of the test cases that passed, with
+"weighted" their share of the task's `weights` (one weight a test case, in their order; equal ones where it has none).
+"""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import msgspec
 
 from evaluator import flags
 from evaluator.checkers import render
@@ -13,15 +22,28 @@ from evaluator.graders._preamble import why_it_fails
 from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Bench
 from evaluator.graders.check_plan import CheckPlan
+from evaluator.graders.grader import Grader
 from evaluator.graders.split_check import grade_check
 from evaluator.graders.ungradable import UngradableError
-from evaluator.model import CaseResult, Flag, Grade, Limits, Rollout, Task, Verdict
+from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 
-__all__ = ["grade", "test_cases"]
+__all__ = ["Config", "grade", "make", "test_cases"]
+
+Reward = Literal["all", "fraction", "weighted"]
 
 
-def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the reward follows from."""
+
+    reward: Reward = "all"
+
+
+def make(config: Config) -> Grader:
+    return Grader("tests", partial(grade, reward=config.reward), test_cases)
+
+
+def grade(task: Task, rollout: Rollout, bench: Bench, *, reward: Reward = "all") -> Grade:
     """Grades one rollout.
 
     Raises `FaultError` when the sandbox failed, `SandboxUnavailable` when there is none, `RecordError` for bad limits.
@@ -55,6 +77,7 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         result.cases, result.error_message = (), fault
         return result
     _conclude(result, extraction)
+    result.reward = _reward(result, task, reward)
     return withheld(result, options.unverified)
 
 
@@ -120,7 +143,19 @@ def _conclude(result: Grade, extraction: Extraction) -> None:
         if result.error_message is None and failing.difference is not None:
             result.error_message = failing.difference.message
     result.pass_rate = result.tests_passed / result.tests_total
-    result.reward = float(result.verdict is Verdict.PASSED)
+
+
+def _reward(result: Grade, task: Task, reward: Reward) -> float:
+    """Raises `RecordError` for weights that do not fit the test cases."""
+    if reward == "all":
+        return float(result.verdict is Verdict.PASSED)
+    passed = [case.verdict is Verdict.PASSED for case in result.cases]
+    weights = task.weights if reward == "weighted" and task.weights is not None else (1.0,) * len(passed)
+    if len(weights) != len(passed):
+        raise RecordError(f"weights: {len(weights)} for {len(passed)} test cases: give one a test case")
+    if not (total := sum(weights)):
+        raise RecordError("weights: all are 0: give at least one that is more")
+    return sum(weight for weight, right in zip(weights, passed, strict=True) if right) / total
 
 
 def _grade_cases(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import api
+from evaluator.engines import pool
 from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
@@ -36,7 +36,7 @@ SLOW_CALL = "import time\ndef f(x):\n    time.sleep(0.3)\n    return x"
 @pytest.fixture(scope="module", autouse=True)
 def _no_sandboxes_of_other_tests() -> None:
     """Those that single calls keep warm would be found among ours."""
-    api._pool.close()
+    pool._pool.close()
 
 
 @pytest.fixture(params=list(Way))

@@ -29,6 +29,6 @@ def graded(sandbox: Sandbox) -> Graded:
 
     def grade(task: Task, program: str, limits: Limits = PATIENT) -> Grade:
         rollout = Rollout(task_id=task.task_id, completion=program, kind=Kind.FULL)
-        return get_grader("tests")(task, rollout, Bench(sandbox, Options(limits=limits)))
+        return get_grader("tests").grade(task, rollout, Bench(sandbox, Options(limits=limits)))
 
     return grade

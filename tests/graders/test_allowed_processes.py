@@ -14,7 +14,7 @@ PROGRAM = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'print(
 def graded(way: Way) -> tuple[Verdict, float | None, str | None]:
     rollout = Rollout(task_id="t", completion=PROGRAM, kind=Kind.FULL)
     with Sandbox(Settings(way=way)) as sandbox:
-        grade = get_grader("tests")(TASK, rollout, Bench(sandbox, Options()))
+        grade = get_grader("tests").grade(TASK, rollout, Bench(sandbox, Options()))
     return grade.verdict, grade.reward, grade.error_message
 
 

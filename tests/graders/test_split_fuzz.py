@@ -38,7 +38,7 @@ def ended(case: CaseResult) -> str:
 
 def assert_equal_or_unverified(example: Made, sandbox: Sandbox, seed: int) -> None:
     rollout = Rollout(task_id="t", completion=example.completion, kind=Kind.FULL)
-    grade = get_grader("tests")(example.task, rollout, Bench(sandbox, Options(limits=LIMITS)))
+    grade = get_grader("tests").grade(example.task, rollout, Bench(sandbox, Options(limits=LIMITS)))
     if not grade.verified:
         assert grade.unverified_reason, seed
         return

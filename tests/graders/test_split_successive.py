@@ -104,7 +104,7 @@ def test_each_is_held_to_its_own_limits(sandbox: Sandbox):
 
     def verdict(memory_mb: float, program: str) -> Verdict:
         bench = Bench(sandbox, Options(limits=Limits(memory_mb=memory_mb, virtual_mb=4 * memory_mb)))
-        return get_grader("tests")(task, Rollout(task_id="t", completion=program, kind=Kind.FULL), bench).verdict
+        return get_grader("tests").grade(task, Rollout(task_id="t", completion=program, kind=Kind.FULL), bench).verdict
 
     given = [verdict(memory_mb, program) for program in _versions(_RIGHT, 2) for memory_mb in (1024, 64)]
     assert given == [Verdict.PASSED, Verdict.UNKNOWN] * 2  # no completion's doing

@@ -1,0 +1,67 @@
+"""Warm sandboxes for single calls, as many at work at once as this process has CPUs."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from evaluator.engines.gate import Gate
+from evaluator.sandbox import Sandbox, Settings
+
+
+@contextmanager
+def lease(settings: Settings) -> Iterator[Sandbox]:
+    """A warm sandbox, for one thread; waits for one where all are at work. Raises `SandboxUnavailable`."""
+    pool = _pool
+    sandbox = pool.take(settings)
+    try:
+        sandbox.warm_up()
+        yield sandbox
+    finally:
+        pool.give_back(settings, sandbox)
+
+
+def gate() -> Gate:
+    """The gate that all who lease here pass."""
+    return _pool.gate
+
+
+class _Pool:
+    def __init__(self) -> None:
+        self.gate = Gate()
+        self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
+        self._idle: dict[Settings, list[Sandbox]] = {}
+        """By what was asked for: a sandbox's own settings say which way it took."""
+        self._lock = threading.Lock()
+
+    def take(self, settings: Settings) -> Sandbox:
+        self._room.acquire()
+        with self._lock:
+            idle = self._idle.get(settings)
+            return idle.pop() if idle else Sandbox(settings)
+
+    def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
+        with self._lock:
+            self._idle.setdefault(settings, []).append(sandbox)
+        self._room.release()
+
+    def close(self) -> None:
+        with self._lock:
+            for idle in self._idle.values():
+                while idle:
+                    idle.pop().close()
+
+
+_pool = _Pool()
+
+
+def _renew_in_child() -> None:
+    global _pool  # noqa: PLW0603 - the parent's sandboxes are not the child's to use or to end
+    _pool = _Pool()
+
+
+os.register_at_fork(after_in_child=_renew_in_child)
+atexit.register(lambda: _pool.close())
