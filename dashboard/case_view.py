@@ -21,6 +21,7 @@ _WHAT = {
     Mode.CALL: "arguments, one a line",
     Mode.ASSERT: "statement",
     Mode.UNITTEST: "method",
+    Mode.ANSWER: "what is checked",
 }
 _IN_WORDS = re.compile(r"(?:an?|anything|close|in|none|one|text) [a-z]|[<>]=? ")
 """What is expected where it is no value, such as `a true value`, `one of [1, 2]` or `< 3`."""
@@ -68,6 +69,9 @@ def expected_and_actual(
     if is_code(mode):
         _asked_and_got(verdict, expected, actual, difference)
         return
+    if mode == Mode.ANSWER:
+        _checked(verdict, expected, actual, difference)
+        return
     if expected is None and actual is None:
         return
     if expected is None:
@@ -98,6 +102,19 @@ def _asked_and_got(verdict: Verdict, expected: str | None, actual: str | None, d
     elif verdict is Verdict.PASSED:
         facts.note("It holds.")
     elif expected and not difference:
+        _nothing(expected, verdict)
+
+
+def _checked(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
+    """Of an answer: what is expected need not be the text that is wanted, such as `0 to 120` or one answer a line."""
+    if difference:
+        facts.banner(difference)
+    if expected and actual is not None:
+        as_text = verdict is Verdict.WRONG_ANSWER and "\n" not in expected
+        st.html((diff_view.side_by_side if as_text else diff_view.beside)(expected, actual))
+    elif actual is not None:
+        _got(actual)
+    elif expected:
         _nothing(expected, verdict)
 
 

@@ -17,11 +17,12 @@ from dashboard.controls import Screen
 from dashboard.queries import listing, orders, records
 from dashboard.state import View
 from dashboard.wording import counted
-from evaluator.model import NO_REASON, Traceback, Verdict
+from evaluator.model import NO_REASON, Mode, Traceback, Verdict
 
 Record = dict[str, Any]
 
 _PANES = {"code": "Code", "raw": "Raw completion", "prompt": "Prompt"}
+_PANES_OF_ANSWER = {"code": "Completion", "prompt": "Prompt"}
 _LINE = re.compile(r"\bline (\d{1,7})\b")
 _LINE_LINK = r'<a href="#L\1">line \1</a>'
 _CODE_HEIGHT = "max(300px, calc(100vh - 232px))"
@@ -32,7 +33,7 @@ _WHY: dict[Verdict, str] = {
     Verdict.TIME_LIMIT: "no traceback: the program was killed when its time was up",
     Verdict.MEMORY_LIMIT: "no traceback: the program was killed when it took more memory than it may",
     Verdict.OUTPUT_LIMIT: "the program printed more than it may",
-    Verdict.NO_CODE: "no code could be extracted from the completion, so nothing was run",
+    Verdict.NO_CODE: "no code could be extracted from the completion, or no answer found in it",
     Verdict.REJECTED: "the program broke the protocol with the sandbox, or was caught tampering with it",
     Verdict.SANDBOX_ERROR: "the sandbox failed: not the completion's fault, so it has no reward",
     Verdict.UNKNOWN: "it could not be graded, so it has no reward",
@@ -102,15 +103,15 @@ def strip(screen: Screen, rollout: Record) -> Record | None:
 
 def code(screen: Screen, rollout: Record, test: Record | None) -> None:
     """The code that was run with its failing line, or the raw completion, or the prompt."""
-    shown = controls.choice("Pane", _PANES, screen.view, key="w_pane", default="code")
+    task = records.task(screen.run, rollout["task_id"]) or {}
+    panes = _PANES_OF_ANSWER if rollout["code"] is None and task.get("mode") == Mode.ANSWER else _PANES
+    shown = controls.choice("Pane", panes, screen.view, key="w_pane", default="code")
     trace = _traceback(test)
     line = _marked(test or rollout, trace)
     identity = f"{screen.run.key}|{rollout['task_id']}|{rollout['sample_id']}|{(test or {}).get('test_index')}|{shown}"
     if shown == "prompt":
-        task = records.task(screen.run, rollout["task_id"])
-        st.html(
-            diff_view.text_block((task or {}).get("prompt") or "The dataset has no prompt for it.", height=_CODE_HEIGHT)
-        )
+        prompt = task.get("prompt") or "The dataset has no prompt for it."
+        st.html(diff_view.text_block(prompt, height=_CODE_HEIGHT))
         return
     if shown == "raw" or rollout["code"] is None:
         st.html(_raw(rollout, line))
@@ -124,6 +125,8 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
 
 def error(rollout: Record, test: Record | None) -> None:
     """The exception and its frames, each a link to its line; or why there is none."""
+    if rollout["verdict"] == Verdict.NO_CODE or (rollout["verdict"] == Verdict.UNKNOWN and rollout.get("components")):
+        test = None  # no one test case has the reason
     result = test or rollout
     verdict = _verdict(result)
     trace = _traceback(test)
@@ -182,14 +185,17 @@ def streams(test: Record | None) -> None:
     """What the test case printed, with true sizes: only head and tail of long output are kept."""
     if test is None:
         return
+    ran = test["wall_s"] is not None or test["verdict"] == Verdict.NOT_RUN
     for name in ("stdout", "stderr"):
         text, size = test.get(name) or "", test.get(f"{name}_bytes") or 0
         if not text and not size:
-            facts.note(f"{name}: nothing")
+            if ran:
+                facts.note(f"{name}: nothing")
             continue
         kept = len(text.encode("utf-8", "replace"))
         part = f", head and tail kept: {facts.size(kept)}" if kept < size else ""
-        with st.expander(f"{name}: {facts.size(size)}{part}", expanded=name == "stderr" or len(text) < 400):
+        title = name if ran else "said by the judge"
+        with st.expander(f"{title}: {facts.size(size)}{part}", expanded=name == "stderr" or len(text) < 400):
             st.code(text[:20_000], language=None, height=min(240, 60 + 20 * text.count("\n")))
             if len(text) > 20_000:
                 st.download_button(f"Download {name}", text, f"{name}.txt", on_click="ignore", key=f"dl_{name}")
@@ -321,6 +327,8 @@ def _reason(verdict: Verdict, rollout: Record, message: str, trace: Traceback | 
         Verdict.MEMORY_LIMIT: f" (limit: {limits.get('memory_mb', 0):g} MiB)",
         Verdict.OUTPUT_LIMIT: f" (limit: {limits.get('output_mb', 0):g} MiB)",
     }
+    if verdict is Verdict.WRONG_ANSWER and rollout["code"] is None:
+        return "what was found is not what is expected"
     why = _STOPPED.get(verdict, _WHY[verdict]) if trace and trace.frames else _WHY[verdict]
     return why + words.get(verdict, "")
 

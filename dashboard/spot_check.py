@@ -14,7 +14,7 @@ from dashboard.queries import dataset, records
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import TASKS_A_PAGE
 from dashboard.wording import counted
-from evaluator.model import TestCase
+from evaluator.model import Mode, TestCase
 
 Record = dict[str, Any]
 
@@ -146,6 +146,11 @@ def case(record: Record, cases: list[TestCase], index: int | None) -> None:
         return
     if case_view.is_code(record["mode"]):
         _code_case(record["mode"], chosen)
+        return
+    if record["mode"] == Mode.ANSWER:
+        facts.section(f"Test {chosen.index}: {chosen.input[:500]}")
+        if chosen.expected:
+            st.code(chosen.expected[:20_000], language=None, height=_height(chosen), wrap_lines=True)
         return
     left, right = st.columns(2)
     with left:

@@ -10,6 +10,8 @@ import streamlit as st
 from dashboard import case_view, code_view, diff_view, facts, sandbox_check, state
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
+from evaluator.graders import GraderError, runs_code, waits
+from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
 
 _RESULT = "trial_result"
@@ -20,8 +22,13 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
     if index is None:
         facts.note("Nothing to run code against here: the task has no test case that can be run.")
         return
-    facts.section("Run any code against the test cases")
-    refusal = sandbox_check.refusal()
+    task, asked = msgspec.json.decode(record["task"], type=Task), tried_by(screen.run.run.manifest.grader)
+    if waits(task, asked):
+        facts.note("Nothing is tried here: others would have to be asked for its reward. Use `rollscope grade`.")
+        return
+    takes_code = runs_code(task, asked)
+    facts.section("Run any code against the test cases" if takes_code else "Hold any answer against the task")
+    refusal = sandbox_check.refusal() if takes_code else None
     if refusal:
         facts.banner(refusal, warn=True)
     sources = _sources(screen, record)
@@ -44,7 +51,9 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
         text = st.text_area("Code", key=key, height=190, label_visibility="collapsed")
     with result:
         if one or every:
-            _run(record, text, index if one else None)
+            chosen = index if one else None
+            with st.spinner("Running in the sandbox"):
+                st.session_state[_RESULT] = (task.task_id, chosen, text, tried(task, asked, text, chosen))
         _result(record["task_id"], record["mode"])
 
 
@@ -61,19 +70,26 @@ def _source(screen: Screen, record: dict[str, Any], chosen: str) -> str:
         return str(record["reference"])
     if chosen.startswith("sample:"):
         rollout = records.rollout(screen.run, record["task_id"], chosen.removeprefix("sample:"))
-        return str((rollout or {}).get("code") or "")
+        taken = "completion" if record["mode"] == Mode.ANSWER else "code"
+        return str((rollout or {}).get(taken) or "")
     return f"def {record['entry_point']}():\n    ...\n" if record["entry_point"] else ""
 
 
-def _run(record: dict[str, Any], text: str, index: int | None) -> None:
+def tried_by(asked: str | None) -> str | None:
+    """The run's grader; not one in a file: a run that came from elsewhere must not decide what is loaded here."""
+    try:
+        return None if asked is None or names_file(asked) else asked
+    except GraderError:
+        return None
+
+
+def tried(task: Task, asked: str | None, text: str, index: int | None) -> Grade:
+    """The grade of a text by the run's grader, on one test case where that can be taken alone."""
     from evaluator import grade
 
-    task = msgspec.json.decode(record["task"], type=Task)
     if index is not None and task.mode in (Mode.CALL, Mode.STDIN):
         task = msgspec.structs.replace(task, cases=tuple(c for c in task.cases if c.index == index), weights=None)
-    with st.spinner("Running in the sandbox"):
-        result = grade(task, text, kind=Kind.FULL)
-    st.session_state[_RESULT] = (record["task_id"], index, text, result)
+    return grade(task, text, grader=asked, kind=Kind.FULL)
 
 
 def _result(task_id: str, mode: str) -> None:

@@ -71,6 +71,9 @@ def export(
     chosen = _checked_columns(columns, per)
     connection = run.connect()
     try:
+        if not columns and per == "rollout" and _has_components(connection):
+            at = chosen.index("grader") + 1
+            chosen = [*chosen[:at], "components", *chosen[at:]]
         relation = rows_where(connection, _TABLES[per], where).order(_ORDER[per])
         reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
         batches = (_without_addresses(batch) for batch in reader)
@@ -114,6 +117,11 @@ def _checked_columns(columns: Sequence[str] | None, per: Per) -> Sequence[str]:
     if len(set(columns)) != len(columns):
         raise ExportError("a column is named twice: name each once")
     return columns
+
+
+def _has_components(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any reward is made of several: else the column is empty, and left out where nobody named it."""
+    return bool(connection.sql("SELECT components FROM rollouts WHERE components IS NOT NULL LIMIT 1").fetchall())
 
 
 def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:

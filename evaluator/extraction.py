@@ -100,6 +100,12 @@ def extract(completion: str, *, task: Task, kind: Kind | None) -> Extraction:
             return Extraction(text, Kind.FULL)
 
 
+def outside_thinking(completion: str) -> str:
+    """What a completion says outside of its thinking sections; nothing of one that never ends."""
+    answer, _ = _without_thinking(_with_line_feeds(completion.removeprefix("\ufeff")))
+    return "".join(region.text for region in answer)
+
+
 def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from evaluator.model import CaseResult, Grade, Limits, Rollout, Task, TestCase
+from evaluator.model import CaseResult, Grade, Limits, Mode, Rollout, Task, TestCase
 
 SCHEMA_VERSION: Final = 1
 MAX_PROBLEMS: Final = 1_000
@@ -127,12 +127,31 @@ def sample_key(task_id: str, sample_id: str) -> int:
 
 def test_hash(task: Task, cases: Sequence[TestCase]) -> str:
     """16 hex digits that are equal for two tasks exactly when the same tests decide them."""
-    decided_by = (task.mode, task.entry_point, task.preamble, task.test, tuple(cases), task.exit_code)
-    return hashlib.sha256(msgspec.json.encode(decided_by)).hexdigest()[:16]
+    decided_by: tuple[object, ...] = (
+        task.mode, task.entry_point, task.preamble, task.test, tuple(cases), task.exit_code,
+    )  # fmt: skip
+    if task.mode is Mode.ANSWER:
+        decided_by += (task.answer, task.grader)
+    return hashlib.sha256(_encoded(decided_by)).hexdigest()[:16]
 
 
 def _as_json(record: object) -> str:
-    return msgspec.json.encode(record).decode()
+    return _encoded(record).decode()
+
+
+def _encoded(record: object) -> bytes:
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:  # rare, so looked for only after it happened
+        return msgspec.json.encode(_with_safe_text(msgspec.to_builtins(record)))
+
+
+def _with_safe_text(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, dict):
+        return {safe_text(key): _with_safe_text(inner) for key, inner in value.items()}
+    return [_with_safe_text(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _total(values: Iterable[float | None]) -> float | None:
@@ -170,6 +189,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("flag_evidence", "list<string>", lambda r: [flag.evidence for flag in r.grade.flags]),
     Column("checker", "string", lambda r: r.grade.checker),
     Column("grader", "string", lambda r: r.grade.grader),
+    Column("components", "string", lambda r: _as_json(r.grade.components) if r.grade.components else None),
     Column("dataset_hash", "string", lambda r: r.dataset_hash),
     Column("evaluator_version", "string", lambda r: r.evaluator_version),
     Column("code", "string", lambda r: r.grade.code),

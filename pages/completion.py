@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import completion, controls
+from dashboard import completion, components, controls
 
 screen = controls.screen()
 rollout = completion.find(screen)
@@ -13,6 +13,7 @@ left, right = st.columns([1, 1], gap="small")
 with left:
     completion.code(screen, rollout, test)
 with right:
+    components.show(rollout)
     completion.flags(rollout)
     completion.error(rollout, test)
     completion.case(screen, rollout, test)

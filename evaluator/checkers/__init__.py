@@ -2,8 +2,9 @@
 
 One module of this package is one rule, known by the module's name. It defines
 
-- `COMPARES`: `"text"` (expected and actual are `str`) or `"value"` (decoded Python objects),
+- `COMPARES`: `"text"` (expected and actual are `str`), `"value"` (decoded Python objects) or `"both"`,
 - `check(expected, actual) -> Difference | None`: None means equal; it raises nothing on input of its kind,
+- `check_value`, the same for values, where it compares both and `check` is for text,
 - a docstring that says to the letter what it accepts.
 
 A new rule is a new file here; nothing else names the rules. Comparing never runs a completion's code:
@@ -12,7 +13,7 @@ values are compared by exact type, and what is no data (`evaluator.model.Opaque`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -25,8 +26,10 @@ from evaluator.model import Difference
 from evaluator.package_modules import public_modules
 
 __all__ = [
+    "Check",
     "Checker",
     "CheckerError",
+    "Kind",
     "brief",
     "common_prefix",
     "get_checker",
@@ -38,6 +41,11 @@ __all__ = [
 ]
 
 
+Kind = Literal["text", "value"]
+Check = Callable[[Any, Any], Difference | None]
+"""`check(expected, actual)`: None when equal, else where they first differ."""
+
+
 class CheckerError(ValueError):
     """No checker has that name. The message lists those that exist."""
 
@@ -47,12 +55,14 @@ class Checker:
     """One comparison rule."""
 
     name: str
-    compares: Literal["text", "value"]
-    """What `check` takes: two texts, or two decoded values."""
-    check: Callable[[Any, Any], Difference | None]
-    """`check(expected, actual)`: None when equal, else where they first differ."""
+    rules: Mapping[Kind, Check]
+    """How it compares two texts, two decoded values, or either."""
     summary: str
     """What it accepts, in one line."""
+
+    @property
+    def compares(self) -> str:
+        return " or ".join(self.rules)
 
 
 def get_checker(name: str) -> Checker:
@@ -71,4 +81,9 @@ def known_checkers() -> dict[str, Checker]:
 
 def _checker(name: str, module: ModuleType) -> Checker:
     summary = (module.__doc__ or "").strip().partition("\n")[0]
-    return Checker(name, module.COMPARES, module.check, summary)
+    rules: dict[Kind, Check] = {"text": module.check, "value": module.check}
+    if module.COMPARES == "both":
+        rules["value"] = module.check_value
+    else:
+        rules = {module.COMPARES: module.check}
+    return Checker(name, rules, summary)

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -20,6 +20,7 @@ import msgspec
 import evaluator
 from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.grader_option import grader_text
 from evaluator.commands.progress import meter
 from evaluator.commands.summary import print_summary, summarise
 from evaluator.engines.local import grade_all
@@ -36,7 +37,7 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.graders import get_grader, shown_cases
+from evaluator.graders import shown_cases
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
@@ -106,6 +107,7 @@ class Done:
 
 def grade_quietly(request: Request) -> Done:
     """Grade into the run, with progress on stderr and nothing on stdout."""
+    request = replace(request, grader=grader_text(request.grader))
     problems = _Problems()
     field_map = parse_field_map(request.field_map) if request.field_map else None
     manifest = _manifest(request)
@@ -162,12 +164,15 @@ class _Wanted:
     ) -> None:
         self._rollouts = itertools.islice(rollouts, request.limit)
         self._again = again
-        self._done = writer.graded_samples() if request.resume and again is None else set()
+        resumes = request.resume and again is None
+        judged_badly = _judge_failed(request.out) if resumes else set()
+        self._done = writer.graded_samples() - judged_badly if resumes else set()
         self._rows: dict[int, int] = {}
         self.total = None if request.limit is None else request.limit
         if again is not None:
-            writer.regrade()
             self.total = len(again)
+        if again is not None or judged_badly:
+            writer.regrade()
 
     def __iter__(self) -> Iterator[Rollout]:
         places = itertools.count()
@@ -231,8 +236,6 @@ def _stop_on_signal() -> Iterator[threading.Event]:
 def _manifest(request: Request) -> Manifest:
     if request.checker is not None:
         get_checker(request.checker)
-    if request.grader is not None:
-        get_grader(request.grader)
     interpreter = None if request.python is None else os.path.abspath(Path(request.python).expanduser())  # noqa: PTH100
     return Manifest(
         dataset=str(request.dataset),
@@ -307,7 +310,16 @@ def _chosen_again(request: Request) -> set[int]:
         condition = f"verdict IN ({', '.join(repr(word) for word in words)})"
     else:
         condition = request.only
-    connection = Run.open(request.out).connect()
+    return _samples_where(request.out, condition)
+
+
+def _judge_failed(run: Path) -> set[int]:
+    """The keys of the samples that have no reward because a judge did not answer: it may by now."""
+    return _samples_where(run, "verdict = 'unknown' AND list_contains(flags, 'judge_failed')")
+
+
+def _samples_where(run: Path, condition: str) -> set[int]:
+    connection = Run.open(run).connect()
     try:
         chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id").fetchall()
     finally:

@@ -1,6 +1,7 @@
 """Grades with this machine's workers: a thread each, with a sandbox of its own.
 
-The work is done in the sandboxes' processes; a thread here extracts, waits and compares.
+The work is done in the sandboxes' processes; a thread here extracts, waits and compares. What runs no code has threads
+of its own, which never start a sandbox: as many as wait for others (a judge) at once.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import msgspec
 
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
-from evaluator.graders import runs_code
+from evaluator.graders import runs_code, waits
 from evaluator.graders.bench import Options
-from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.model import Grade, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable
 
 _WAITING_PER_WORKER = 8
@@ -54,12 +55,12 @@ def grade_all(
     A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
     When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
 
-    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use.
+    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use, and for tasks
+    whose graders run no code but wait for others, to how many these take at once where that is more.
     Raises `SandboxUnavailable` before the first rollout when no sandbox can be had.
     """
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
-    count = workers or len(os.sched_getaffinity(0))
-    crew = _Crew(by_id, options or Options(), count, stop or threading.Event())
+    crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
     return crew.grades(_named(rollouts))
 
 
@@ -75,68 +76,92 @@ def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
         of_task[rollout.task_id] += 1
 
 
+Waiting = queue.SimpleQueue[tuple[int, Rollout] | None]
+
+
+class _Lane(NamedTuple):
+    """Threads that grade the same kind of tasks, and what waits for them."""
+
+    threads: int
+    runs_code: bool
+    waiting: Waiting
+
+
 class _Crew:
-    def __init__(self, tasks: Mapping[str, Task], options: Options, count: int, stop: threading.Event) -> None:
+    def __init__(self, tasks: Mapping[str, Task], options: Options, workers: int | None, stop: threading.Event) -> None:
         self._tasks = tasks
         self._options = options
-        self._count = count
+        self._lanes = list(_lanes(tasks, options.grader, workers))
         self._stop = stop
-        self._waiting: queue.SimpleQueue[tuple[int, Rollout] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Graded | BaseException] = queue.SimpleQueue()
         self._known = _Known()
         self._ending = threading.Event()
-        self._at_work = count
+        self._at_work = 0
+        """Threads that run code."""
         self._stranded: set[Worker] = set()
 
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
-        if any(runs_code(task, self._options.grader) for task in self._tasks.values()):
+        if any(lane.runs_code for lane in self._lanes):
             first.warm_up()  # raises here where there is none, before anything is graded
-        sandboxes = [first, *(first.another() for _ in range(self._count - 1))]
         gate = Gate()
-        workers = [Worker(self._options, gate, sandbox) for sandbox in sandboxes]
-        threads: list[threading.Thread] = []
+        sandboxes: list[Sandbox] = []
+        threads: list[tuple[threading.Thread, Waiting]] = []
         try:
-            self._start(workers, threads)
+            for lane in self._lanes:
+                for _ in range(lane.threads):
+                    sandboxes.append(first.another() if sandboxes else first)
+                    worker = Worker(self._options, gate, sandboxes[-1])
+                    if not self._start(worker, lane, threads):
+                        break
             yield from self._exchange(iter(enumerate(rollouts)))
         finally:
             self._ending.set()
-            for _ in threads:
-                self._waiting.put(None)
+            for _, waiting in threads:
+                waiting.put(None)
             patience = time.monotonic() + _PATIENCE_S
-            for thread in threads:
+            for thread, _ in threads:
                 thread.join(max(0.0, patience - time.monotonic()))
             for sandbox in sandboxes:
                 sandbox.abort()  # a thread in the middle of a rollout sees its sandbox die and gives up
-            for thread in threads:
+            for thread, _ in threads:
                 thread.join()
             for sandbox in sandboxes:
                 sandbox.close()
 
-    def _start(self, workers: list[Worker], threads: list[threading.Thread]) -> None:
-        """Fills `threads`: one a worker, fewer where the machine gives no more."""
-        for worker in workers:
-            thread = threading.Thread(target=self._work, args=(worker,), daemon=True)
-            try:
-                thread.start()
-            except RuntimeError as error:
-                if not threads:
-                    mend = "see to the limit of processes (ulimit -u)"
-                    raise SandboxUnavailable("no thread can be started", mend) from error
-                break
-            threads.append(thread)
-        self._at_work = len(threads)
+    def _start(self, worker: Worker, lane: _Lane, threads: list[tuple[threading.Thread, Waiting]]) -> bool:
+        """A thread for a worker; False where the machine gives no more, and the lane has some."""
+        self._at_work += lane.runs_code  # before it can be stranded
+        thread = threading.Thread(target=self._work, args=(worker, lane), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._at_work -= lane.runs_code
+            if any(waiting is lane.waiting for _, waiting in threads):
+                return False
+            mend = "see to the limit of processes (ulimit -u)"
+            raise SandboxUnavailable("no thread can be started", mend) from error
+        threads.append((thread, lane.waiting))
+        return True
+
+    def _put(self, row: int, rollout: Rollout) -> None:
+        """To the lane that grades its task; what has no task costs nobody anything."""
+        task = self._tasks.get(rollout.task_id)
+        needs_code = task is not None and runs_code(task, self._options.grader)
+        lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
+        lane.waiting.put((row, rollout))
 
     def _exchange(self, numbered: Iterator[tuple[int, Rollout]]) -> Iterator[Graded]:
         under_way = 0
         exhausted = False
+        most = _WAITING_PER_WORKER * sum(lane.threads for lane in self._lanes)
         while not self._stop.is_set():
-            while not exhausted and under_way < self._count * _WAITING_PER_WORKER:
+            while not exhausted and under_way < most:
                 item = next(numbered, None)
                 if item is None:
                     exhausted = True
                 else:
-                    self._waiting.put(item)
+                    self._put(*item)
                     under_way += 1
             if not under_way:
                 return
@@ -149,9 +174,9 @@ class _Crew:
             under_way -= 1
             yield done
 
-    def _work(self, worker: Worker) -> None:
+    def _work(self, worker: Worker, lane: _Lane) -> None:
         with worker.sandbox:
-            while (item := self._waiting.get()) is not None and not self._ending.is_set():
+            while (item := lane.waiting.get()) is not None and not self._ending.is_set():
                 row, rollout = item
                 try:
                     self._grade(worker, row, rollout)
@@ -174,7 +199,7 @@ class _Crew:
         try:
             grade = self._graded(worker, task, rollout)
             if grade is None:
-                self._waiting.put((row, rollout))
+                self._put(row, rollout)
             else:
                 self._done.put(Graded(rollout, grade, row))
         finally:
@@ -182,7 +207,7 @@ class _Crew:
             reusable = grade if grade is not None and grade.verdict is not Verdict.SANDBOX_ERROR else None
             for other_row, other in self._known.settle(key, reusable):
                 if reusable is None:
-                    self._waiting.put((other_row, other))
+                    self._put(other_row, other)
                 else:
                     self._done.put(Graded(other, _copied(reusable, other), other_row))
         if grade is None:
@@ -196,6 +221,18 @@ class _Crew:
             return grade
         self._stranded.add(worker)
         return grade if len(self._stranded) >= self._at_work else None
+
+
+def _lanes(tasks: Mapping[str, Task], asked: str | None, workers: int | None) -> Iterator[_Lane]:
+    """One for the tasks whose grading runs code, one for the others; at least one of the two."""
+    kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
+    light = [task for task in kinds if not runs_code(task, asked)]
+    cpus = len(os.sched_getaffinity(0))
+    if len(light) < len(kinds):
+        yield _Lane(workers or cpus, runs_code=True, waiting=queue.SimpleQueue())
+    if light or not kinds:
+        at_once = max((waits(task, asked) for task in light), default=0)
+        yield _Lane(workers or max(cpus, at_once), runs_code=False, waiting=queue.SimpleQueue())
 
 
 _UNDER_WAY = object()

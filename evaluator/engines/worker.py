@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from evaluator.engines.gate import Gate
-from evaluator.engines.reward_range import within_range
 from evaluator.graders import Bench, GraderError, grader_of
+from evaluator.graders._reward_range import within_range
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable
@@ -36,7 +38,7 @@ class Worker:
         for _ in range(_ATTEMPTS):
             self.stranded = False
             try:
-                with self._gate.shared():
+                with self._gate.shared() if grader.runs_code else nullcontext():
                     return within_range(grader.grade(task, rollout, self._bench), grader)
             except RecordError as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))

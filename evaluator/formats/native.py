@@ -1,6 +1,6 @@
-"""Rollscope's own rows: tasks with `in_outs` or `test`, rollouts with `completion`.
+"""Rollscope's own rows: tasks with `in_outs`, `test` or `answer`, rollouts with `completion`.
 
-A task row needs `task_id`; it also has `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `preamble`,
+A task row needs `task_id`; it also has `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `answer`, `preamble`,
 `reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row
 needs `task_id` and `completion` (text, or messages whose last one counts); it also has `sample_id`,
 `sample_index`, `kind`, `model`, `group`, `step`, `expected_pass` and `reward` or `given_reward`. Other
@@ -19,7 +19,7 @@ _ROLLOUT_FIELDS = {
     "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
     "given_reward", "reward",
 }  # fmt: skip
-_TASK_MARKS = ("mode", "in_outs", "test", "entry_point")
+_TASK_MARKS = ("mode", "in_outs", "test", "answer", "entry_point")
 _ROLLOUT_MARKS = ("sample_id", "sample_index", "kind", "model", "group", "expected_pass", "step", "verdict")
 
 
@@ -83,7 +83,7 @@ def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
 
 FORMAT = Format(
     name="native",
-    title="Rollscope: tasks with in_outs or test, rollouts with completion",
+    title="Rollscope: tasks with in_outs, test or answer, rollouts with completion",
     claim_task=claim_task,
     read_task=Task.from_row,
     claim_rollout=claim_rollout,

@@ -18,11 +18,21 @@ import msgspec
 
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.spec import GraderSpec, parse_spec
+from evaluator.graders.spec import GraderSpec, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
 from evaluator.package_modules import public_modules
 
-__all__ = ["Bench", "Grader", "GraderError", "get_grader", "grader_of", "known_graders", "runs_code", "shown_cases"]
+__all__ = [
+    "Bench",
+    "Grader",
+    "GraderError",
+    "get_grader",
+    "grader_of",
+    "known_graders",
+    "runs_code",
+    "shown_cases",
+    "waits",
+]
 
 
 @lru_cache(256)
@@ -42,7 +52,16 @@ def get_grader(text: str) -> Grader:
 
 def grader_of(task: Task, asked: str | None) -> Grader:
     """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`."""
-    return get_grader(task.grader or asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
+    if task.grader:
+        return _grader_of_row(task.grader)
+    return get_grader(asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
+
+
+@lru_cache(256)
+def _grader_of_row(text: str) -> Grader:
+    if names_file(text):
+        raise GraderError(f"grader {text!r} stands in a row, which may not name a file: name it with --grader")
+    return get_grader(text)
 
 
 def runs_code(task: Task, asked: str | None) -> bool:
@@ -51,6 +70,14 @@ def runs_code(task: Task, asked: str | None) -> bool:
         return grader_of(task, asked).runs_code
     except GraderError:
         return False
+
+
+def waits(task: Task, asked: str | None) -> int:
+    """How many rollouts of a task may be graded at once because others do the work; 0: as many as there are CPUs."""
+    try:
+        return grader_of(task, asked).waits
+    except GraderError:
+        return 0
 
 
 def shown_cases(task: Task, asked: str | None) -> tuple[TestCase, ...]:

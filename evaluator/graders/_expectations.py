@@ -58,7 +58,7 @@ def expectation_holds(expectation: Expectation, value: object) -> Difference | N
 
 
 def _difference(wanted: object, value: object) -> Difference | None:
-    return get_checker("python").check(wanted, value)
+    return get_checker("python").rules["value"](wanted, value)
 
 
 def _is_among(wanted: Any, value: object) -> bool:

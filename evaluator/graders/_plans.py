@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluator import flags
-from evaluator.checkers import Checker, CheckerError, get_checker
+from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders._remembered import Remembered
 from evaluator.graders.check_plan import CheckPlan, plan_check
 from evaluator.graders.literal_checks import (
@@ -102,21 +102,22 @@ def _plan(task: Task, run_checker: str | None) -> Plan | CheckPlan:
         case Mode.CALL | Mode.STDIN:
             if not task.cases:
                 raise UngradableError("the task has no test cases")
-            checker = _checker(task, run_checker)
-            make = _call_case if task.mode is Mode.CALL else _stdin_case
-            cases = tuple(make(case, checker) for case in task.cases)
-            return Plan(cases, checker.name, by_value=task.mode is Mode.CALL)
+            by_value = task.mode is Mode.CALL
+            kind: Kind = "value" if by_value else "text"
+            checker = _checker(task, run_checker, kind)
+            make = _call_case if by_value else _stdin_case
+            cases = tuple(make(case, checker.rules[kind]) for case in task.cases)
+            return Plan(cases, checker.name, by_value)
 
 
-def _checker(task: Task, run_checker: str | None) -> Checker:
-    compares = "value" if task.mode is Mode.CALL else "text"
+def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
     try:
         if task.checker is not None:
             own = get_checker(task.checker)
-            if own.compares != compares:
+            if kind not in own.rules:
                 raise UngradableError(f"checker {own.name} compares {own.compares}s, which a {task.mode} task has not")
             return own
-        if run_checker is not None and get_checker(run_checker).compares == compares:
+        if run_checker is not None and kind in get_checker(run_checker).rules:
             return get_checker(run_checker)
     except CheckerError as error:
         raise UngradableError(str(error)) from None
@@ -145,22 +146,22 @@ def _assert_plan(task: Task) -> Plan | CheckPlan:
     return Plan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
 
 
-def _stdin_case(case: TestCase, checker: Checker) -> PlannedCase:
+def _stdin_case(case: TestCase, check: Check) -> PlannedCase:
     payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
     example = _example(case, case.input, case.expected)
-    return PlannedCase(case, payload, lambda text: checker.check(case.expected, text), example)
+    return PlannedCase(case, payload, lambda text: check(case.expected, text), example)
 
 
 def _is_escaped(text: str) -> bool:
     return any("\udc80" <= character <= "\udcff" for character in text) if not text.isascii() else False
 
 
-def _call_case(case: TestCase, checker: Checker) -> PlannedCase:
+def _call_case(case: TestCase, check: Check) -> PlannedCase:
     lines = [line for line in case.input.split("\n") if line.strip()]
     arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
     expected = _json(case.expected, f"test case {case.index}: output")
     example = _example(case, tuple(arguments), expected)
-    return PlannedCase(case, encoded_call(arguments, {}), lambda value: checker.check(expected, value), example)
+    return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example)
 
 
 def _asked_for(call: LiteralCall) -> flags.Example | None:

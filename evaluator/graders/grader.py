@@ -9,6 +9,10 @@ from evaluator.graders.bench import Bench
 from evaluator.model import Grade, Rollout, Task, TestCase
 
 
+def _none(task: Task) -> None:
+    del task
+
+
 @dataclass(frozen=True)
 class Grader:
     """One way of grading, its options settled."""
@@ -20,6 +24,8 @@ class Grader:
     lowest: float = 0.0
     highest: float = 1.0
     """The range of its rewards. What lies outside is brought to the nearer end, and flagged."""
+    refusal: Callable[[Task], str | None] = _none
+    """Why it can't grade a task, in one line; None where it can, as far as the task alone tells."""
     runs_code: bool = True
     """Whether it needs a sandbox."""
     waits: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evaluator.graders import GraderError, grader_of
 from evaluator.graders._plans import plan_for
 from evaluator.graders.check_plan import CheckPlan, notes_on
 from evaluator.graders.ungradable import UngradableError
@@ -13,9 +14,20 @@ from evaluator.model import Mode, Task
 def look_at(task: Task) -> Iterator[str]:
     """One line for each thing. Raises nothing."""
     try:
+        grader = grader_of(task, None)
+        refusal = grader.refusal(task)
+    except GraderError as error:
+        refusal = str(error)
+    if refusal is not None:
+        yield f"can't be graded: {refusal}"
+    elif grader.runs_code:
+        yield from _of_its_tests(task)
+
+
+def _of_its_tests(task: Task) -> Iterator[str]:
+    try:
         plan = plan_for(task, None)
-    except UngradableError as error:
-        yield f"can't be graded: {error}"
+    except UngradableError:
         return
     if isinstance(plan, CheckPlan) and plan.same_process is not None:
         yield f"its grades are not verified: {plan.same_process}"

@@ -186,7 +186,7 @@ def _where(found: Found) -> str:
     """Where two values first differ, where more than that can be said than that they do."""
     if found.op not in ("==", "assertEqual") or found.expected is None or found.actual is None:
         return ""
-    difference = get_checker("python").check(_value(found.expected), _value(found.actual))
+    difference = get_checker("python").rules["value"](_value(found.expected), _value(found.actual))
     return difference.message if difference is not None and difference.path else ""
 
 

@@ -6,6 +6,7 @@ The reward is 1.0 when all pass, else 0.0; with `reward` "fraction" the share of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -40,11 +41,30 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def make(config: Config) -> Grader:
-    return Grader("tests", partial(grade, reward=config.reward), test_cases)
+    return Grader("tests", partial(grade, reward=config.reward), test_cases, refusal=_refusal)
 
 
-def grade(task: Task, rollout: Rollout, bench: Bench, *, reward: Reward = "all") -> Grade:
-    """Grades one rollout.
+def _refusal(task: Task) -> str | None:
+    try:
+        plan_for(task, None)
+    except UngradableError as error:
+        return str(error)
+    return None
+
+
+def _as_it_is(plan: Plan) -> Plan:
+    return plan
+
+
+def grade(
+    task: Task,
+    rollout: Rollout,
+    bench: Bench,
+    *,
+    reward: Reward = "all",
+    prepare: Callable[[Plan], Plan] = _as_it_is,
+) -> Grade:
+    """Grades one rollout. `prepare` may change how answers are judged.
 
     Raises `FaultError` when the sandbox failed, `SandboxUnavailable` when there is none, `RecordError` for bad limits.
     """
@@ -71,7 +91,7 @@ def grade(task: Task, rollout: Rollout, bench: Bench, *, reward: Reward = "all")
         fault = _grade_by_check(task, plan, extraction, result, bench)
     else:
         result.checker = plan.checker
-        fault = _grade_by_answers(task, plan, extraction, result, bench)
+        fault = _grade_by_answers(task, prepare(plan), extraction, result, bench)
     result.layers = bench.sandbox.layers
     if fault is not None:
         result.cases, result.error_message = (), fault

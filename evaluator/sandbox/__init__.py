@@ -170,6 +170,11 @@ class Sandbox:
                 zygote.close()
         self._zygotes.clear()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it is over: by `close`, or by `abort` from another thread."""
+        return self._closed
+
     def close(self) -> None:
         """Ends every interpreter; nothing can be run any more."""
         self._closed = True

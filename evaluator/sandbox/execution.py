@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -51,6 +51,8 @@ class Program(msgspec.Struct, frozen=True):
     """The check that works with it, which runs in another process and of which it is told next to nothing."""
     together: bool = False
     """Whether that check is run in the program's own process after all."""
+    manner: Literal["own", "colossalai"] = "own"
+    """Whose way of running it: for "colossalai" see `inside/colossalai.py`; inputs are its stages."""
 
 
 class Conversation(Protocol):
@@ -80,7 +82,7 @@ class Execution:
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
         self._reuse = reuse and several and alone
-        self._is_call = program.entry_point is not None or program.check is not None
+        self._is_call = program.entry_point is not None or program.check is not None or program.manner != "own"
         self._may_fork = several and not self._is_call and alone
         self._forks = self._may_fork and not reuse
         self._template: Template | None = None
@@ -319,7 +321,7 @@ class Execution:
         """What the process is to be, beside what holds for every one."""
         check = self._program.check
         if check is None:
-            return {"role": "program"}
+            return {"role": "program" if self._program.manner == "own" else self._program.manner}
         return {"role": "together"} if self._program.together else {"role": "served", **check.told_completion()}
 
     def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:

@@ -49,7 +49,8 @@ class Interpreter(msgspec.Struct, frozen=True):
     covered: tuple[str, ...]
     """Folders of packages that lie within what is shown, but are not offered: empty ones are put in their place."""
     library_folder: str
-    """Where the loader finds libpython (`LD_LIBRARY_PATH`); empty where it does by itself."""
+    """Where the loader finds libpython (`LD_LIBRARY_PATH`): a path within the executable may lead nowhere, or to what
+    that user can't read. Empty where there is none."""
 
     def offers(self, path: str) -> bool:
         """Whether a path of this machine can be read inside because this Python needs or offers it."""
@@ -105,16 +106,14 @@ def outside_of(interpreter: Interpreter) -> Outside:
         holding = max((each for each in sources if _is_below(inside, each)), key=len, default=None)
         return inside if holding is None else sources[holding] + inside.removeprefix(holding)
 
-    executable = source(interpreter.executable)
-    moved = executable != interpreter.executable
     libraries = [sources[each] for each in sources if Path(each).name.startswith("libpython")]
     covered = {source(folder) for folder in interpreter.covered if any(Path(source(folder)).iterdir())}
     return Outside(
-        executable=executable,
+        executable=source(interpreter.executable),
         path=tuple(source(entry) for entry in interpreter.path if entry != PACKAGES),
         readable=tuple(dict.fromkeys(each for part in sources.values() for each in _without(part, covered))),
         links=tuple(outside for inside, outside in sources.items() if inside.startswith(f"{PACKAGES}/")),
-        library_folder=str(Path(libraries[0]).parent) if moved and libraries else "",
+        library_folder=str(Path(libraries[0]).parent) if libraries else "",
     )
 
 
@@ -196,7 +195,7 @@ def _made(told: Description, user: int, packages: _Packages) -> Interpreter:
         version=told.version,
         has_numpy=packages.has_numpy,
         covered=tuple(folder for folder in covered if folder not in packages.path),
-        library_folder=str(Path(inside(told.libraries[0])).parent) if moved and told.libraries else "",
+        library_folder=str(Path(inside(told.libraries[0])).parent) if told.libraries else "",
     )
 
 

@@ -38,6 +38,7 @@ _INSIDE_MODULES = (
     "text_layer",
     "loading",
     "calls",
+    "colossalai",
     "dtypes",
     "ndarrays",
     "columns",

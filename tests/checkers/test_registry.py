@@ -24,6 +24,8 @@ def test_the_checkers_of_the_design_exist() -> None:
     assert kinds == {
         **dict.fromkeys(["exact", "lines", "tokens", "floats", "unordered"], "text"),
         **dict.fromkeys(["value", "python"], "value"),
+        **dict.fromkeys(["colossalai", "livecodebench", "nemo_gym"], "text or value"),
+        **dict.fromkeys(["sandbox_fusion", "verl_sandbox_fusion"], "text"),
     }
 
 
@@ -35,7 +37,7 @@ def test_every_checker_says_what_it_accepts(name: str) -> None:
 
 
 def test_an_unknown_name_gets_the_known_ones() -> None:
-    with pytest.raises(CheckerError, match="checker 'fuzzy' is unknown: give one of exact, floats, lines"):
+    with pytest.raises(CheckerError, match="checker 'fuzzy' is unknown: give one of colossalai, exact, floats, lines"):
         get_checker("fuzzy")
 
 

@@ -73,7 +73,7 @@ DIFFERENT = [
 
 
 def check(name: str, expected: str, actual: str) -> Difference | None:
-    return get_checker(name).check(expected, actual)
+    return get_checker(name).rules["text"](expected, actual)
 
 
 @pytest.mark.parametrize(("name", "expected", "actual"), EQUAL)

@@ -128,7 +128,7 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
 
 
 def check(name: str, expected: object, actual: object) -> Difference | None:
-    return get_checker(name).check(expected, actual)
+    return get_checker(name).rules["value"](expected, actual)
 
 
 @pytest.mark.parametrize(("expected", "actual", "by_value", "by_python"), TABLE)

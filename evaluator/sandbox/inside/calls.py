@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -16,8 +17,13 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     Answers: `L` loaded, `C` it could not be loaded; then `V` a value, `X` an exception, `O` a value over `cap`
     characters. Ends the process when the parent closes the connection.
     """
-    write, read, leave = os.write, os.read, os._exit
     namespace = loading.load(connection, code, preamble, entry_point, lambda _: None)
+    answer_calls(connection, lambda: namespace[entry_point], cap)
+
+
+def answer_calls(connection: int, find: Callable[[], Any], cap: int) -> None:
+    """Calls what `find` gives, found anew each time, with the arguments of each `R` frame."""
+    write, read, leave = os.write, os.read, os._exit
     streams = loading.STREAMS[1:]
     answered = False
     while True:
@@ -32,7 +38,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
         if answered:
             leftovers.restore_builtins()
         leftovers.seed()
-        kind, payload = _answer(lambda: namespace[entry_point], arguments, keywords, cap)
+        kind, payload = _answer(find, arguments, keywords, cap)
         answered = True
         loading.flush(*streams)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

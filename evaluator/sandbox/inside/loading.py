@@ -30,9 +30,7 @@ def load(
 ) -> dict[str, Any]:
     """Its namespace. `between` is called with that after the preamble. Sends `L`; or `C`, and ends the process."""
     write, leave = os.write, os._exit
-    sys.stdin, sys.stdout, sys.stderr = STREAMS
-    for descriptor in (1, 2):  # the parent empties these files between the test cases
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
+    take_streams()
     module = sys.modules["solution"] = ModuleType("solution")
     namespace = module.__dict__
     namespace.update(__builtins__=builtins, __file__="solution.py")
@@ -51,6 +49,12 @@ def load(
         leave(0)
     channel.send(connection, b"L", b"", write)
     return namespace
+
+
+def take_streams() -> None:
+    sys.stdin, sys.stdout, sys.stderr = STREAMS
+    for descriptor in (1, 2):  # the parent empties these files between the test cases
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
 
 
 def _take_method(namespace: dict[str, Any], entry_point: str) -> None:

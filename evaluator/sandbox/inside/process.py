@@ -12,6 +12,7 @@ from evaluator.sandbox.inside import (
     calls,
     channel,
     check,
+    colossalai,
     failures,
     leftovers,
     linux,
@@ -31,8 +32,8 @@ _HIGH = 100
 
 _SHARED_MEMORY_MB = 16
 
-_OF_CHECKS = ("check", "checks")
-"""Runs a check, or forks what runs checks: of neither is any code known at first."""
+_NOT_COMPILED = ("check", "checks", "colossalai")
+"""Runs a check, or forks what runs checks: no code is known at first; or compiles it itself."""
 
 _BROKEN = 70
 """Exit status of a process that could not go on."""
@@ -63,7 +64,7 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
         _confine(order, confinement)
-        code, preamble = (None, None) if order["role"] in _OF_CHECKS else _compiled(order)
+        code, preamble = (None, None) if order["role"] in _NOT_COMPILED else _compiled(order)
     except channel.ClosedError:
         os._exit(0)
     except BaseException as error:
@@ -198,6 +199,8 @@ def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None
 
         check.settle()
         template.serve(_CHANNEL, run_check)
+    elif order["role"] == "colossalai":
+        colossalai.serve(_CHANNEL, order)
     elif code is None:
         check.settle()
         check.serve(_CHANNEL, order)

@@ -11,11 +11,12 @@ from evaluator.model import Flag, Grade, Verdict
 def within_range(grade: Grade, grader: Grader) -> Grade:
     """The grade with a reward that is None or in the grader's range.
 
-    What is no finite number is refused: the grade is `unknown`, flagged `bad_reward`. What lies outside of the range
-    is brought to its nearer end, flagged `clamped_reward`.
+    A verdict that could not be reached has none. What is no finite number is refused: the grade is `unknown`, flagged
+    `bad_reward`. What lies outside of the range is brought to its nearer end, flagged `clamped_reward`.
     """
     reward = grade.reward
-    if reward is None:
+    if reward is None or not grade.verdict.graded:
+        grade.reward = None
         return grade
     if not math.isfinite(reward):
         told = f"{grader.name} gave the reward {reward}"

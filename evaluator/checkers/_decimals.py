@@ -1,0 +1,34 @@
+"""Lines of numbers, token by token, as LiveCodeBench and what descends from it compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from evaluator.checkers._foreign import as_many_lines, line_differs, stripped_lines
+from evaluator.model import Difference
+
+SameLine = Callable[[str, str], bool]
+SameToken = Callable[[str, str, Decimal, Decimal], bool]
+
+
+def first_difference(expected: str, actual: str, same_line: SameLine) -> Difference | None:
+    """None where both have as many lines and each is equal, as text once stripped or by `same_line`."""
+    wanted, given = stripped_lines(expected), stripped_lines(actual)
+    if (uneven := as_many_lines(wanted, given)) is not None:
+        return uneven
+    for number, (one, other) in enumerate(zip(wanted, given, strict=True), 1):
+        if one != other and not same_line(one, other):
+            return line_differs(number, one, other)
+    return None
+
+
+def same_tokens(expected: str, actual: str, same: SameToken) -> bool:
+    """Whether both lines are numbers alone, as many, and each pair is the same."""
+    wanted, given = expected.split(), actual.split()
+    if len(wanted) != len(given):
+        return False
+    try:
+        return all(same(one, other, Decimal(one), Decimal(other)) for one, other in zip(wanted, given, strict=True))
+    except ArithmeticError:  # no number, or one that can't be reckoned with
+        return False

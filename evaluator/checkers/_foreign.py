@@ -1,0 +1,62 @@
+"""Where two outputs differ, for rules of other systems that only say whether they accept one."""
+
+from __future__ import annotations
+
+import math
+
+from evaluator.checkers import floats, value
+from evaluator.checkers._rendering import brief, message
+from evaluator.checkers._text import Spot, compare_lines, difference, excerpt, extra_lines, missing_lines
+from evaluator.model import Difference
+
+
+def stripped_lines(text: str) -> list[str]:
+    """Stripped as a whole, then each line; an empty text has one empty line."""
+    return [line.strip() for line in text.strip().split("\n")]
+
+
+def as_many_lines(wanted: list[str], given: list[str]) -> Difference | None:
+    """None where there are as many on both sides; else the first that is missing or one too many."""
+    if len(given) < len(wanted):
+        return missing_lines(len(given) + 1, len(wanted) - len(given), wanted[len(given)])
+    if len(given) > len(wanted):
+        return extra_lines(len(wanted) + 1, len(given) - len(wanted), given[len(wanted)])
+    return None
+
+
+def line_differs(number: int, wanted: str, given: str) -> Difference:
+    """Of the stripped lines of both, that with this number."""
+    return difference(number, 1, excerpt(wanted), excerpt(given))
+
+
+def text_refused(expected: str, actual: str, system: str) -> Difference:
+    """Where they first differ line by line; where they do not, that the system's rule refuses it all the same."""
+    exact = compare_lines(expected, actual, _spot)
+    if exact is not None and floats.check(expected, actual) is not None:
+        return exact
+    told = f"equal line by line or within 1e-6, but {system} refuses it"
+    return Difference(message(told), line=exact.line if exact else 1, column=exact.column if exact else 1)
+
+
+def value_refused(expected: object, actual: object, system: str) -> Difference:
+    """As `text_refused`, for values."""
+    found = value.check(expected, actual)
+    told = f"equal as values, but {system} refuses it: expected {brief(expected)}, got {brief(actual)}"
+    return found or Difference(message(told))
+
+
+def close_numbers(expected: object, actual: object, relative: float, absolute: float) -> bool:
+    """Whether both are numbers or texts of such, as near as numpy.allclose's kind of tolerance says."""
+    if not isinstance(expected, int | float | str) or not isinstance(actual, int | float | str):
+        return False
+    try:
+        wanted, given = float(expected), float(actual)
+    except (ValueError, OverflowError):
+        return False
+    if math.isinf(wanted) or math.isinf(given):
+        return wanted == given
+    return abs(given - wanted) <= absolute + relative * abs(wanted)
+
+
+def _spot(expected: str, actual: str) -> Spot | None:
+    return None if expected.strip() == actual.strip() else Spot(0, excerpt(expected.strip()), excerpt(actual.strip()))

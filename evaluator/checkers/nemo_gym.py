@@ -1,0 +1,62 @@
+"""NeMo Gym's code_gen resource server, 0.7.
+
+Text. As `livecodebench`, and besides: `YES` and `NO` in any case of letters are the same; of two numbers of which one
+has a point or an exponent, a difference of 1e-6 counts as none, absolute or relative to the expected one.
+
+Values. A tuple on top counts as a list. Accepted is what is equal by `==`, has the same JSON text, or, where both are
+numbers, is close by numpy.allclose (relative 1e-5, absolute 1e-8).
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Literal
+
+from evaluator.checkers._cascade import same
+from evaluator.checkers._decimals import first_difference, same_tokens
+from evaluator.checkers._foreign import close_numbers, value_refused
+from evaluator.model import Difference
+
+COMPARES: Literal["both"] = "both"
+
+_TOLERANCE = Decimal("1e-6")
+_WORDS = ("yes", "no")
+
+
+def check(expected: str, actual: str) -> Difference | None:
+    """None when every line is the same text, the same word of YES and NO, or the same numbers within 1e-6."""
+    return first_difference(expected, actual, _same_line)
+
+
+def check_value(expected: object, actual: object) -> Difference | None:
+    """None when `==`, the JSON text or numpy.allclose says so."""
+    given = list(actual) if isinstance(actual, tuple) else actual
+    if same(expected, given) or close_numbers(expected, given, 1e-5, 1e-8) or _same_json(expected, given):
+        return None
+    return value_refused(expected, actual, "NeMo Gym")
+
+
+def _same_json(expected: object, actual: object) -> bool:
+    try:
+        return json.dumps(expected) == json.dumps(actual)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _same_line(expected: str, actual: str) -> bool:
+    if expected.lower() in _WORDS and expected.lower() == actual.lower():
+        return True
+    return same_tokens(expected, actual, _close)
+
+
+def _close(expected: str, actual: str, wanted: Decimal, given: Decimal) -> bool:
+    if wanted == given:
+        return True
+    if not (_is_fractional(expected) or _is_fractional(actual)) or not (wanted.is_finite() and given.is_finite()):
+        return False
+    return abs(wanted - given) <= _TOLERANCE * max(abs(wanted), Decimal(1))
+
+
+def _is_fractional(token: str) -> bool:
+    return "." in token or "e" in token.lower()

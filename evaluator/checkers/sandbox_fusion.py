@@ -1,0 +1,25 @@
+"""SandboxFusion's comparison of a program's output (469de08).
+
+Both outputs are stripped as a whole. There must be as many lines, one empty line at the end more or less aside. A line
+is right when it is equal once stripped and in lower case, or when both are one number each within 1e-5, relative to
+the expected one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evaluator.checkers._decimals import first_difference
+from evaluator.checkers._foreign import close_numbers
+from evaluator.model import Difference
+
+COMPARES: Literal["text"] = "text"
+
+
+def check(expected: str, actual: str) -> Difference | None:
+    """None when every line is the same but for case, or the same number within 1e-5."""
+    return first_difference(expected, actual, _same_line)
+
+
+def _same_line(expected: str, actual: str) -> bool:
+    return expected.lower() == actual.lower() or close_numbers(expected, actual, 1e-5, 0.0)

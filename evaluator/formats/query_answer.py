@@ -1,0 +1,114 @@
+"""Tasks that ask for an answer, not for code: `{"query", "answer", "metadata"}`, and their samples.
+
+`query` is the prompt: text, or messages. `answer` is what is right, as its grader wants it. `grader`, at the top or in
+`metadata`, names who grades it: a text or an object. An id is `task_id` or `id`, at the top or in `metadata`; without
+one the query makes it. Samples are such rows with a `response` or `completion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
+
+_IDS = ("task_id", "id")
+_SAMPLES = ("response", "completion")
+_PASSED_ON = ("grader", "reference", "limits", "source", "licence")
+_TAKEN = {"query", "answer", "metadata", "grader", *_IDS, *_PASSED_ON, *_SAMPLES}
+_SAMPLE_FIELDS = {
+    "query",
+    "answer",
+    "metadata",
+    "sample_id",
+    "sample_index",
+    "model",
+    "step",
+    "group",
+    *_IDS,
+    *_SAMPLES,
+}
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    if "query" not in fields or "answer" not in fields or _sample_field(fields):
+        return None
+    return Claim(3, "query, answer, metadata") if "metadata" in fields else Claim(2, "query, answer")
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    name = _sample_field(fields)
+    return Claim(2, f"query, {name}") if name and "query" in fields else None
+
+
+def read_task(fields: Fields) -> Task:
+    """One task. Raises `RecordError` where it has no answer: nothing could be right."""
+    if fields.get("answer") is None:
+        raise RecordError("answer is missing: give what is right, as the task's grader wants it")
+    inner = _metadata(fields)
+    row: dict[str, JsonValue] = {name: fields[name] for name in _PASSED_ON if fields.get(name) is not None}
+    if "grader" not in row and inner.get("grader") is not None:
+        row["grader"] = inner["grader"]
+    prompt = _query(fields)
+    row |= {"task_id": _task_id(fields, inner, prompt), "mode": Mode.ANSWER, "prompt": prompt}
+    task = Task.from_row(row | {"answer": fields["answer"]})
+    others = {name: value for name, value in fields.items() if name not in _TAKEN}
+    task.metadata = {**others, **{name: value for name, value in inner.items() if name not in {"grader", *_IDS}}}
+    return task
+
+
+def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    """The sample of one row; of messages the last."""
+    name = _sample_field(fields)
+    if name is None:
+        raise RecordError("response is missing: give the text that the model wrote")
+    yield Rollout(
+        task_id=_task_id(fields, _metadata(fields), _query(fields)),
+        completion=field.conversation_text(fields[name], name, whole=False),
+        sample_id=field.optional_identifier(fields, "sample_id") or "",
+        sample_index=field.optional_whole(fields, "sample_index"),
+        model=field.optional_identifier(fields, "model"),
+        step=field.optional_whole(fields, "step"),
+        group=field.optional_identifier(fields, "group"),
+        metadata={name: value for name, value in fields.items() if name not in _SAMPLE_FIELDS},
+    )
+
+
+def _sample_field(fields: Fields) -> str | None:
+    return next((name for name in _SAMPLES if fields.get(name) is not None), None)
+
+
+def _metadata(fields: Fields) -> Mapping[str, JsonValue]:
+    """An object, or its JSON text."""
+    value = field.unpacked(fields, "metadata")
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RecordError(f"metadata is {type(value).__name__}: give an object")
+    return value
+
+
+def _query(fields: Fields) -> str:
+    value = fields.get("query")
+    return field.conversation_text(value, "query", whole=True) if value else ""
+
+
+def _task_id(fields: Fields, inner: Mapping[str, JsonValue], query: str) -> str:
+    for place in (fields, inner):
+        for name in _IDS:
+            if place.get(name) is not None:
+                return field.identifier(place, name)
+    if not query:
+        raise RecordError("the row has neither an id nor a query: give each task a task_id")
+    return field.id_from_prompt(query)
+
+
+FORMAT = Format(
+    name="query_answer",
+    title="Questions with an answer: query, answer, metadata; query, response",
+    claim_task=claim_task,
+    read_task=read_task,
+    claim_rollout=claim_rollout,
+    read_rollouts=read_rollouts,
+)

@@ -1,0 +1,54 @@
+"""What two answers may differ in and still be the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+from typing import Literal
+
+import msgspec
+
+_LONGEST_NUMBER = 400
+_NUMBER = re.compile(r"([+-]?)[$€£]?((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?)")
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What is made equal, in this order: Unicode forms, letters' case, punctuation, articles, white space."""
+
+    unicode: Literal["keep", "NFC", "NFKC"] = "NFC"
+    case: Literal["keep", "ignore"] = "keep"
+    punctuation: Literal["keep", "ignore"] = "keep"
+    articles: Literal["keep", "ignore"] = "keep"
+    whitespace: Literal["keep", "fold"] = "keep"
+    strip: bool = True
+    numbers: bool = False
+
+
+def normal(text: str, rules: Rules) -> str:
+    """The text with what the rules leave out of account made the same."""
+    if rules.unicode != "keep":
+        text = unicodedata.normalize(rules.unicode, text)
+    if rules.case == "ignore":
+        text = text.casefold()
+    if rules.punctuation == "ignore":
+        text = "".join(char for char in text if not unicodedata.category(char).startswith("P"))
+    if rules.articles == "ignore":
+        text = " ".join(_ARTICLE.sub(" ", text).split())
+    if rules.whitespace == "fold":
+        text = " ".join(text.split())
+    return text.strip() if rules.strip else text
+
+
+def as_number(text: str) -> Decimal | None:
+    """The number that a text is: digits with or without commas between thousands, a currency sign, a point at its end.
+
+    None where it is anything else, `nan`, `inf`, fractions and per cents included.
+    """
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if found is None or not re.search("^[.,]?[0-9]", found.group(2)):
+        return None
+    sign, digits = found.groups()
+    return Decimal(sign + digits.replace(",", ""))

@@ -1,0 +1,152 @@
+"""ColossalAI's `code_reward_fn`: 10 for code that passes all its tests and stands in a Python fence, else 0.
+
+The code is what follows the last "```python", up to the next fence; the whole text where there is none, and then it
+earns nothing. It is run and compared as `evaluator.interop.colossalai.run_test` does. With `max_new_tokens` long
+responses lose: within the last `overlong_tokens` before it up to 10 in proportion, from there on all. Their length is
+the rollout's own `response_length`, in tokens.
+
+A task without test cases is `unknown`; the original pays it in full. Source: ColossalAI's `reward_fn.py`, as observed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, NamedTuple
+
+import msgspec
+
+from evaluator.checkers import brief
+from evaluator.graders._case_loop import not_run
+from evaluator.graders._case_results import result_of
+from evaluator.graders._colossalai_run import Asked, CaseCode, InOutsError, run_tests
+from evaluator.graders.bench import Bench
+from evaluator.graders.grader import Grader, GraderError
+from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
+
+_FENCE: Final = "```python"
+_FULL: Final = 10.0
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`max_new_tokens`, `overlong_tokens`: where the length penalty ends, and how long it is; None: there is none.
+
+    `need_fence`: whether code without a Python fence earns nothing. `strict`: compare as the original, see docs.
+    """
+
+    max_new_tokens: int | None = None
+    overlong_tokens: int = 0
+    need_fence: bool = True
+    strict: bool = False
+
+
+def make(config: Config) -> Grader:
+    if config.max_new_tokens is not None and not 0 <= config.overlong_tokens < config.max_new_tokens:
+        raise GraderError("grader colossalai: overlong_tokens must be 0 or more, and less than max_new_tokens")
+    return Grader("colossalai", partial(_grade, config), lambda task: task.cases, -_FULL, _FULL)
+
+
+class _Solution(NamedTuple):
+    code: str
+    lines_before: int
+    fenced: bool
+
+
+def _solution(text: str) -> _Solution:
+    before, fence, after = text.rpartition(_FENCE)
+    if not fence:
+        return _Solution(text, 0, fenced=False)
+    code = after.partition("```")[0]
+    stripped = code.lstrip("\n")
+    return _Solution(stripped, before.count("\n") + len(code) - len(stripped), fenced=True)
+
+
+def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
+    limits = bench.options.limits.replaced(task.limits)
+    solution = _solution(rollout.completion)
+    grade = Grade(
+        task_id=rollout.task_id,
+        sample_id=rollout.sample_id,
+        verdict=Verdict.UNKNOWN,
+        reward=None,
+        limits=limits,
+        checker="colossalai",
+        grader="colossalai",
+        code=solution.code,
+        line_offset=solution.lines_before,
+    )
+    length = rollout.metadata.get("response_length")
+    if (reason := _why_not(config, task, length)) is not None:
+        grade.error_message = reason
+        return grade
+    in_outs = {
+        "fn_name": task.entry_point if task.mode is Mode.CALL else None,
+        "inputs": [case.input for case in task.cases],
+        "outputs": [case.expected for case in task.cases],
+    }
+    try:
+        report = run_tests(in_outs, solution.code, Asked(limits.wall_s, strict=config.strict), bench)
+    except InOutsError as error:
+        grade.error_message = str(error)
+        return grade
+    grade.layers = bench.sandbox.layers
+    by_value = task.mode is Mode.CALL
+    ran = [_case(case, code, by_value) for case, code in zip(task.cases, report.cases, strict=False)]
+    grade.cases = (*ran, *map(not_run, task.cases[len(ran) :]))
+    _conclude(grade, config, solution, length)
+    return grade
+
+
+def _why_not(config: Config, task: Task, length: object) -> str | None:
+    if task.mode not in (Mode.CALL, Mode.STDIN):
+        return f"a task of mode {task.mode} has no inputs and outputs, which the grader colossalai takes"
+    if not task.cases:
+        return "the task has no test cases"
+    if config.max_new_tokens is not None and (not isinstance(length, int) or isinstance(length, bool)):
+        return "the length penalty wants response_length, in tokens, in the rollout's row"
+    return None
+
+
+def _case(case: TestCase, ran: CaseCode, by_value: bool) -> CaseResult:
+    result = result_of(case.index, ran.outcome)
+    result.verdict, result.expected, result.actual = ran.verdict, case.expected, ran.actual
+    if "error" in ran.info:
+        result.error_message = ran.info["error"]
+        result.error_type = ran.info["error"].partition("(")[0]
+    elif ran.verdict is Verdict.WRONG_ANSWER:
+        told = f"expected {brief(case.expected)}, got {brief(ran.actual)}"
+        result.difference = Difference(told if by_value else f"the output is not the expected one: {told}")
+    return result
+
+
+def _conclude(grade: Grade, config: Config, solution: _Solution, length: object) -> None:
+    failing = next((case for case in grade.cases if case.verdict is not Verdict.PASSED), None)
+    grade.verdict = Verdict.PASSED if failing is None else failing.verdict
+    if failing is not None:
+        grade.error_type = failing.error_type
+        grade.error_message = failing.error_message or (failing.difference.message if failing.difference else None)
+    grade.pass_rate = grade.tests_passed / grade.tests_total
+    right = grade.verdict is Verdict.PASSED
+    earns = right and (solution.fenced or not config.need_fence)
+    penalty = _penalty(config, length) if right else 0.0
+    grade.components = (
+        Component(name="answer", reward=float(right), weight=_FULL, verdict=grade.verdict),
+        Component(
+            name="format",
+            reward=float(solution.fenced),
+            weight=0.0,
+            message=None if solution.fenced else f"no {_FENCE} in the response",
+            verdict=Verdict.PASSED if solution.fenced else Verdict.WRONG_ANSWER,
+        ),
+        Component(name="length", reward=penalty, message=f"{length} tokens" if config.max_new_tokens else None),
+    )
+    grade.reward = _FULL * earns + penalty
+    if config.max_new_tokens is not None and isinstance(length, int) and length >= config.max_new_tokens:
+        grade.reward = 0.0
+
+
+def _penalty(config: Config, length: object) -> float:
+    """0, or what is lost for every token above the length from which it costs."""
+    if config.max_new_tokens is None or not isinstance(length, int) or not config.overlong_tokens:
+        return 0.0
+    free = config.max_new_tokens - config.overlong_tokens
+    return (free - length) / config.overlong_tokens * _FULL if free < length < config.max_new_tokens else 0.0

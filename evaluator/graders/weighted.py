@@ -1,0 +1,197 @@
+"""The `weighted` grader: a sum of other graders' rewards, each times its weight, each kept as a component.
+
+`graders` is a list of `{"grader": ..., "weight": ..., "name": ..., "answer": ...}`: a grader as it is named elsewhere,
+text or object; a number, 1 by default, below 0 for what is to be punished; a name, by default the grader's; the field
+of the task's answer that is this part's, where the answer is an object of several. The range is what the parts' ranges
+and weights allow. The test cases are those of the parts, one part after another.
+
+Parts of the weight 0 are graded and kept beside the sum, and decide nothing. Of the others, one without a reward
+leaves the whole `unknown`; the verdict is that of the first that did not pass.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from evaluator.graders import get_grader
+from evaluator.graders._answer_grades import begun
+from evaluator.graders._reward_range import within_range
+from evaluator.graders.bench import Bench
+from evaluator.graders.grader import Grader, GraderError
+from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict
+
+__all__ = ["Config", "make"]
+
+_GREATEST_WEIGHT = 1e9
+
+
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part as it is written."""
+
+    grader: str | dict[str, JsonValue]
+    weight: float = 1.0
+    name: str | None = None
+    answer: str | None = None
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parts."""
+
+    graders: tuple[Named, ...] = ()
+
+
+class Part(NamedTuple):
+    """A grader with its share in the sum."""
+
+    name: str
+    grader: Grader
+    weight: float
+    answer: str | None
+
+    def own(self, task: Task) -> Task:
+        """The task as this part is to see it."""
+        if self.answer is None:
+            return task
+        answers = task.answer if isinstance(task.answer, dict) else {}
+        return msgspec.structs.replace(task, answer=answers.get(self.answer))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the most that it adds."""
+        ends = sorted((self.weight * self.grader.lowest, self.weight * self.grader.highest))
+        return ends[0], ends[1]
+
+
+def make(config: Config) -> Grader:
+    """Raises `GraderError`."""
+    parts = tuple(_parts(config))
+    if not any(part.weight for part in parts):
+        raise GraderError('grader weighted: give "graders", at least one with a weight that is not 0')
+    return Grader(
+        name="weighted",
+        grade=partial(_grade, parts),
+        test_cases=partial(_test_cases, parts),
+        refusal=partial(_refusal, parts),
+        lowest=math.fsum(part.ends[0] for part in parts),
+        highest=math.fsum(part.ends[1] for part in parts),
+        runs_code=any(part.grader.runs_code for part in parts),
+        waits=max(part.grader.waits for part in parts),
+    )
+
+
+def _parts(config: Config) -> Iterator[Part]:
+    names: set[str] = set()
+    for named in config.graders:
+        spec = named.grader if isinstance(named.grader, str) else json.dumps(named.grader, sort_keys=True)
+        grader = get_grader(spec)
+        if not abs(named.weight) <= _GREATEST_WEIGHT:
+            raise GraderError(f"grader weighted: the weight {named.weight} is no number up to {_GREATEST_WEIGHT:g}")
+        name = named.name or _free(grader.name, names)
+        if name in names:
+            raise GraderError(f"grader weighted: two parts are named {name!r}")
+        names.add(name)
+        yield Part(name, grader, named.weight, named.answer)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free
+
+
+def _grade(parts: Sequence[Part], task: Task, rollout: Rollout, bench: Bench) -> Grade:
+    whole = begun(rollout, "weighted")
+    grades = [_grade_of(part, task, rollout, bench) for part in parts]
+    whole.components = tuple(map(_component, parts, grades))
+    whole.cases = tuple(_joined_cases(parts, grades, task))
+    whole.flags = tuple(flag for grade in grades for flag in grade.flags)
+    whole.verified = all(grade.verified for grade in grades)
+    whole.unverified_reason = _first(grade.unverified_reason for grade in grades)
+    whole.checker = _first(grade.checker for grade in grades)
+    _take_code(whole, grades)
+    _conclude(whole, parts, grades)
+    return whole
+
+
+def _grade_of(part: Part, task: Task, rollout: Rollout, bench: Bench) -> Grade:
+    """A part's grade. What its task forbids is that part's alone; a fault of the sandbox is not caught."""
+    try:
+        return within_range(part.grader.grade(part.own(task), rollout, bench), part.grader)
+    except RecordError as error:
+        failed = begun(rollout, part.grader.name)
+        failed.error_message = str(error)
+        return failed
+
+
+def _component(part: Part, grade: Grade) -> Component:
+    return Component(
+        name=part.name, reward=grade.reward, weight=part.weight, verdict=grade.verdict, message=grade.error_message
+    )
+
+
+def _conclude(whole: Grade, parts: Sequence[Part], grades: Sequence[Grade]) -> None:
+    counted = [(part, grade) for part, grade in zip(parts, grades, strict=True) if part.weight]
+    undecided = next(((part, grade) for part, grade in counted if grade.reward is None), None)
+    failed = next(((part, grade) for part, grade in counted if not grade.passed), None)
+    if undecided is not None:
+        part, grade = undecided
+        whole.error_message = f"{part.name}: {grade.error_message or grade.verdict}"
+        return
+    whole.reward = math.fsum(part.weight * grade.reward for part, grade in counted if grade.reward is not None)
+    whole.pass_rate = whole.tests_passed / whole.tests_total if whole.cases else None
+    whole.verdict = Verdict.PASSED
+    if failed is not None:
+        part, grade = failed
+        whole.verdict, whole.error_type, whole.error_line = grade.verdict, grade.error_type, grade.error_line
+        whole.error_message = f"{part.name}: {grade.error_message}" if grade.error_message else part.name
+
+
+def _take_code(whole: Grade, grades: Sequence[Grade]) -> None:
+    """What was run, and how, is that of the first part that ran anything."""
+    ran = next((grade for grade in grades if grade.layers or grade.code is not None), None)
+    if ran is not None:
+        whole.code, whole.kind, whole.line_offset = ran.code, ran.kind, ran.line_offset
+        whole.limits, whole.layers = ran.limits, ran.layers
+
+
+def _test_cases(parts: Sequence[Part], task: Task) -> tuple[TestCase, ...]:
+    cases = [case for part in parts for case in part.grader.test_cases(part.own(task))]
+    return tuple(msgspec.structs.replace(case, index=index) for index, case in enumerate(cases))
+
+
+def _joined_cases(parts: Sequence[Part], grades: Sequence[Grade], task: Task) -> Iterator[CaseResult]:
+    """The parts' results under the numbers that `_test_cases` gives; those it does not know come after all others."""
+    shown = [part.grader.test_cases(part.own(task)) for part in parts]
+    begin, spare = 0, sum(map(len, shown))
+    late: list[CaseResult] = []
+    for cases, grade in zip(shown, grades, strict=True):
+        places = {case.index: begin + place for place, case in enumerate(cases)}
+        for result in grade.cases:
+            place = places.pop(result.index, None)
+            if place is None:
+                late.append(msgspec.structs.replace(result, index=spare + len(late)))
+            else:
+                yield msgspec.structs.replace(result, index=place)
+        begin += len(cases)
+    yield from late
+
+
+def _refusal(parts: Sequence[Part], task: Task) -> str | None:
+    return _first(
+        reason and f"{part.name}: {reason}"
+        for part in parts
+        if part.weight
+        for reason in [part.grader.refusal(part.own(task))]
+    )
+
+
+def _first(texts: Iterator[str | None]) -> str | None:
+    return next((text for text in texts if text is not None), None)

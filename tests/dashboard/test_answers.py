@@ -1,0 +1,158 @@
+"""Runs of answers and of rewards that are made of several parts, as the pages show them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import trial, workspace
+from evaluator.engines.local import grade_all
+from evaluator.graders import shown_cases
+from evaluator.graders.bench import Options
+from evaluator.model import Mode, Rollout, Task
+from evaluator.runs import Manifest, RunWriter
+from tests.dashboard.sample_run import HOSTILE
+from tests.dashboard.test_pages import no_exception, text, visit
+from tests.older_run import forget_columns
+
+GRADER = json.dumps(
+    {
+        "name": "weighted",
+        "graders": [
+            {"grader": "exact_match", "weight": 2, "name": f"right {HOSTILE}"},
+            {"grader": {"name": "structured", "required": ["a"]}, "weight": 0.5},
+        ],
+    }
+)
+TASKS = (
+    Task(task_id="capital", mode=Mode.ANSWER, prompt="Capital of France?", answer=["Paris", "paris"]),
+    Task(task_id="parts", mode=Mode.ANSWER, prompt="Which?", answer="x", grader=GRADER),
+    Task(task_id="shape", mode=Mode.ANSWER, prompt="JSON?", answer={"ranges": {"n": [0, 9]}}, grader="structured"),
+)
+ROLLOUTS = (
+    Rollout(task_id="capital", sample_id="c0", completion="Paris"),
+    Rollout(task_id="capital", sample_id="c1", completion=f"Rome {HOSTILE}"),
+    Rollout(task_id="capital", sample_id="c2", completion="<think>well"),
+    Rollout(task_id="parts", sample_id="p0", completion="x"),
+    Rollout(task_id="parts", sample_id="p1", completion=json.dumps({"b": HOSTILE})),
+    Rollout(task_id="shape", sample_id="s0", completion='{"n": 10}'),
+    Rollout(task_id="shape", sample_id="s1", completion='{"n": NaN}'),
+)
+
+
+def write(path: Path) -> Path:
+    with RunWriter.create(path, Manifest(dataset="d.jsonl", dataset_hash="sha256:0", rollouts="r.jsonl")) as writer:
+        for task in TASKS:
+            writer.add_task(task, shown_cases(task, None))
+        for rollout, grade, row in grade_all(TASKS, ROLLOUTS, Options(), workers=1):
+            writer.add(rollout, grade, row)
+        writer.close()
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    run = write(tmp_path / "answers")
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    return run
+
+
+def of_sample(task: str, sample: str, **more: str) -> tuple[AppTest, str]:
+    app = visit("completion", task=task, sample=sample, **more)
+    no_exception(app)
+    shown = text(app)
+    assert HOSTILE not in shown, "markup of a completion's or a config's is text"
+    return app, shown
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize("page", ["overview", "rollouts", "completion", "tasks", "rewards"])
+def test_every_page_shows_a_run_of_answers(page: str) -> None:
+    no_exception(visit(page))
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
+    app, shown = of_sample("capital", "c1")
+    assert "expected one of &#x27;Paris&#x27;, &#x27;paris&#x27;, got &#x27;Rome" in shown
+    assert "what was found is not what is expected" in shown
+    assert "what is checked" in shown
+    assert "exact match: the whole text" in [code.value for code in app.code]
+    assert "stdout" not in shown, "nothing ran"
+    panes = next(group for group in app.get("button_group") if group.proto.label == "Pane")
+    assert [option.content for option in panes.proto.options] == ["Completion", "Prompt"]
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_completion_without_an_answer_says_so() -> None:
+    _, shown = of_sample("capital", "c2")
+    assert "or no answer found in it" in shown
+    assert "no answer was found: any text was looked for" in shown
+
+
+@pytest.mark.usefixtures("answers")
+def test_the_parts_of_a_reward_are_a_table() -> None:
+    _, shown = of_sample("parts", "p1")
+    table = shown.partition('aria-label="components"')[2].partition("</table>")[0]
+    cells = [cell.partition("</td>")[0].partition(">")[2] for cell in table.split("<td")[1:]]
+    assert cells[0].startswith("right &lt;img")
+    assert cells[1:4] == ["0", "2", "0"]
+    assert "wrong_answer" in cells[4]
+    assert cells[5].startswith("expected &#x27;x&#x27;, got")
+    assert cells[6:10] == ["structured", "0.5", "0.5", "0.25"]
+    assert cells[11] == "required: a: it is not there"
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_reward_of_one_part_has_no_table() -> None:
+    _, shown = of_sample("shape", "s0")
+    assert "components" not in shown
+    assert "range: n in 0 to 9: 10 is not in 0 to 9" in shown
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_check_that_expects_no_text_says_what_is_wrong() -> None:
+    _, shown = of_sample("shape", "s1")
+    assert '<div class="rs-banner" role="status">NaN is no JSON</div>' in shown
+    assert "{&quot;n&quot;: NaN}" in shown
+
+
+def test_a_run_of_an_older_version_has_no_table(answers: Path) -> None:
+    forget_columns(answers, "components")
+    _, shown = of_sample("parts", "p1")
+    assert 'aria-label="components"' not in shown
+
+
+@pytest.mark.usefixtures("answers")
+def test_any_answer_can_be_tried() -> None:
+    app = visit("tasks", task="capital")
+    no_exception(app)
+    assert "Hold any answer against the task" in text(app)
+    assert not app.button(key="trial_all").disabled
+    for answer, reward in (("paris", 1.0), ("PARIS", 0.0)):
+        assert trial.tried(TASKS[0], None, answer, None).reward == reward
+    assert trial.tried(TASKS[0], "exact_match:case=ignore", "PARIS", 0).reward == 1.0
+
+
+def test_nothing_is_tried_where_others_would_be_asked(answers: Path, tmp_path: Path) -> None:
+    manifest = json.loads((answers / "run.json").read_text())
+    judge = {"name": "similarity", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    (answers / "run.json").write_text(json.dumps(manifest | {"grader": json.dumps(judge)}))
+    app = visit("tasks", task="capital")
+    no_exception(app)
+    assert "others would have to be asked" in text(app)
+
+
+def test_a_runs_own_grader_is_not_loaded_by_a_page(answers: Path, tmp_path: Path) -> None:
+    left = tmp_path / "loaded"
+    (tmp_path / "own.py").write_text(f"open({str(left)!r}, 'w')\nRUNS_CODE = False\ndef f(t, r, b): return 0.5\n")
+    manifest = json.loads((answers / "run.json").read_text())
+    inner = {"name": "weighted", "graders": [{"grader": f"{tmp_path}/own.py:f"}]}
+    for named in (f"{tmp_path}/own.py:f", json.dumps(inner), "{"):
+        (answers / "run.json").write_text(json.dumps(manifest | {"grader": named}))
+        no_exception(visit("tasks", task="capital"))
+        assert trial.tried_by(named) is None
+    assert not left.exists()

@@ -1,0 +1,93 @@
+"""Tasks that run code and tasks that do not, in one run: who takes a sandbox, and how many are graded at once."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from evaluator.engines.local import grade_all
+from evaluator.graders.bench import Options
+from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
+from tests.engines.processes import sandboxes, set_apart, wait_until_none
+
+PATIENTLY = Limits(wall_s=30, cpu_s=30, total_s=90)
+AT_ONCE = 9
+MEETING = f"""
+import threading
+
+RUNS_CODE = False
+WAITS = {AT_ONCE}
+together = threading.Barrier({AT_ONCE}, timeout=60)
+
+
+def met(task, rollout, bench):
+    together.wait()
+    return 1.0
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def others_apart() -> None:
+    set_apart()
+
+
+def answers(count: int) -> tuple[Task, list[Rollout]]:
+    task = Task(task_id="answer", mode=Mode.ANSWER, answer="x")
+    rollouts = [Rollout(task_id="answer", completion=f"{number}", sample_id=f"a{number}") for number in range(count)]
+    return task, rollouts
+
+
+def programs(count: int) -> tuple[Task, list[Rollout]]:
+    task = Task(task_id="code", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
+    rollouts = [
+        Rollout(task_id="code", completion=f"print(1)  # {number}", sample_id=f"c{number}", kind=Kind.FULL)
+        for number in range(count)
+    ]
+    return task, rollouts
+
+
+def test_as_many_are_graded_at_once_as_wait_for_others(tmp_path: Path) -> None:
+    (tmp_path / "meeting.py").write_text(MEETING)
+    task, rollouts = answers(2 * AT_ONCE)
+    options = Options(grader=f"{tmp_path}/meeting.py:met")
+    rewards = [each.grade.reward for each in grade_all([task], rollouts, options)]
+    assert rewards == [1.0] * (2 * AT_ONCE), "each waited until so many were under way"
+
+
+def test_answers_start_no_sandbox() -> None:
+    task, rollouts = answers(20)
+    for each in grade_all([task], rollouts, Options(limits=PATIENTLY), workers=4):
+        assert each.grade.reward == 0.0
+        assert sandboxes() == []
+
+
+def test_a_mixed_run_starts_as_many_sandboxes_as_workers() -> None:
+    (answer, texts), (code, codes) = answers(30), programs(12)
+    mixed = [rollout for pair in zip(texts, [*codes, *codes, *codes], strict=False) for rollout in pair]
+    most, found = 0, {}
+    for each in grade_all([answer, code], mixed, Options(limits=PATIENTLY), workers=1):
+        found[each.rollout.sample_id] = each.grade.reward
+        most = max(most, len(sandboxes()))
+    assert most == 1
+    assert found == {f"a{n}": 0.0 for n in range(30)} | {f"c{n}": 1.0 for n in range(12)}
+    assert wait_until_none(sandboxes) == []
+
+
+def test_rollouts_without_a_task_are_told_in_every_kind_of_run() -> None:
+    lost = Rollout(task_id="none", completion="x", sample_id="lost")
+    for tasks in ([], [answers(0)[0]], [programs(0)[0]], [answers(0)[0], programs(0)[0]]):
+        [graded] = grade_all(tasks, [lost], Options(limits=PATIENTLY), workers=1)
+        assert graded.grade.reward is None
+        assert "not in the dataset" in str(graded.grade.error_message)
+
+
+def test_a_stop_ends_those_that_run_no_code_too() -> None:
+    stop = threading.Event()
+    task, rollouts = answers(1000)
+    found = 0
+    for _ in grade_all([task], rollouts, Options(), workers=2, stop=stop):
+        found += 1
+        stop.set()
+    assert found < 1000

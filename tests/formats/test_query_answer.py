@@ -1,0 +1,98 @@
+"""Rows of query, answer and metadata: what they become, and what is said of those that can't be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluator.formats import load_rollouts, load_tasks
+from evaluator.graders import grader_of
+from evaluator.model import Mode
+
+Read = Callable[..., tuple[str, list[Any], list[str]]]
+
+ROW = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum", "topic": "math"}}
+
+
+def test_a_row_becomes_an_answer_task(read: Read) -> None:
+    name, [task], problems = read(load_tasks, ROW | {"split": "test"})
+    assert (name, problems) == ("query_answer", [])
+    assert (task.task_id, task.mode, task.prompt, task.answer) == ("sum", Mode.ANSWER, "6 * 7?", 42)
+    assert task.metadata == {"split": "test", "topic": "math"}
+    assert grader_of(task, None).name == "exact_match"
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"grader": "exact_match:numbers=true"},
+        {"grader": {"name": "exact_match", "numbers": True}},
+        {"metadata": {"grader": "exact_match:numbers=true"}},
+        {"metadata": {"grader": {"name": "exact_match", "numbers": True}}},
+        {"metadata": '{"grader": "exact_match:numbers=true"}'},
+        {"grader": "exact_match:numbers=true", "metadata": {"grader": "structured"}},
+    ],
+)
+def test_a_row_names_its_grader_at_the_top_or_in_its_metadata(read: Read, named: dict[str, object]) -> None:
+    _, [task], problems = read(load_tasks, ROW | named)
+    assert problems == []
+    [case] = grader_of(task, "structured").test_cases(task)
+    assert case.input == "exact match: the whole text, numbers true"
+    assert "grader" not in task.metadata
+
+
+def test_ids(read: Read) -> None:
+    bare = {"query": "a?", "answer": "a"}
+    _, tasks, problems = read(
+        load_tasks, bare | {"task_id": "x"}, bare | {"id": 7}, bare | {"metadata": {"id": "m"}}, bare, bare
+    )
+    assert [task.task_id for task in tasks][:3] == ["x", "7", "m"]
+    assert tasks[3].task_id.startswith("prompt-")
+    assert len(tasks) == 4
+    assert "already on line 4" in problems[0]
+
+
+def test_messages_are_a_prompt_too(read: Read) -> None:
+    query = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "6 * 7?"}]
+    _, [task], _ = read(load_tasks, ROW | {"query": query})
+    assert task.prompt == "Be brief.\n\n6 * 7?"
+
+
+def test_samples_find_their_task_by_its_query(read: Read) -> None:
+    row = {"query": "a?", "answer": "a"}
+    _, [task], _ = read(load_tasks, row)
+    name, rollouts, problems = read(
+        load_rollouts,
+        row | {"response": "b", "model": "m"},
+        row | {"completion": [{"role": "assistant", "content": "a"}]},
+    )
+    assert (name, problems) == ("query_answer", [])
+    assert [rollout.task_id for rollout in rollouts] == [task.task_id] * 2
+    assert [(rollout.completion, rollout.model) for rollout in rollouts] == [("b", "m"), ("a", None)]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (ROW | {"answer": None}, "answer is missing"),
+        (ROW | {"metadata": 3}, "metadata is int"),
+        (ROW | {"metadata": "{"}, "metadata is text that is not JSON"),
+        (ROW | {"grader": 3}, "grader is int"),
+        (ROW | {"query": 3}, "query is neither text"),
+        ({"query": "", "answer": 1, "metadata": {}}, "neither an id nor a query"),
+        (ROW | {"task_id": [1]}, "task_id"),
+    ],
+)
+def test_a_row_that_can_not_be_read_is_told_and_the_others_are(read: Read, row: dict[str, object], told: str) -> None:
+    _, tasks, problems = read(load_tasks, {"query": "b?", "answer": "b", "metadata": {}}, row)
+    assert [task.answer for task in tasks] == ["b"]
+    assert told in problems[0]
+
+
+def test_native_rows_with_an_answer_stay_native(read: Read) -> None:
+    name, [task], _ = read(load_tasks, {"task_id": "a", "prompt": "?", "answer": [1, "x"], "grader": "exact_match"})
+    assert (name, task.mode, task.answer, task.grader) == ("native", Mode.ANSWER, [1, "x"], "exact_match")
+    name, _, _ = read(load_tasks, {"task_id": "a", "answer": "x"})
+    assert name == "native"

@@ -1,0 +1,199 @@
+"""A judge for tests: a real HTTP server on this machine that answers as it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.graders import Bench, get_grader
+from evaluator.model import Grade, JsonValue, Mode, Rollout, Task
+from evaluator.sandbox import Sandbox
+
+DRIP_S = 0.05
+PATIENCE_S = 60.0
+"""For what should end by itself."""
+
+
+@dataclass
+class Asked:
+    """One request as it came in."""
+
+    path: str
+    body: dict[str, Any]
+    authorization: str
+
+    @property
+    def text(self) -> str:
+        """The user's message."""
+        return str(self.body["messages"][-1]["content"])
+
+
+Answer = Callable[["Handler", Asked], None]
+
+
+def says(text: str | None, **choice: object) -> Answer:
+    """A chat completion with this text."""
+    message = {"role": "assistant", "content": text}
+    body = {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": message} | choice]}
+    return sends(json.dumps(body))
+
+
+def sends(text: str, status: int = 200, kind: str = "application/json", **headers: str) -> Answer:
+    """Any body."""
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        body = text.encode()
+        handler.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def refuses(status: int, message: str, code: str | None = None, **headers: str) -> Answer:
+    """An error as OpenAI's servers put it."""
+    return sends(json.dumps({"error": {"message": message, "code": code}}), status, **headers)
+
+
+def closes(handler: Handler, asked: Asked) -> None:
+    """Not a byte."""
+    handler.close_connection = True
+
+
+def breaks_off(handler: Handler, asked: Asked) -> None:
+    """Less than was promised."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    handler.close_connection = True
+
+
+def hangs(handler: Handler, asked: Asked) -> None:
+    """Takes the request, and says nothing until the server ends."""
+    handler.judge.ended.wait()
+
+
+def drips_head(handler: Handler, asked: Asked) -> None:
+    """A byte of the header now and then, without an end."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Filler: ")
+    while not handler.judge.ended.wait(DRIP_S):
+        handler.wfile.write(b"x")
+
+
+def drips_body(handler: Handler, asked: Asked) -> None:
+    """White space before the answer, as some servers send to keep a connection, without an end."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while not handler.judge.ended.wait(DRIP_S):
+        handler.wfile.write(b"\n")
+
+
+def floods(status: int) -> Answer:
+    """A body without an end, as fast as it is taken."""
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        handler.wfile.write(f"HTTP/1.1 {status} Told\r\nContent-Type: application/json\r\n\r\n".encode())
+        while not handler.judge.ended.is_set():
+            handler.wfile.write(b'{"choices": [' + b" " * 65536)
+
+    return answer
+
+
+@dataclass
+class JudgeServer:
+    """`answers` are given one after another, the last one from then on."""
+
+    answers: list[Answer] = field(default_factory=lambda: [says("Fine.\nScore: 8")])
+    asked: list[Asked] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+    at_once: int = 0
+    most_at_once: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, asked: Asked) -> Answer:
+        with self.lock:
+            self.asked.append(asked)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    def done(self) -> None:
+        with self.lock:
+            self.at_once -= 1
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    judge: JudgeServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        asked = Asked(self.path, body, self.headers["Authorization"] or "")
+        answer = self.judge.take(asked)
+        try:
+            answer(self, asked)
+        except OSError:  # who asked has gone
+            self.close_connection = True
+        finally:
+            self.judge.done()
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def judge_server() -> Iterator[JudgeServer]:
+    judge = JudgeServer()
+    handler = type("JudgeHandler", (Handler,), {"judge": judge})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    judge.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield judge
+    finally:
+        judge.ended.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def own_environment(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """No key, no server and no cache but the test's own."""
+    for name in [name for name in os.environ if name.startswith("OPENAI_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def spec(judge: JudgeServer, **more: object) -> str:
+    """The grader's text, without waiting before retries."""
+    options = {"model": "m", "base_url": judge.url, "retries": 1, "backoff_s": 0, "timeout_s": PATIENCE_S}
+    return json.dumps({"name": "similarity"} | options | more)
+
+
+def graded(
+    judge: JudgeServer,
+    completion: str = "Paris",
+    *,
+    answer: JsonValue = "Paris",
+    question: str = "Which is the capital of France?",
+    **options: object,
+) -> Grade:
+    """A completion's grade by the judge."""
+    task = Task(task_id="t", mode=Mode.ANSWER, prompt=question, answer=answer)
+    rollout = Rollout(task_id="t", sample_id="t#0", completion=completion)
+    return get_grader(spec(judge, **options)).grade(task, rollout, Bench(Sandbox()))

@@ -1,0 +1,185 @@
+"""Exact answers: where they are looked for, what they may differ in, and what is said of those that are not right."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluator.graders import GraderError, get_grader, shown_cases
+from evaluator.model import JsonValue, Verdict
+from tests.graders.answers import graded, options, task
+
+
+def reward(answer: JsonValue, completion: str, **given: JsonValue) -> float | None:
+    return graded(task(answer), completion, options("exact_match", **given)).reward
+
+
+def test_it_is_the_grader_of_answer_tasks() -> None:
+    grade = graded(task("Paris"), " Paris\n")
+    assert (grade.verdict, grade.reward, grade.pass_rate, grade.grader) == (Verdict.PASSED, 1.0, 1.0, "exact_match")
+    [case] = grade.cases
+    assert (case.expected, case.actual, case.verdict) == ("Paris", "Paris", Verdict.PASSED)
+
+
+def test_a_wrong_answer_is_told_with_both_sides() -> None:
+    grade = graded(task("Paris"), "Rome")
+    assert (grade.verdict, grade.reward) == (Verdict.WRONG_ANSWER, 0.0)
+    assert grade.error_message == "expected 'Paris', got 'Rome'"
+
+
+def test_one_of_several_accepted_answers_is_enough() -> None:
+    several = task(["forty-two", 42, "XLII"])
+    assert [graded(several, text).reward for text in ("forty-two", "42.0", "XLII", "xlii")] == [1.0, 1.0, 1.0, 0.0]
+    assert "one of 'forty-two', '42', 'XLII'" in str(graded(several, "43").error_message)
+    assert [case.expected for case in shown_cases(several, None)] == ["forty-two\n42\nXLII"]
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "completion"),
+    [
+        ({"strip": True}, "a", " a\n"),
+        ({"case": "ignore"}, "Straße", "STRASSE"),
+        ({"whitespace": "fold"}, "a b", "a\n \tb"),
+        ({"punctuation": "ignore"}, "its", "it's!"),
+        ({"articles": "ignore"}, "The cat", "a cat"),
+        ({"unicode": "NFC"}, "caf\u00e9", "cafe\u0301"),
+        ({"unicode": "NFKC"}, "x2", "x\u00b2"),
+        ({"numbers": True}, "7", "7.0"),
+    ],
+)
+def test_an_option_makes_two_texts_the_same_which_else_differ(
+    given: dict[str, JsonValue], answer: str, completion: str
+) -> None:
+    strict: dict[str, JsonValue] = {"strip": False, "unicode": "keep"}
+    assert reward(answer, completion, **strict) == 0.0
+    assert reward(answer, completion, **(strict | given)) == 1.0
+
+
+@pytest.mark.parametrize("text", ["7", "7.0", "7.", "+7", "0007", "7e0", "$7", "7.000"])
+def test_numbers_that_are_equal(text: str) -> None:
+    assert reward("7", text, numbers=True) == 1.0
+    assert reward(7, text) == 1.0, "an answer that is a number is compared as one"
+
+
+@pytest.mark.parametrize("text", ["7,000", "7000.0", "7e3", "$7,000"])
+def test_thousands_may_have_commas(text: str) -> None:
+    assert reward(7000, text) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text", ["7%", "14/2", "0x7", "٧", "70e-1x", "7 7", "seven", "7,0", "nan", "inf", "1_000", "", "--7", "7,00,0"]
+)
+def test_what_is_no_number_or_another_one(text: str) -> None:
+    assert reward(7, text) == 0.0
+
+
+def test_numbers_are_compared_to_the_last_digit() -> None:
+    assert reward("0.1", "0.1000000000000000000001", numbers=True) == 0.0
+    assert reward(12345678901234567, "12345678901234568") == 0.0
+    assert reward("7", "7.0") == 0.0, "a text is not compared as a number unless that is asked for"
+
+
+def test_huge_numbers_are_compared_without_being_written_out() -> None:
+    assert reward("1e9999", "1e9998", numbers=True) == 0.0
+    assert reward("1", "1e99999999999", numbers=True) == 0.0
+    assert reward("1", "9" * 1_000_000, numbers=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "completion", "found"),
+    [
+        ({"extract": "last_line"}, "Let me see.\nIt is\n42\n\n", "42"),
+        ({"extract": "boxed"}, r"so \boxed{41}, no: $\boxed{\frac{1}{2}}$.", r"\frac{1}{2}"),
+        ({"extract": "boxed"}, r"\boxed{\}}", r"\}"),
+        ({"marker": "####"}, "#### 41\n12 + 30\n#### 42\nDone.", "42"),
+        ({"marker": "Answer:"}, "ANSWER: 41\nThe answer:\n\n  42\n", "42"),
+        ({"pattern": r"is (\d+)"}, "it is 41, no, it is 42.", "42"),
+        ({"pattern": r"\d+"}, "41 or 42", "42"),
+        ({"pattern": r"(?i)X=(?P<n>[a-z]+)\s*$"}, "x=a\nX=b\n", "b"),
+        ({"extract": "whole"}, "<think>41?\n</think>\n42", "42"),
+    ],
+)
+def test_where_the_answer_stands(given: dict[str, JsonValue], completion: str, found: str) -> None:
+    grade = graded(task(found), completion, options("exact_match", **given))
+    assert (grade.reward, grade.cases[0].actual) == (1.0, found)
+
+
+@pytest.mark.parametrize(
+    ("given", "completion", "told"),
+    [
+        ({}, " \n", "any text"),
+        ({}, "<think>it is 42", "any text"),
+        ({"extract": "last_line"}, "\n\n", "a line"),
+        ({"extract": "boxed"}, r"\boxed{42", "boxed"),
+        ({"extract": "boxed"}, "42", "boxed"),
+        ({"marker": "####"}, "42", "####"),
+        ({"marker": "####"}, "42 ####\n \n", "####"),
+        ({"pattern": "is ([0-9]+)"}, "is what", "is ([0-9]+)"),
+    ],
+)
+def test_a_completion_without_an_answer(given: dict[str, JsonValue], completion: str, told: str) -> None:
+    grade = graded(task("42"), completion, options("exact_match", **given))
+    assert (grade.verdict, grade.reward) == (Verdict.NO_CODE, 0.0)
+    assert told in str(grade.error_message)
+    assert [case.verdict for case in grade.cases] == [Verdict.NOT_RUN]
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 1_000_000, "is " * 300_000, "\\boxed{" * 100_000, "{" * 500_000, "####" * 250_000]
+)
+def test_no_text_makes_it_hang(text: str) -> None:
+    for given in ({"pattern": r"(a+)+$|(is )*x(\d)"}, {"extract": "boxed"}, {"marker": "####"}, {"articles": "ignore"}):
+        assert reward("no such answer", text, **given) == 0.0
+
+
+def test_text_that_no_encoding_has() -> None:
+    assert reward("x", "\ud800", pattern="(x)") == 0.0
+    assert reward("x", "\ud800 is x", pattern="is (x)") == 1.0
+    assert reward("x", "\x02x\x03\x00", pattern="(x)") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (None, "no answer"),
+        ([], "no answer"),
+        ({"a": 1}, "dict"),
+        ([["a"]], "list"),
+        ([None], "NoneType"),
+        (float("nan"), "finite"),
+        ("  ", "empty"),
+        (["a", ""], "empty"),
+    ],
+)
+def test_a_task_whose_answer_can_not_be_used(answer: JsonValue, told: str) -> None:
+    grade = graded(task(answer), "a", "exact_match")
+    assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
+    assert told in str(grade.error_message)
+    assert shown_cases(task(answer), "exact_match") == ()
+
+
+def test_punctuation_alone_is_no_answer_where_it_does_not_count() -> None:
+    assert graded(task("!?"), "..", options("exact_match", punctuation="ignore")).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("exact_match:pattern=(", "pattern"),
+        ("exact_match:pattern=(?=x)", "RE2"),
+        ("exact_match:pattern=x,marker=y", "exclude"),
+        ("exact_match:extract=boxed,marker=y", "exclude"),
+        ("exact_match:marker=", "empty"),
+        ("exact_match:case=upper", "case"),
+        ("exact_match:cases=ignore", "cases"),
+        ("exact_match:numbers=1", "numbers"),
+    ],
+)
+def test_options_that_can_not_be(text: str, told: str) -> None:
+    with pytest.raises(GraderError, match=r"^grader exact_match: ") as raised:
+        get_grader(text)
+    assert told in str(raised.value)
+
+
+def test_the_test_case_says_how_it_is_compared() -> None:
+    [case] = shown_cases(task("x"), "exact_match:marker=####,case=ignore,numbers=true")
+    assert case.input == "exact match: the line after '####', case ignore, numbers true"
