@@ -47,6 +47,11 @@ class Per(StrEnum):
     CASE = "case"
 
 
+class System(StrEnum):
+    AGENTFLY = "agentfly"
+    COLOSSALAI = "colossalai"
+
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
 
 
@@ -60,13 +65,20 @@ def grade(
     out: Annotated[
         Path | None, typer.Option("--out", help="The run's directory. [default: runs/<stem>-<UTC time>]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many to grade at once. [default: one a CPU]")] = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", help="Wall and CPU seconds a test case. [default: 10]")
     ] = None,
     memory: Annotated[float | None, typer.Option("--memory", help="Resident MiB a test case. [default: 1024]")] = None,
     checker: Annotated[str | None, typer.Option("--checker", help="Comparison rule. [default: the task's]")] = None,
-    grader: Annotated[str | None, typer.Option("--grader", help="Kind of grading. [default: tests]")] = None,
+    grader: Annotated[
+        str | None,
+        typer.Option(
+            "--grader",
+            metavar="GRADER",
+            help="NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]",
+        ),
+    ] = None,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Skip a completion's tests after its first failure.")
     ] = False,
@@ -200,6 +212,37 @@ def check(
     from evaluator.commands import checking
 
     return checking.check(dataset, format_name=format_, workers=workers, as_json=json)
+
+
+@app.command()
+def serve(
+    system: Annotated[System, typer.Argument(help="Whose server to stand in for.")],
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="TOML with [limits] for each program (agentfly).")
+    ] = None,
+) -> int:
+    """Answer over HTTP as another system's server does."""
+    from evaluator.commands import serving
+
+    return serving.serve(system.value, host=host, port=port, config=config)
+
+
+@app.command()
+def audit(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
+    *,
+    checkers: Annotated[str, typer.Option("--checkers", help="Two or more: floats,livecodebench,colossalai.")],
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first N rollouts alone.")] = None,
+    json: JsonFlag = False,
+) -> int:
+    """List the rollouts whose reward depends on the checker; exit status 1 when there is one."""
+    from evaluator.commands import auditing
+
+    return auditing.audit(run, checkers, workers=workers, limit=limit, as_json=json)
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import typer
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
-from evaluator.graders import _check_same_process
+from evaluator.graders import _check_same_process, _own, known_graders
 from evaluator.model import Limits, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +36,25 @@ def options() -> Iterator[tuple[str, str]]:
     for name, command in COMMANDS.items():
         for parameter in command.params:
             yield from ((name, option) for option in parameter.opts if option.startswith("--"))
+
+
+def told(function: str, files: str) -> Iterator[str]:
+    """What calls of this name say, with an ellipsis for what is filled in."""
+    for path in (ROOT / "evaluator").glob(files):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[text, *_]) if name == function:
+                    yield from texts(text)
+
+
+def texts(node: ast.expr | None) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=parts):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in parts)
+        case ast.Tuple(elts=[_, text]):
+            yield from texts(text)
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -66,6 +86,53 @@ def test_an_option_is_named_under_its_command(command: str, option: str) -> None
     assert re.search(re.escape(f"`{option}") + r"\b", text)
 
 
+def test_every_grader_has_a_heading_and_no_other_does() -> None:
+    assert headings((DOCS / "graders.md").read_text()) == set(known_graders())
+
+
+def of_grader(name: str) -> str:
+    """What is told of a grader: its own part of the page, and the page that it leads to."""
+    page = (DOCS / "graders.md").read_text()
+    own = re.split(r"\n##+ ", page.partition(f"\n### `{name}`\n")[2])[0]
+    linked = "".join((DOCS / link).read_text() for link in re.findall(r"see \[[^]]+\]\((\w+\.md)\)", own))
+    judge = (DOCS / "judge.md").read_text() if name == "similarity" else ""
+    return own + linked + judge
+
+
+@pytest.mark.parametrize(
+    ("grader", "option"),
+    [(name, option) for name, module in known_graders().items() for option in module.Config.__struct_fields__],
+)
+def test_an_option_of_a_grader_is_told(grader: str, option: str) -> None:
+    assert re.search(rf"`[^`\n]*\b{option}\b[^`\n]*`", of_grader(grader))
+
+
+@pytest.mark.parametrize(
+    ("grader", "option"),
+    [
+        (name, option)
+        for name in ("tests", "exact_match", "structured", "weighted")
+        for option in known_graders()[name].Config.__struct_fields__
+    ],
+)
+def test_an_option_of_a_grader_has_a_row_with_its_default(grader: str, option: str) -> None:
+    default = json.dumps(getattr(known_graders()[grader].Config(), option))
+    assert f"\n| `{option}` | `{default}` | " in of_grader(grader)
+
+
+@pytest.mark.parametrize(
+    "flag", sorted({*told("Flag", "graders/_reward_range.py"), *told("_flagged", "graders/_own.py"), "judge_failed"})
+)
+def test_a_flag_of_a_reward_has_a_row(flag: str) -> None:
+    assert f"\n| `{flag}` | " in (DOCS / "graders.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "default"), [("RANGE", _own.USUAL_RANGE), ("RUNS_CODE", True), ("WAITS", 0)])
+def test_what_a_file_of_ones_own_may_say_has_a_row(name: str, default: object) -> None:
+    assert f'getattr(module, "{name}", ' in inspect.getsource(_own)
+    assert f"\n| `{name}` | `{default}` | " in (DOCS / "graders.md").read_text()
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md"])
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)", page.read_text()):
@@ -74,25 +141,6 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         if anchor:
             titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
             assert anchor[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-
-
-def told(function: str, files: str) -> Iterator[str]:
-    """What calls of this name say, with an ellipsis for what is filled in."""
-    for path in (ROOT / "evaluator").glob(files):
-        for node in ast.walk(ast.parse(path.read_text())):
-            match node:
-                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[text, *_]) if name == function:
-                    yield from texts(text)
-
-
-def texts(node: ast.expr | None) -> Iterator[str]:
-    match node:
-        case ast.Constant(value=str(text)):
-            yield text
-        case ast.JoinedStr(values=parts):
-            yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in parts)
-        case ast.Tuple(elts=[_, text]):
-            yield from texts(text)
 
 
 def found_in_source() -> Iterator[str]:

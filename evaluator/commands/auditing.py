@@ -1,0 +1,190 @@
+"""`rollscope audit`: whose grader would have paid? A run's completions, run once more, under several checkers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evaluator.checkers import get_checker
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.progress import meter
+from evaluator.commands.tables import new_table, print_table
+from evaluator.engines.local import grade_all
+from evaluator.graders.bench import Isolation, Options
+from evaluator.model import Component, Grade, Kind, Rollout, Task
+from evaluator.runs import Run
+from evaluator.sandbox import Settings, Strictness
+
+_BATCH: Final = 500
+_PRINTED: Final = 50
+_WIDEST: Final = 120
+
+
+class Differing(msgspec.Struct):
+    """A rollout whose reward depends on the checker."""
+
+    task_id: str
+    sample_id: str
+    rewards: dict[str, float | None]
+    """By checker; None where it can't compare such answers."""
+    reasons: dict[str, str]
+    """Of those that do not pay: the first test case that each refuses, and why."""
+    expected_pass: bool | None
+
+
+class Payer(msgspec.Struct):
+    """A checker, how many rollouts it could compare, and how many of them it would have paid."""
+
+    checker: str
+    compared: int = 0
+    passed: int = 0
+
+
+class Audit(msgspec.Struct):
+    """What came of it."""
+
+    run: str
+    checkers: list[Payer]
+    rollouts: int = 0
+    compared: int = 0
+    not_compared: dict[str, int] = {}
+    """Why not, and how many."""
+    differ: int = 0
+    differing: list[Differing] = []
+
+
+def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, as_json: bool) -> int:
+    """Print what depends on the checker; exit status 1 where anything does."""
+    names = list(dict.fromkeys(name.strip() for name in checkers.split(",") if name.strip()))
+    for name in names:
+        get_checker(name)
+    if len(names) < 2:
+        raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
+    run = Run.open(path)
+    tasks, rollouts = _tasks(run), _rollouts(run, limit)
+    report = Audit(str(path), [Payer(name) for name in names])
+    with meter(_count(run, limit)) as progress:
+        for rollout, grade, _ in grade_all(tasks, rollouts, _options(run, names), workers=workers):
+            progress.count(grade.verdict)
+            _take(report, rollout, grade)
+    report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
+    if as_json:
+        print(msgspec.json.encode(report).decode())
+    else:
+        _print(report)
+    return Exit.FINDING if report.differ else Exit.DONE
+
+
+def _options(run: Run, names: list[str]) -> Options:
+    """As the run was graded, but for the grader. No first failure ends it: each rule is to see every answer."""
+    given = run.manifest
+    return Options(
+        limits=given.limits,
+        checker=given.checker,
+        grader=json.dumps({"name": "audit", "checkers": names}),
+        isolation=msgspec.convert(given.isolation, Isolation),
+        sandbox=Settings(strictness=msgspec.convert(given.sandbox, Strictness), python=given.interpreter),
+    )
+
+
+def _tasks(run: Run) -> dict[str, Task]:
+    """Those that a checker decides; of the others each rollout says why it is left out."""
+    connection = run.connect()
+    try:
+        texts = connection.execute("SELECT task FROM tasks").fetchall()
+    finally:
+        connection.close()
+    tasks = [msgspec.json.decode(text, type=Task) for (text,) in texts]
+    return {task.task_id: msgspec.structs.replace(task, grader=None) for task in tasks}
+
+
+def _rollouts(run: Run, limit: int | None) -> Iterator[Rollout]:
+    connection = run.connect()
+    try:
+        rows = connection.execute(
+            'SELECT task_id, sample_id, completion, kind, expected_pass FROM rollouts ORDER BY "row" LIMIT ?', [limit]
+        )
+        while batch := rows.fetchmany(_BATCH):
+            for task_id, sample_id, completion, kind, expected_pass in batch:
+                yield Rollout(
+                    task_id=task_id,
+                    sample_id=sample_id,
+                    completion=completion,
+                    kind=Kind(kind) if kind else None,
+                    expected_pass=expected_pass,
+                )
+    finally:
+        connection.close()
+
+
+def _count(run: Run, limit: int | None) -> int:
+    total = run.manifest.counts.get("rollouts", 0)
+    return min(total, limit) if limit else total
+
+
+def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:
+    report.rollouts += 1
+    if not grade.components:
+        why = " ".join((grade.error_message or grade.verdict.value).split())
+        report.not_compared[why] = report.not_compared.get(why, 0) + 1
+        return
+    report.compared += 1
+    for payer, part in zip(report.checkers, grade.components, strict=True):
+        payer.compared += part.reward is not None
+        payer.passed += part.reward == 1.0
+    known = {part.reward for part in grade.components if part.reward is not None}
+    if len(known) > 1:
+        report.differ += 1
+        report.differing.append(_differing(rollout, grade.components))
+
+
+def _differing(rollout: Rollout, parts: tuple[Component, ...]) -> Differing:
+    rewards = {part.name: part.reward for part in parts}
+    reasons = {part.name: part.message for part in parts if part.message and part.reward != 1.0}
+    return Differing(rollout.task_id, rollout.sample_id, rewards, reasons, rollout.expected_pass)
+
+
+def _print(report: Audit) -> None:
+    if report.differing:
+        table = new_table("task", "sample", *(payer.checker for payer in report.checkers), "expected", "why not")
+        for each in report.differing[:_PRINTED]:
+            table.add_row(each.task_id, each.sample_id, *_letters(each), _told(each), _reason(each))
+        print_table(table)
+        if report.differ > _PRINTED:
+            print(f"... and {report.differ - _PRINTED:,} more: --json has all")
+        print()
+    passed = new_table("checker", "passed", "of", "share", numbers=("passed", "of", "share"))
+    for payer in report.checkers:
+        share = f"{payer.passed / payer.compared:.1%}" if payer.compared else "none"
+        passed.add_row(payer.checker, f"{payer.passed:,}", f"{payer.compared:,}", share)
+    print_table(passed)
+    print()
+    print(f"{report.differ:,} of {report.compared:,} rollouts depend on the checker")
+    for why, count in sorted(report.not_compared.items(), key=lambda item: -item[1])[:5]:
+        print(f"not compared: {count:,}: {_shortened(why)}")
+
+
+def _letters(each: Differing) -> list[str]:
+    letters = {1.0: "P", 0.0: "W", None: "?"}
+    return [letters[reward] for reward in each.rewards.values()]
+
+
+def _told(each: Differing) -> str:
+    return {True: "pass", False: "fail", None: ""}[each.expected_pass]
+
+
+def _reason(each: Differing) -> str:
+    """Of the first checker that refuses it; those that say the same stand together."""
+    refusing = {name: why for name, why in each.reasons.items() if each.rewards[name] == 0.0}
+    why = next(iter(refusing.values()))
+    alike = [name for name, same in refusing.items() if same == why]
+    return _shortened(f"{', '.join(alike)}: {' '.join(why.split())}")
+
+
+def _shortened(text: str) -> str:
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 1]}…"

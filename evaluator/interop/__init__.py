@@ -1,0 +1,1 @@
+"""Other systems' contracts, on top of the library."""

@@ -1,0 +1,114 @@
+"""What a rollout carries along for its tools and rewards: who it is, what was said, and the resources it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Literal
+
+from evaluator.interop.agentfly.resources import ResourceEngine, shared_engine
+from evaluator.interop.agentfly.specs import ResourceSpec
+
+Scope = Literal["rollout", "global"]
+
+
+class Context:
+    """One rollout's. `scope` says in which of two lists a resource is kept: that decides who gives it back, and when.
+
+    Usable with `async with`, which ends what is still held.
+    """
+
+    def __init__(
+        self,
+        rollout_id: str,
+        group_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        context_config: object = None,
+        engine: ResourceEngine | None = None,
+    ) -> None:
+        """`context_config` is kept for AgentFly's callers, and unused. `engine`: who lends resources; by default one
+        for the whole process."""
+        self.rollout_id = rollout_id
+        self.group_id = group_id
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self.context_config = context_config
+        self.trajectory: list[dict[str, Any]] = []
+        self.final_response: str | None = None
+        self.rollout_resource_ids: list[str] = []
+        self.global_resource_ids: set[str] = set()
+        self.last_acquire_was_first = False
+        """Whether the last `acquire_resource` got what this context did not hold before."""
+        self._engine = engine
+
+    async def acquire_resource(
+        self,
+        id: str | None = None,  # noqa: A002 - AgentFly's name
+        spec: ResourceSpec | None = None,
+        scope: Scope = "rollout",
+        backend: str | None = None,
+        timeout: float | None = 600.0,
+    ) -> Any:
+        """The resource of this id, by default the rollout's: the same one each time until it is given back.
+
+        What is typed `Any` is what the spec's category makes; for `PythonSandboxSpec` a `PythonSandboxEnv`.
+        Raises what `ResourceEngine.acquire` raises, and `ValueError` for an unknown scope or where `spec` is missing.
+        """
+        _ids_of(self, scope)
+        if spec is None:
+            raise ValueError("spec is missing: give for instance spec=PythonSandboxSpec")
+        name = id or self.rollout_id
+        resource = await self.resource_engine.acquire(name, spec, backend or "local", timeout)
+        self.last_acquire_was_first = name not in self.global_resource_ids and name not in self.rollout_resource_ids
+        if scope == "global":
+            self.global_resource_ids.add(name)
+        elif name not in self.rollout_resource_ids:
+            self.rollout_resource_ids.append(name)
+        return resource
+
+    async def reset_resource(self, scope: Scope = "rollout", *args: Any, **kwargs: Any) -> None:
+        """Resets what is held in this scope."""
+        for name in _ids_of(self, scope):
+            await self.resource_engine.reset(name, *args, **kwargs)
+
+    async def release_resource(self, scope: Scope = "rollout") -> None:
+        """Gives back what is held in this scope, for others to use."""
+        for name in _ids_of(self, scope):
+            self._forget(name)
+            await self.resource_engine.release(name)
+
+    async def end_resource(self, scope: Scope = "rollout") -> None:
+        """Ends what is held in this scope."""
+        for name in _ids_of(self, scope):
+            self._forget(name)
+            await self.resource_engine.end(name)
+
+    @property
+    def resource_engine(self) -> ResourceEngine:
+        return self._engine or shared_engine()
+
+    async def __aenter__(self) -> Context:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.end_resource("rollout")
+        await self.end_resource("global")
+
+    def __repr__(self) -> str:
+        return f"Context(rollout_id={self.rollout_id!r}, group_id={self.group_id!r}, metadata={self.metadata!r})"
+
+    def _forget(self, name: str) -> None:
+        self.global_resource_ids.discard(name)
+        if name in self.rollout_resource_ids:
+            self.rollout_resource_ids.remove(name)
+
+
+def _ids_of(context: Context, scope: str) -> Iterable[str]:
+    """A copy of what is held in a scope. Raises `ValueError`."""
+    if scope == "rollout":
+        return [*context.rollout_resource_ids]
+    if scope == "global":
+        return sorted(context.global_resource_ids)
+    raise ValueError(f"scope is {scope!r}: give 'rollout' or 'global'")

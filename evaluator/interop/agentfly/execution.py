@@ -1,0 +1,100 @@
+"""Runs one script in the sandbox, as `python script.py` would with nothing on stdin, and tells how it ended."""
+
+from __future__ import annotations
+
+import msgspec
+
+from evaluator.engines import pool
+from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders.bench import Bench, Options
+from evaluator.model import Limits
+from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+
+LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
+"""AgentFly's. A second run, where the machine was too busy for the first, ends before its client gives up (20 s)."""
+
+OUTPUT_CHARACTERS = 16_384
+ERROR_CHARACTERS = 8_192
+
+TIMED_OUT = "Execution timed out"
+_ATTEMPTS = 2
+_TEXTS = {
+    Status.TIME: TIMED_OUT,
+    Status.MEMORY: "Memory limit exceeded",
+    Status.OUTPUT: "Output limit exceeded",
+}
+
+
+class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `SandboxUnavailable` is
+    """The sandbox itself failed, twice: nothing is known about the code, so there is no reward."""
+
+
+class Run(msgspec.Struct, frozen=True):
+    """How a script ended. `error` is None where it succeeded."""
+
+    status: Status
+    output: str
+    """What it wrote to stdout, at most 16,384 characters."""
+    error: str | None = None
+    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters."""
+    raised: bool = False
+    """Whether the error is an exception's."""
+    out_of_cpu: bool = False
+    """Whether it was the limit of CPU time that it passed."""
+
+
+def run(code: str, limits: Limits = LIMITS) -> Run:
+    """Runs a script; blocks, and waits for a sandbox where all are at work.
+
+    Raises `SandboxUnavailable` when there is none, `SandboxFault` when it failed and failed again, `TypeError` for
+    code that is no text.
+    """
+    if not isinstance(code, str):
+        raise TypeError(f"the code is {type(code).__name__}, not text: give a program's source")
+    fault: Exception | None = None
+    with pool.lease(Settings()) as sandbox:
+        for _ in range(_ATTEMPTS):
+            try:
+                with pool.gate().shared():
+                    return _run_in(sandbox, code, limits)
+            except (FaultError, OSError, MemoryError) as error:
+                sandbox.renew()
+                fault = error
+    raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
+
+
+def warm_up() -> None:
+    """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
+    with pool.lease(Settings()):
+        return
+
+
+def _run_in(sandbox: Sandbox, code: str, limits: Limits) -> Run:
+    bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
+    with sandbox.execute(Program(code), limits, reuse=False, several=False) as execution:
+        outcome = attempt(b"", limits, Budget(limits.total_s), bench, execution)
+    if outcome.status is Status.FAULT:
+        raise FaultError(outcome.message)
+    error = _error(outcome)
+    return Run(
+        status=outcome.status,
+        output=outcome.stdout.text()[:OUTPUT_CHARACTERS],
+        error=None if error is None else error[:ERROR_CHARACTERS],
+        raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
+        out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
+    )
+
+
+def _error(outcome: Outcome) -> str | None:
+    if outcome.status in _TEXTS:
+        return _TEXTS[outcome.status]
+    if outcome.status is Status.REJECTED:
+        return f"Rejected: {outcome.message}"
+    if outcome.status is Status.DIED:
+        return f"Killed: {outcome.message}"
+    if outcome.failure is not None:
+        message = outcome.message or outcome.failure.message
+        return f"{outcome.failure.type}: {message}" if message else outcome.failure.type
+    if outcome.status is not Status.ANSWERED:
+        return outcome.message
+    return f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None

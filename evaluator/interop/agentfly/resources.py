@@ -1,0 +1,285 @@
+"""Keeps resources by id, lends free ones again, and bounds how many there are.
+
+Safe for several event loops and threads. A pool is named `category:image|backend`; in each, at most `max_global_num`
+exist, and who has to wait is served in the order of coming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evaluator.interop.agentfly.environment import PythonSandboxEnv
+from evaluator.interop.agentfly.specs import ResourceSpec
+
+_NOT_HERE = ("ray", "aws", "k8s")
+
+
+class Resource(Protocol):
+    """What the engine does with a resource. What `reset` takes and returns is the resource's own."""
+
+    async def start(self) -> None: ...
+
+    async def reset(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    async def end(self) -> None: ...
+
+
+Factory = Callable[[str, ResourceSpec], Resource]
+"""Makes a resource that is not started, from its id and its spec."""
+
+
+class AcquireTimeout(TimeoutError):  # noqa: N818 - AgentFly's callers know time-outs by this ending
+    """No resource came free, or could be started, in time. Says nothing about any code."""
+
+
+@dataclass(eq=False)
+class _Held:
+    key: str
+    resource: Resource
+    users: int = 1
+    """How many have acquired it by the id that it is held by."""
+
+
+@dataclass(eq=False)
+class _Waiter:
+    id: str
+    loop: asyncio.AbstractEventLoop
+    grant: Future[Resource | None] = field(default_factory=Future)
+    """A resource; or None: the place to start one. Cancelled when who waited has gone."""
+
+    def take(self, what: Resource | None) -> bool:
+        """Hands it over; False when nobody waits any more."""
+        if self.loop.is_closed() or not self.grant.set_running_or_notify_cancel():
+            return False
+        self.grant.set_result(what)
+        return True
+
+
+class ResourceEngine:
+    """Lends resources. `factories` make them, by category; without them: `python_env`, Rollscope's sandbox."""
+
+    def __init__(self, factories: Mapping[str, Factory] | None = None) -> None:
+        self._factories: Mapping[str, Factory] = factories or {"python_env": PythonSandboxEnv}
+        self._lock = threading.Lock()
+        self._held: dict[str, _Held] = {}
+        self._starting: dict[str, str] = {}
+        """The pool, by the id for which one is being started."""
+        self._free: defaultdict[str, list[Resource]] = defaultdict(list)
+        self._count: Counter[str] = Counter()
+        self._waiting: defaultdict[str, deque[_Waiter]] = defaultdict(deque)
+
+    async def acquire(
+        self,
+        id: str,  # noqa: A002 - AgentFly's name
+        spec: ResourceSpec,
+        backend: str = "local",
+        timeout: float | None = 600.0,
+    ) -> Resource:
+        """The resource held by this id, else a free one, else a new one, else the next that is given back.
+
+        `timeout` in seconds, for waiting and starting together; None: without end. Raises `AcquireTimeout`;
+        `ValueError` for an unknown category or backend, and where the id holds a resource of another kind;
+        `NotImplementedError` for AgentFly's other backends; and what starting the resource raises.
+        """
+        key = self._key(spec, backend)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        with self._lock:
+            self._refuse_other_kind(id, key)
+            held = self._held.get(id)
+            if held is not None:
+                held.users += 1
+                return held.resource
+            begun = id in self._starting
+            if self._free[key] and not begun:
+                return self._hold(id, key, self._free[key].pop())
+            waiter = None
+            if begun or (spec.max_global_num is not None and self._count[key] >= spec.max_global_num):
+                waiter = self._queue(id, key)
+            else:
+                self._count[key] += 1
+                self._starting[id] = key
+        if waiter is not None:
+            granted = await self._wait(waiter, key, spec, deadline)
+            if granted is not None:
+                return granted
+        return await self._start(id, key, spec, deadline)
+
+    async def reset(self, id: str, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
+        """Resets what an id holds. Raises `ValueError` where it holds nothing."""
+        with self._lock:
+            held = self._held.get(id)
+        if held is None:
+            raise ValueError(f"{id!r} holds no resource: acquire one first")
+        return await held.resource.reset(*args, **kwargs)
+
+    async def release(self, id: str) -> None:  # noqa: A002
+        """Resets what an id holds and lends it to the next; one that can't be reset is ended. No-op for others."""
+        with self._lock:
+            held = self._held.pop(id, None)
+        if held is None:
+            return
+        try:
+            await held.resource.reset()
+        except BaseException as error:
+            await self._ended(held, quietly=True)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            with self._lock:
+                self._hand_on(held.key, held.resource)
+
+    async def end(self, id: str) -> None:  # noqa: A002
+        """Ends what an id holds, which makes room for another. No-op where it holds nothing."""
+        with self._lock:
+            held = self._held.pop(id, None)
+        if held is None:
+            return
+        await self._ended(held)
+
+    async def _ended(self, held: _Held, *, quietly: bool = False) -> None:
+        try:
+            with contextlib.suppress(Exception) if quietly else contextlib.nullcontext():
+                await held.resource.end()
+        finally:
+            with self._lock:
+                self._give_up_place(held.key)
+
+    def _key(self, spec: ResourceSpec, backend: str) -> str:
+        if backend in _NOT_HERE:
+            raise NotImplementedError(f"backend {backend!r} is AgentFly's own: Rollscope has 'local'")
+        if backend != "local":
+            raise ValueError(f"backend is {backend!r}: give 'local'")
+        if spec.category not in self._factories:
+            known = ", ".join(self._factories)
+            raise ValueError(f"category {spec.category!r} can't be started here: give a spec of {known}")
+        return f"{spec.category}:{spec.image or 'default'}|{backend}"
+
+    def _refuse_other_kind(self, name: str, key: str) -> None:
+        held = self._held.get(name)
+        has = held.key if held else self._starting.get(name) or self._waits_for(name, key)
+        if has != key:
+            raise ValueError(f"{name!r} is for {has}, and {key} was asked for: give an id of its own (id=...)")
+
+    def _waits_for(self, name: str, key: str) -> str:
+        """Another pool that somebody waits at by this id; else the one that is asked for."""
+        others = (other for other in self._waiting if other != key)
+        return next((other for other in others if any(each.id == name for each in self._waiting[other])), key)
+
+    def _hold(self, name: str, key: str, resource: Resource) -> Resource:
+        """Gives it to an id, and to all who wait for the same."""
+        held = self._held[name] = _Held(key, resource)
+        for waiter in [each for each in self._waiting[key] if each.id == name]:
+            self._waiting[key].remove(waiter)
+            held.users += waiter.take(resource)
+        return resource
+
+    def _queue(self, name: str, key: str) -> _Waiter:
+        waiter = _Waiter(name, asyncio.get_running_loop())
+        self._waiting[key].append(waiter)
+        return waiter
+
+    async def _wait(self, waiter: _Waiter, key: str, spec: ResourceSpec, deadline: float | None) -> Resource | None:
+        try:
+            await asyncio.wait({asyncio.wrap_future(waiter.grant)}, timeout=_left(deadline))
+        except asyncio.CancelledError:
+            self._withdraw(waiter, key)
+            raise
+        if not waiter.grant.cancel():
+            return waiter.grant.result()
+        self._forget(waiter, key)
+        raise AcquireTimeout(f"no {key} came free in time: {spec.max_global_num} may exist at once (max_global_num)")
+
+    def _withdraw(self, waiter: _Waiter, key: str) -> None:
+        """Who waited has gone: what was handed over just then goes to the next."""
+        if waiter.grant.cancel():
+            self._forget(waiter, key)
+            return
+        resource = waiter.grant.result()
+        if resource is None:
+            self._give_up_start(waiter.id, key)
+            return
+        with self._lock:
+            held = self._held.get(waiter.id)
+            if held is None or held.resource is not resource:
+                return
+            held.users -= 1
+            if not held.users:
+                del self._held[waiter.id]
+                self._hand_on(key, resource)
+
+    def _forget(self, waiter: _Waiter, key: str) -> None:
+        with self._lock, contextlib.suppress(ValueError):  # it was passed over already
+            self._waiting[key].remove(waiter)
+
+    async def _start(self, name: str, key: str, spec: ResourceSpec, deadline: float | None) -> Resource:
+        clock = asyncio.timeout(_left(deadline))
+        try:
+            async with clock:
+                resource = self._factories[spec.category](name, spec)
+                await resource.start()
+        except BaseException as error:
+            self._give_up_start(name, key)
+            if clock.expired() and isinstance(error, TimeoutError):
+                raise AcquireTimeout(f"{key} was not started in time: give a longer timeout") from None
+            raise
+        with self._lock:
+            del self._starting[name]
+            return self._hold(name, key, resource)
+
+    def _give_up_start(self, name: str, key: str) -> None:
+        with self._lock:
+            del self._starting[name]
+            self._give_up_place(key)
+
+    def _give_up_place(self, key: str) -> None:
+        """One fewer exists: the next who waits may start one. The lock is held, here and below."""
+        while (waiter := self._next(key)) is not None:
+            if waiter.take(None):
+                self._starting[waiter.id] = key
+                return
+        self._count[key] -= 1
+
+    def _hand_on(self, key: str, resource: Resource) -> None:
+        """To the next who waits, else to those that are free."""
+        while (waiter := self._next(key)) is not None:
+            if waiter.take(resource):
+                self._hold(waiter.id, key, resource)
+                return
+        self._free[key].append(resource)
+
+    def _next(self, key: str) -> _Waiter | None:
+        """Who has waited longest, but for those whose own is being started."""
+        waiting = self._waiting[key]
+        found = next((each for each in waiting if each.id not in self._starting), None)
+        if found is not None:
+            waiting.remove(found)
+        return found
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+
+_engine = ResourceEngine()
+
+
+def shared_engine() -> ResourceEngine:
+    """The one that contexts use which were given none."""
+    return _engine
+
+
+def _renew_in_child() -> None:
+    global _engine  # noqa: PLW0603 - what the parent lends is not the child's
+    _engine = ResourceEngine()
+
+
+os.register_at_fork(after_in_child=_renew_in_child)

@@ -1,0 +1,36 @@
+"""ColossalAI's code reward on our sandbox: change the import, get the same answers, contained.
+
+    from evaluator.interop.colossalai import run_test, reliability_guard
+
+What differs, and which of it `strict_compat()` takes back: docs/colossalai.md.
+"""
+
+from evaluator.graders._colossalai_run import InOutsError
+from evaluator.interop.colossalai.guard import reliability_guard
+from evaluator.interop.colossalai.modes import strict_compat
+from evaluator.interop.colossalai.testing_util import (
+    CODE_TYPE,
+    Capturing,
+    call_method,
+    clean_traceback,
+    custom_compare_,
+    run_test,
+    stripped_string_compare,
+    truncatefn,
+)
+from evaluator.interop.colossalai.utils import check_correctness
+
+__all__ = [
+    "CODE_TYPE",
+    "Capturing",
+    "InOutsError",
+    "call_method",
+    "check_correctness",
+    "clean_traceback",
+    "custom_compare_",
+    "reliability_guard",
+    "run_test",
+    "strict_compat",
+    "stripped_string_compare",
+    "truncatefn",
+]

@@ -1,0 +1,108 @@
+"""ColossalAI's `reliability_guard`, for programs that call it. Rollscope itself never relies on it."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import faulthandler
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import cast
+
+REFUSED_BY_OS = (
+    "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace "
+    "unlink fchmod fchown chmod chown chroot lchflags lchmod lchown getcwd chdir"
+).split()
+REFUSED_BY_SHUTIL = ("rmtree", "move", "chown")
+REFUSED_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
+
+
+def reliability_guard(maximum_memory_bytes: int | None = None) -> None:
+    """Patches the process that calls it, for good; it protects nothing.
+
+    What it does: `maximum_memory_bytes` becomes the limit of address space, data and stack; `faulthandler` is disabled;
+    `exit`, `quit` and `help`, `subprocess.Popen`, `shutil.rmtree`, `move` and `chown`, and in `os` the names of
+    `REFUSED_BY_OS` become None; `OMP_NUM_THREADS` is set to 1; `ipdb`, `joblib`, `resource`, `psutil` and `tkinter`
+    can't be imported any more.
+
+    What it does not: `posix.system`, `os.posix_spawn`, `importlib.reload(os)`, `ctypes`, sockets, threads and files
+    that are written stay within reach, so whoever wants to gets past it in one line. Completions need none of it here:
+    `run_test` contains them in a sandbox, and takes the same names from them in there, so that they do as they did.
+    It may be called twice. `run_test` works after it: meanwhile it has back what it needs.
+    """
+    if maximum_memory_bytes is not None:
+        _limit_memory(maximum_memory_bytes)
+    faulthandler.disable()
+    with lent_back():  # it takes os.putenv
+        os.environ["OMP_NUM_THREADS"] = "1"
+    for module, names in ((os, REFUSED_BY_OS), (shutil, REFUSED_BY_SHUTIL), (subprocess, ["Popen"])):
+        _refuse(module, names)
+    _refuse(builtins, ["exit", "quit", "help"])
+    modules = cast("dict[str, ModuleType | None]", sys.modules)
+    modules.update(dict.fromkeys(REFUSED_MODULES))
+
+
+class _Taken:
+    """What was taken from this process, and how many need it at this moment."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._originals: dict[tuple[ModuleType, str], object] = {}
+        self._users = 0
+
+    def take(self, module: ModuleType, name: str) -> None:
+        with self._lock:
+            value = getattr(module, name, None)
+            if value is not None:
+                self._originals[module, name] = value
+            if not self._users:
+                setattr(module, name, None)
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                for (module, name), value in self._originals.items():
+                    setattr(module, name, value)
+
+    def take_again(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                for module, name in self._originals:
+                    setattr(module, name, None)
+
+
+_taken = _Taken()
+atexit.register(_taken.give_back)  # sandboxes are ended then
+
+
+@contextmanager
+def lent_back() -> Iterator[None]:
+    """Within it the process has what the guard took: to start and to end a sandbox takes some of that."""
+    _taken.give_back()
+    try:
+        yield
+    finally:
+        _taken.take_again()
+
+
+def _refuse(module: ModuleType, names: tuple[str, ...] | list[str]) -> None:
+    for name in names:
+        _taken.take(module, name)
+
+
+def _limit_memory(size: int) -> None:
+    limits = [resource.RLIMIT_AS, resource.RLIMIT_DATA]
+    if platform.uname().system != "Darwin":
+        limits.append(resource.RLIMIT_STACK)
+    for limit in limits:
+        resource.setrlimit(limit, (size, size))

@@ -1,0 +1,35 @@
+"""ColossalAI's `utils.check_correctness` on our sandbox. Source: `coati.distributed.reward.code_reward.utils`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluator.graders._colossalai_run import Code
+from evaluator.interop.colossalai.modes import is_strict
+from evaluator.interop.colossalai.testing_util import report_of
+from evaluator.model import JsonValue
+from evaluator.sandbox import SandboxUnavailable
+
+
+def check_correctness(
+    in_outs: Mapping[str, JsonValue], generation: str | None, timeout: float = 10, debug: bool = True
+) -> tuple[list[Code], list[dict[str, str]]]:
+    """`run_test`, for which test cases that can't be used are -1 each and no error; `run_all_tests` is never asked for.
+
+    Gives the results and a list with their `error_info`, `{}` where `run_test` would have raised. A fault of the
+    sandbox is -1 for every test case. Within `strict_compat()` a completion that ended the original's process
+    (time-out, `sys.exit` in a call, `os._exit`) is -1 for every test case too, and the list is empty.
+    """
+    del debug
+    every: list[Code] = [-1] * len(in_outs["inputs"])
+    try:
+        report = report_of(in_outs, generation, timeout, run_all=False)
+    except SandboxUnavailable:
+        raise  # a machine without a sandbox is no failure of the completion
+    except Exception:
+        return every, [{}]
+    if report.died and is_strict():
+        return every, []
+    if report.faulty:
+        return every, [report.error_info]
+    return report.results, [report.error_info]

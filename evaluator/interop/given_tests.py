@@ -1,0 +1,87 @@
+"""Tests as trainers hand them over, in any of the shapes that datasets keep them in, as a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluator.formats import mbpp
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.model import JsonValue, RecordError, Task
+
+_SHAPES = (
+    'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, a list of asserts, '
+    'a list of {"input", "output"}, or a task of the native format'
+)
+
+
+def task_from(given: JsonValue, task_id: str) -> Task:
+    """The task that tests describe: an object, a list, or the JSON text of either.
+
+    - `{inputs, outputs, fn_name?}`, also as the `in_outs` of an object, as JSON text or not;
+    - `{assert_case: [...]}`, or a list of asserts, that call one function by its name;
+    - `{language?, test_cases}`, where `test_cases` is the first of these or a list of `{input, output, fn_name?}`;
+    - a row of the native format: it has a `task_id`, a `mode`, a `test` or an `answer`.
+
+    The task has `task_id`, whatever the row's own. Raises `RecordError`, which says what can't be read.
+    """
+    value = _plain(_decoded(given))
+    if isinstance(value, list):
+        return _from_list(value, task_id)
+    if not isinstance(value, Mapping):
+        raise RecordError(f"the tests are {type(value).__name__}: {_SHAPES}")
+    if value.get("assert_case"):
+        return _from_asserts(value["assert_case"], task_id)
+    if value.get("test_cases"):
+        return _from_test_cases(value, task_id)
+    if "inputs" in value and "outputs" in value:
+        return Task.from_row({"task_id": task_id, "in_outs": dict(value)})
+    if any(value.get(name) for name in ("in_outs", "test", "answer", "mode")):
+        return Task.from_row({**value, "task_id": task_id})
+    raise RecordError(f"the tests have {', '.join(map(str, value)) or 'nothing'}: {_SHAPES}")
+
+
+def _decoded(given: JsonValue) -> JsonValue:
+    if not isinstance(given, str):
+        return given
+    try:
+        return decode_json(given)
+    except JsonError as error:
+        raise RecordError(f"the tests are text that is {error}: {_SHAPES}") from None
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """With dicts and lists alone: what comes by way of Arrow or pandas has arrays in it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
+    language = value.get("language") or "python"
+    if not str(language).lower().startswith("python"):
+        raise RecordError(f"the language is {language!r}: only Python can be graded")
+    return task_from(value["test_cases"], task_id)
+
+
+def _from_list(items: list[JsonValue], task_id: str) -> Task:
+    if items and all(isinstance(item, str) for item in items):
+        return _from_asserts(items, task_id)
+    if not items or not all(isinstance(item, Mapping) and {"input", "output"} <= item.keys() for item in items):
+        raise RecordError(f"the tests are a list that can't be read: {_SHAPES}")
+    names = {item.get("fn_name") for item in items} - {None, ""}
+    if len(names) > 1:
+        raise RecordError(
+            f"the tests call several functions ({', '.join(sorted(map(str, names)))}): give each its task"
+        )
+    in_outs = {
+        "inputs": [item["input"] for item in items],
+        "outputs": [item["output"] for item in items],
+        "fn_name": next(iter(names), None),
+    }
+    return Task.from_row({"task_id": task_id, "in_outs": in_outs})
+
+
+def _from_asserts(statements: JsonValue, task_id: str) -> Task:
+    return mbpp.read_task({"task_id": task_id, "text": "", "test_list": statements})

@@ -1,0 +1,33 @@
+"""The Python snippets of the pages for other systems run, and print what the pages say."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SNIPPETS = [
+    pytest.param(text, id=f"{name}-{number}")
+    for name in ("agentfly", "trainers")
+    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", (DOCS / f"{name}.md").read_text(), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_a_snippet_prints_what_is_beside_it(snippet: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = re.findall(r"^ *print\(.*\)  # (.*)$", snippet, re.M)
+    code = compile(snippet, "snippet.py", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+    async def run() -> None:
+        found = eval(code, {})
+        if inspect.iscoroutine(found):
+            await found
+
+    asyncio.run(run())
+    assert capsys.readouterr().out.splitlines() == told
+    assert told

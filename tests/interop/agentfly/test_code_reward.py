@@ -1,0 +1,363 @@
+"""`code_reward_test` and the environment behind it, on the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator import Limits
+from evaluator.engines import pool
+from evaluator.interop.agentfly import (
+    CodeError,
+    Context,
+    PythonSandboxEnv,
+    PythonSandboxSpec,
+    SandboxFault,
+    as_observed,
+    code_reward_test,
+)
+from tests.engines.test_faults import busy_zygotes, killing
+from tests.sandbox.refusing import command
+
+ROOT = Path(__file__).resolve().parents[3]
+
+RECURSIVE = (
+    "import math\ndef f(n):\n    return 1 if n < 1 else n * f(n - 1)\nassert f(5) == math.factorial(5)\nprint(f(5))"
+)
+LEAVES_BY_SIGNAL = "import os\nos.kill(os.getpid(), 9)"
+
+EXECUTIONS: dict[str, tuple[str, float, str]] = {
+    "no newline at the end": ("print('Hello, World!')", 1.0, "Hello, World!"),
+    "one newline of several": ("print('a\\n')", 1.0, "a\n"),
+    "nothing printed": ("x = 1", 1.0, ""),
+    "functions see each other": (RECURSIVE, 1.0, "120"),
+    "main": ("if __name__ == '__main__': print(1)", 1.0, "1"),
+    "stderr is left out": ("import sys\nprint('e', file=sys.stderr)\nprint('o')", 1.0, "o"),
+    "exit status 0": ("import sys\nprint('done')\nsys.exit(0)", 1.0, "done"),
+    "exit()": ("print('done')\nexit()", 1.0, "done"),
+    "exit status 3": ("print('done')\nraise SystemExit(3)", 0.0, "SystemExit: 3"),
+    "a name": ("print(undefined_variable)", 0.0, "NameError: name 'undefined_variable' is not defined"),
+    "syntax": ("x = (", 0.0, "SyntaxError: '(' was never closed"),
+    "an assert": ("assert False", 0.0, "AssertionError"),
+    "a missing module": ("import no_such", 0.0, "ModuleNotFoundError: No module named 'no_such'"),
+    "an exception of its own": ("class Odd(Exception): pass\nraise Odd('x')", 0.0, "Odd: x"),
+    "output before an error is left out": ("print(1)\n1 / 0", 0.0, "ZeroDivisionError: division by zero"),
+    "no stdin": ("input()", 0.0, "EOFError: EOF when reading a line"),
+    "a signal": (LEAVES_BY_SIGNAL, 0.0, "Killed: ended by SIGKILL"),
+    "memory": ("b'x' * (1 << 33)", 0.0, "Memory limit exceeded"),
+    "output": ("while True: print('x' * 10**6)", 0.0, "Output limit exceeded"),
+    "a long output is cut": ("print('x' * 20_000)", 1.0, "x" * 16_384),
+}
+
+
+def rewarded(code: str) -> dict[str, Any]:
+    async def run() -> dict[str, Any]:
+        async with Context("r") as context:
+            told: dict[str, Any] = await code_reward_test(prediction=code, context=context)
+            return told
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("what", EXECUTIONS)
+def test_what_code_earns(what: str) -> None:
+    code, reward, output = EXECUTIONS[what]
+    assert rewarded(code) == {"reward": reward, "output": output}
+
+
+def test_code_that_breaks_the_protocol_fails() -> None:
+    told = rewarded("import os\nos.write(3, b'forged')")
+    assert told["reward"] == 0.0
+    assert told["output"].startswith("Rejected: it wrote to the protocol channel")
+
+
+async def step(code: str, limits: Limits) -> str:
+    env = PythonSandboxEnv(limits=limits)
+    await env.start()
+    try:
+        return await env.step(code)
+    finally:
+        await env.end()
+
+
+FOREVER, ASLEEP = "while True: pass", "import time\ntime.sleep(600)"
+SHORT = {FOREVER: Limits(cpu_s=0.2, wall_s=30, total_s=30), ASLEEP: Limits(wall_s=0.2, total_s=0.4)}
+
+
+@pytest.mark.parametrize("code", [FOREVER, ASLEEP])
+def test_a_time_out_has_one_text(code: str) -> None:
+    with pytest.raises(CodeError, match=r"^Execution timed out$"):
+        asyncio.run(step(code, SHORT[code]))
+
+
+OBSERVED: dict[str, tuple[str, str]] = {
+    "the newline is kept": ("print('Hello, World!')", "Hello, World!\n"),
+    "an error earns 1.0": ("print(undefined_variable)", "NameError: name 'undefined_variable' is not defined\n"),
+    "a syntax error": ("x = (", "SyntaxError: '(' was never closed\n"),
+    "memory": ("b'x' * (1 << 33)", "Memory limit exceeded"),
+    "SystemExit": ("print(1)\nraise SystemExit(0)", "SystemExit: 0\n"),
+    "exit()": ("print(1)\nexit()", "SystemExit: None\n"),
+    "os._exit": ("import os\nos._exit(0)", ""),
+    "a signal": (LEAVES_BY_SIGNAL, ""),
+    "nothing": ("", ""),
+    "functions": (RECURSIVE, "120\n"),
+}
+
+
+@pytest.mark.parametrize("what", OBSERVED)
+def test_as_observed_everything_earns_1(what: str) -> None:
+    code, output = OBSERVED[what]
+    with as_observed():
+        assert rewarded(code) == {"reward": 1.0, "output": output}
+
+
+@pytest.mark.parametrize(("code", "text"), [(FOREVER, ""), (ASLEEP, "Execution timed out")])
+def test_as_observed_a_limit_of_cpu_time_is_silent(code: str, text: str) -> None:
+    with as_observed():
+        assert asyncio.run(step(code, SHORT[code])) == text
+
+
+def test_the_observed_mode_is_one_tasks_alone() -> None:
+    async def run() -> list[float]:
+        documented = asyncio.Event()
+
+        async def observed() -> float:
+            with as_observed():
+                await documented.wait()
+                return (await code_reward_test(prediction="nope", context=Context("observed")))["reward"]
+
+        async def plain() -> float:
+            told = await code_reward_test(prediction="nope", context=Context("plain"))
+            documented.set()
+            return told["reward"]
+
+        return list(await asyncio.gather(observed(), plain()))
+
+    assert asyncio.run(run()) == [1.0, 0.0]
+    assert rewarded("nope")["reward"] == 0.0
+
+
+def test_two_hundred_at_once_and_none_starves() -> None:
+    async def run() -> list[dict[str, Any]]:
+        contexts = [Context(f"rollout-{number}") for number in range(200)]
+        codes = [f"print({number})" if number % 2 else f"raise ValueError({number})" for number in range(200)]
+        calls = [code_reward_test(prediction=code, context=each) for code, each in zip(codes, contexts, strict=True)]
+        told = await asyncio.gather(*calls)
+        assert not any(each.global_resource_ids for each in contexts)
+        return told
+
+    told = asyncio.run(run())
+    assert told == [
+        {"reward": 1.0, "output": str(n)} if n % 2 else {"reward": 0.0, "output": f"ValueError: {n}"}
+        for n in range(200)
+    ]
+
+
+def test_what_a_tool_holds_is_left_to_it() -> None:
+    async def run() -> None:
+        async with Context("r") as context:
+            env = await context.acquire_resource(spec=PythonSandboxSpec)
+            await code_reward_test(prediction="print(1)", context=context)
+            assert await context.acquire_resource(spec=PythonSandboxSpec) is env
+            assert not context.last_acquire_was_first
+            assert await env.step("print(2)") == "2\n"
+
+    asyncio.run(run())
+
+
+def test_nothing_is_left_from_one_step_to_the_next() -> None:
+    async def run() -> None:
+        env = PythonSandboxEnv()
+        with pytest.raises(RuntimeError, match="not started: await its start"):
+            await env.step("print(1)")
+        await env.start()
+        await env.step("x = 1\nopen('/tmp/left', 'w').close()")
+        assert await env.reset() == ""
+        assert await env.step("import os\nprint('x' in globals(), os.path.exists('/tmp/left'))") == "False False\n"
+        await env.close()
+        with pytest.raises(RuntimeError, match="not started"):
+            await env.step("print(1)")
+
+    asyncio.run(run())
+
+
+def test_a_prediction_that_is_no_text_is_the_callers_mistake() -> None:
+    with pytest.raises(TypeError, match="prediction is NoneType, not text"):
+        rewarded(None)  # type: ignore[arg-type]
+
+
+# What is not the code's fault
+
+
+@pytest.fixture
+def warm() -> None:
+    """A sandbox that has proved itself, so that it is the code's own run that fails."""
+    pool._pool.close()
+    assert rewarded("print(0)") == {"reward": 1.0, "output": "0"}
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_sandbox_that_fails_once_costs_nothing() -> None:
+    with killing(busy_zygotes, 1):
+        assert rewarded("import time\ntime.sleep(0.3)\nprint(1)") == {"reward": 1.0, "output": "1"}
+
+
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("observed", [False, True])
+def test_a_sandbox_that_fails_each_time_raises(observed: bool) -> None:
+    mode = as_observed() if observed else nullcontext()
+    fault = pytest.raises(SandboxFault, match=r"^the sandbox failed: .*rollscope doctor")
+    with killing(busy_zygotes, 1000), mode, fault:
+        rewarded("import time\ntime.sleep(2)")
+
+
+def test_an_environment_that_somebody_ended_is_no_fault_of_the_code() -> None:
+    async def run() -> None:
+        context = Context("r")
+        env = await context.acquire_resource(spec=PythonSandboxSpec)
+        await env.end()
+        try:
+            with pytest.raises(RuntimeError, match="not started"):
+                await code_reward_test(prediction="print(1)", context=context)
+        finally:
+            await context.end_resource()
+
+    asyncio.run(run())
+
+
+WITHOUT_SANDBOX = """
+import asyncio
+from evaluator.interop.agentfly import Context, SandboxUnavailable, code_reward_test
+try:
+    print(asyncio.run(code_reward_test(prediction="print(1)", context=Context("r"))))
+except SandboxUnavailable as error:
+    print("none:", error)
+"""
+
+
+def test_without_a_sandbox_there_is_no_reward() -> None:
+    words = command(["namespaces", "landlock"], sys.executable, "-c", WITHOUT_SANDBOX)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.startswith("none: no sandbox: ")
+
+
+FORKED = """
+import asyncio, os
+from evaluator.interop.agentfly import Context, code_reward_test
+held = Context("held")
+def reward():
+    contexts = [held, *(Context(str(number)) for number in range(20))]
+    calls = [code_reward_test(prediction="print(1)", context=each) for each in contexts]
+    async def run():
+        return await asyncio.gather(*calls)
+    return {told["reward"] for told in asyncio.run(run())}
+assert reward() == {1.0}
+child = os.fork()
+if child == 0:
+    os._exit(0 if reward() == {1.0} else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert reward() == {1.0}
+print("both")
+"""
+
+
+def test_a_forked_trainer_has_rewards_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout == "both\n", done.stderr
+
+
+# AgentFly's own context: other classes, the same methods
+
+
+class TheirEnv:
+    """As AgentFly's: errors come back as text, and only what has nothing to do with the code raises."""
+
+    answers: Mapping[str, str] = {"good": "1\n", "bad": "NameError: x\n"}
+
+    async def step(self, code: str) -> str:
+        if code not in self.answers:
+            raise RuntimeError("Unknown response")
+        return self.answers[code]
+
+
+class TheirContext:
+    def __init__(self, *held: str) -> None:
+        self.global_resource_ids = set(held)
+        self.last_acquire_was_first = False
+        self.released: list[str] = []
+
+    async def acquire_resource(
+        self,
+        id: str | None = None,  # noqa: A002 - AgentFly's name
+        spec: Any = None,
+        scope: str = "rollout",
+        backend: str | None = None,
+    ) -> TheirEnv:
+        key = (spec.category, spec.image, spec.max_global_num, spec.environment, spec.mount, spec.ports)
+        assert key == ("python_env", "reasonwang/python-http-env:latest", 16, None, None, {"8000/tcp": None})
+        assert (scope, backend) == ("global", "local")
+        self.last_acquire_was_first = True
+        self.global_resource_ids.add("r")
+        return TheirEnv()
+
+    async def release_resource(self, scope: str = "rollout") -> None:
+        self.released.append(scope)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("good", {"reward": 1.0, "output": "1"}),
+        ("bad", {"reward": 1.0, "output": "NameError: x"}),
+        ("odd", {"reward": 0.0, "output": "Unknown response"}),
+    ],
+)
+def test_with_agentflys_own_context(code: str, expected: dict[str, Any]) -> None:
+    context = TheirContext()
+    assert asyncio.run(code_reward_test(prediction=code, context=context)) == expected
+    assert context.released == ["global"]
+
+
+def test_what_their_context_held_before_stays_with_it() -> None:
+    context = TheirContext("a webshop")
+    asyncio.run(code_reward_test(prediction="good", context=context))
+    assert context.released == []
+
+
+def test_a_context_that_only_acquires_is_enough() -> None:
+    class Least:
+        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
+            return TheirEnv()
+
+    assert asyncio.run(code_reward_test(prediction="good", context=Least())) == {"reward": 1.0, "output": "1"}
+
+
+def test_a_fault_of_our_sandbox_behind_their_environment_is_no_reward() -> None:
+    class Wrapping(TheirEnv):
+        async def step(self, code: str) -> str:
+            raise SandboxFault("it failed")
+
+    class Context:
+        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
+            return Wrapping()
+
+    with pytest.raises(SandboxFault, match="it failed"):
+        asyncio.run(code_reward_test(prediction="good", context=Context()))
+
+
+def test_what_their_context_fails_to_lend_is_no_reward() -> None:
+    class Full:
+        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
+            raise TimeoutError("16 in use")
+
+    with pytest.raises(TimeoutError, match="16 in use"):
+        asyncio.run(code_reward_test(prediction="good", context=Full()))

@@ -1,0 +1,302 @@
+"""`run_test` as a trainer calls it: often, from threads and tasks, and with completions that cheat."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.engines import pool
+from evaluator.interop.colossalai import (
+    CODE_TYPE,
+    Capturing,
+    InOutsError,
+    call_method,
+    check_correctness,
+    clean_traceback,
+    custom_compare_,
+    run_test,
+    strict_compat,
+    stripped_string_compare,
+    truncatefn,
+)
+from tests.engines import processes
+
+ADD = {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
+SQUARE = {"inputs": ["5", "6"], "outputs": ["25", "36"]}
+
+
+def completion(number: int) -> tuple[str, list[object]]:
+    """Completions that all differ, of eight kinds, with their results."""
+    kinds = [
+        ("def add(a, b): return a + b", [True, True]),
+        ("def add(a, b): return 3", [True, False]),
+        ("def add(a, b): return a / 0", [-1]),
+        ("def add(a, b) return a", [-2]),
+        ("def sub(a, b): return a", [-2]),
+        ("class Solution:\n    def add(self, a, b): return a + b", [True, True]),
+        ("def add(a, b): return {a}", [-1]),
+        ("import os\ndef add(a, b): os._exit(0)", [-1]),
+    ]
+    code, results = kinds[number % len(kinds)]
+    return f"{code}\n# {number}", results
+
+
+def answers(count: int) -> list[list[object]]:
+    return [completion(number)[1] for number in range(count)]
+
+
+def one(number: int) -> list[object]:
+    return list(run_test(ADD, test=completion(number)[0], timeout=5)[0])
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+def resident_mib() -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def test_a_thousand_completions_in_a_row_in_threads_and_in_tasks_leave_nothing_behind() -> None:
+    """Four hundred of them one by one, four hundred from eight threads, two hundred awaited at once."""
+    processes.set_apart()
+    one(0)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(one, range(16)))
+        before, files, memory = len(processes.sandboxes()), descriptors(), resident_mib()
+        assert [one(number) for number in range(400)] == answers(400)
+        assert list(threads.map(one, range(400))) == answers(400)
+
+        async def tasks() -> list[list[object]]:
+            loop = asyncio.get_running_loop()
+            return list(await asyncio.gather(*(loop.run_in_executor(threads, one, number) for number in range(200))))
+
+        assert asyncio.run(tasks()) == answers(200)
+        assert len(processes.sandboxes()) == before
+        assert descriptors() <= files + 2  # an event loop's own may go a moment later
+        assert resident_mib() - memory < 20
+
+
+EXPLOITS = {
+    "reads the caller's frames": """
+        import sys
+        def f(n):
+            frame = sys._getframe()
+            while frame:
+                for value in frame.f_locals.values():
+                    if isinstance(value, dict) and "outputs" in value:
+                        return value["outputs"][0]
+                frame = frame.f_back
+    """,
+    "looks for the answers among all objects": """
+        import gc
+        def f(n):
+            for found in gc.get_objects():
+                if isinstance(found, dict) and "outputs" in found and "inputs" in found:
+                    import json
+                    return json.loads(found["outputs"][0])
+    """,
+    "is equal to everything": """
+        class Sly(int):
+            def __eq__(self, other): return True
+        def f(n): return Sly(1)
+    """,
+    "is a list that is equal to everything": """
+        class Sly(list):
+            def __eq__(self, other): return True
+        def f(n): return Sly([0])
+    """,
+    "replaces the comparison": """
+        import numpy
+        numpy.allclose = lambda *_: True
+        def f(n): return -41
+    """,
+    "ends its process": """
+        import os
+        def f(n): os._exit(0)
+    """,
+    "turns the alarm off and stays": """
+        import signal
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        def f(n):
+            while True: pass
+    """,
+    "writes its own answer to the channel": """
+        import os
+        def f(n):
+            os.write(3, b'\\x00\\x00\\x00\\x05V42')
+            os._exit(0)
+    """,
+    "gives the first of several answers": "def f(n): return 42",
+}
+
+
+@pytest.mark.parametrize("name", EXPLOITS)
+def test_no_exploit_pays(name: str) -> None:
+    outputs = ["[42, 43, 44]"] if name == "gives the first of several answers" else ["42"]
+    in_outs = {"fn_name": "f", "inputs": ["0"], "outputs": outputs}
+    results, info = run_test(in_outs, test=textwrap.dedent(EXPLOITS[name]), timeout=1)
+    assert results in ([False], [-1])
+    assert info
+
+
+@pytest.mark.parametrize("name", ["gcd", "add", "factorial"])
+def test_a_function_of_the_preamble_does_not_answer_for_a_missing_one(name: str) -> None:
+    value = {"gcd": 1, "add": 2, "factorial": 1}[name]
+    inputs = "1" if name == "factorial" else "1\n1"
+    in_outs = {"fn_name": name, "inputs": [inputs], "outputs": [str(value)]}
+    assert run_test(in_outs, test="pass")[0] == [-2]
+    assert run_test(in_outs, test=f"from {'operator' if name == 'add' else 'math'} import {name}")[0] == [True]
+    with strict_compat():
+        assert run_test(in_outs, test="pass") == ([True], {})
+
+
+def test_state_lives_from_test_to_test_as_in_the_original() -> None:
+    code = "seen = []\ndef add(a, b):\n    seen.append(a)\n    return len(seen)"
+    in_outs = {"fn_name": "add", "inputs": ["0\n0"] * 3, "outputs": ["1", "2", "3"]}
+    assert run_test(in_outs, test=code) == ([True, True, True], {})
+
+
+def test_a_time_out_costs_one_test_and_the_next_ones_run_on_where_they_may() -> None:
+    code = "def add(a, b):\n    while a == 1: pass\n    return a + b"
+    in_outs = {"fn_name": "add", "inputs": ["3\n4", "1\n2", "3\n4"], "outputs": ["7", "3", "7"]}
+    results, info = run_test(in_outs, test=code, timeout=0.5)
+    assert results == [True, -1]
+    assert info["error"].startswith("TimeoutError(")
+    assert run_test(in_outs, test=code, timeout=0.5, run_all_tests=True) == ([True, -1, True], {})
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("def add(a, b): return 'x' * 10_000_000", "OverflowError("),
+        ("def add(a, b): return len(bytearray(3_000_000_000))", "MemoryError("),
+        ("def add(a, b): raise SystemExit(3)", "SystemExit(3)"),
+        ("def add(a, b): raise KeyboardInterrupt", "KeyboardInterrupt()"),
+        ("class E(Exception):\n    def __repr__(self): raise ValueError\ndef add(a, b): raise E", "E()"),
+    ],
+)
+def test_what_ends_a_test_is_named(code: str, told: str) -> None:
+    results, info = run_test(ADD, test=code)
+    assert results == [-1]
+    assert info["error"].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("in_outs", "told", "original"),
+    [
+        ({"fn_name": "f", "inputs": ["1", "x"], "outputs": ["1", "1"]}, r"inputs\[1\], line 1 is no JSON", ValueError),
+        ({"fn_name": "f", "inputs": ["1"], "outputs": ["x"]}, r"outputs\[0\] is no JSON", ValueError),
+        ({"fn_name": "f", "inputs": ["1", "1"], "outputs": ["1"]}, "2 inputs but 1 outputs", IndexError),
+        ({"fn_name": "f", "outputs": ["1"]}, "inputs is missing", KeyError),
+        ({"inputs": [1], "outputs": ["1"]}, r"inputs\[0\] is int, not text", AssertionError),
+        (None, "in_outs is empty", UnboundLocalError),
+    ],
+)
+def test_test_cases_that_can_not_be_used_are_told_in_one_line(
+    in_outs: Any, told: str, original: type[Exception]
+) -> None:
+    code = "def f(n): return n" if in_outs and "fn_name" in in_outs else "print(1)"
+    with pytest.raises(InOutsError, match=told) as raised:
+        run_test(in_outs, test=code)
+    assert "\n" not in str(raised.value)
+    with strict_compat(), pytest.raises(original):
+        run_test(in_outs, test=code)
+
+
+@pytest.mark.parametrize("timeout", [-1, math.inf, math.nan])
+def test_a_time_out_that_is_none_is_told(timeout: float) -> None:
+    with pytest.raises(ValueError, match="give seconds, or 0 for none"):
+        run_test(ADD, test="def add(a, b): return a + b", timeout=timeout)
+
+
+@pytest.mark.parametrize("call", [run_test, check_correctness])
+def test_a_fault_of_the_sandbox_is_told_apart(call: Callable[..., Any]) -> None:
+    """The interpreter from which the completion's process was forked is killed, each time that there is one."""
+    pool._pool.close()  # other tests may have set apart those that are warm
+    right = "def add(a, b): return a + b"
+    assert run_test(ADD, test=right) == ([True, True], {})
+    with ThreadPoolExecutor(1) as thread:
+        graded = thread.submit(call, ADD, "import time\ndef add(a, b):\n    time.sleep(30)")
+        while not graded.done():
+            for number in filter(processes.children, processes.zygotes()):
+                os.kill(number, signal.SIGKILL)
+            wait([graded], timeout=0.05)
+    results, told = graded.result()
+    info = told[0] if isinstance(told, list) else told
+    assert results == ([-1] if call is run_test else [-1, -1])
+    assert (info["error"], bool(info["error_message"])) == ("sandbox", True)
+    assert run_test(ADD, test=right)[0] == [True, True]
+
+
+def test_check_correctness_answers_as_the_original() -> None:
+    assert check_correctness(ADD, "def add(a, b): return a + b") == ([True, True], [{}])
+    assert check_correctness({**ADD, "inputs": ["x", "1\n2"]}, "def add(a, b): return 3") == ([-1, -1], [{}])
+    results, metadata = check_correctness(ADD, "def add(a, b): raise SystemExit")
+    assert (results, metadata[0]["error"]) == ([-1], "SystemExit()")
+    with strict_compat():
+        assert check_correctness(ADD, "def add(a, b): raise SystemExit") == ([-1, -1], [])
+        assert check_correctness(ADD, "def add(a, b):\n    while 1: pass", timeout=1) == ([-1, -1], [])
+
+
+def test_the_small_functions_do_as_the_original() -> None:
+    assert truncatefn("x" * 300) == "x" * 300
+    assert truncatefn("abcdefghijk", 4) == "ab...(truncated) ...jk"
+    assert truncatefn("abcdefghijk", 5) == "ab...(truncated) ...ijk"
+    assert clean_traceback('one\n  File "<string>", line 2\nE: x') == (
+        'Traceback (most recent call last):\n  File "<string>", line 2\nE: x'
+    )
+    assert clean_traceback("nothing\n") == "Traceback (most recent call last):\n  \n"
+    assert stripped_string_compare(" a\n", "a")
+    assert custom_compare_(["a ", "b"], "a\nb")
+    assert not custom_compare_("a\nb", "a\nb")
+    assert call_method(lambda: sys.stdin.read() + open("x").read(), ["a", "b"]) == "a\nba\nb"  # noqa: PTH123, SIM115
+    assert call_method(lambda: sys.exit(3), "") is None
+    with Capturing() as lines:
+        print("a\nb")
+    assert lines == ["a\nb\n"]
+    assert [kind.value for kind in CODE_TYPE] == [0, 1]
+
+
+GUARDED = """
+import os, shutil, subprocess, sys
+from evaluator.interop.colossalai import reliability_guard, run_test
+reliability_guard()
+reliability_guard(8 << 30)
+assert os.kill is os.system is os.unlink is shutil.rmtree is subprocess.Popen is exit is None
+try:
+    import psutil
+except ImportError:
+    pass
+else:
+    raise SystemExit("psutil can be imported")
+in_outs = {"fn_name": "add", "inputs": ["1\\n2"], "outputs": ["3"]}
+print(run_test(in_outs, test="def add(a, b): return a + b"), run_test(in_outs, test="def add(a, b): exit()")[0])
+assert os.kill is subprocess.Popen is None
+"""
+
+
+def test_the_guard_patches_the_process_and_grading_goes_on() -> None:
+    done = subprocess.run([sys.executable, "-c", GUARDED], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("([True], {}) [-1]\n", "", 0)
+
+
+def test_programs_that_read_stdin_see_what_they_saw() -> None:
+    assert run_test(SQUARE, test="n = int(input())\nprint(n * n)") == ([True, True], {})
+    assert run_test(SQUARE, test="print(open('data.txt').read())")[0] == [-1]
+    assert run_test({"inputs": ["5"], "outputs": ["5"]}, test="import builtins\nprint(builtins.open('x').read())")[
+        0
+    ] == [True]
