@@ -75,7 +75,7 @@ def test_the_table_says_who_pays_and_why_not(run: Path) -> None:
     header, row = done.stdout.splitlines()[:2]
     assert header.split() == ["task", "sample", "floats", "tokens", "expected", "why", "not"]
     assert re.fullmatch(r"prints +lines +W +P +floats: test 0: line 1, column 2: expected '2', .*", row)
-    assert "1 of 5 rollouts depend on the checker" in done.stdout
+    assert "1 of 5 rollouts depends on the checker" in done.stdout
 
 
 def test_checkers_that_agree_are_no_finding(run: Path) -> None:

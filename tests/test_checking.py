@@ -51,7 +51,7 @@ def test_it_finds_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_it_says_so_where_nothing_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert checked(tmp_path / "tasks.jsonl", TASKS[:1]) == 0
-    assert capsys.readouterr().out == "1 tasks, 1 with a reference, 0 findings\n"
+    assert capsys.readouterr().out == "1 task, 1 with a reference, 0 findings\n"
 
 
 def test_a_dataset_without_a_task_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
-from evaluator.commands.tables import new_table, print_table
+from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Component, Grade, Kind, Rollout, Task
@@ -163,7 +163,8 @@ def _print(report: Audit) -> None:
         passed.add_row(payer.checker, f"{payer.passed:,}", f"{payer.compared:,}", share)
     print_table(passed)
     print()
-    print(f"{report.differ:,} of {report.compared:,} rollouts depend on the checker")
+    depend = "depends" if report.differ == 1 else "depend"
+    print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the checker")
     for why, count in sorted(report.not_compared.items(), key=lambda item: -item[1])[:5]:
         print(f"not compared: {count:,}: {_shortened(why)}")
 

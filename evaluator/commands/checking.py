@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evaluator.api import grade_all
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import new_table, print_table
+from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.graders import waits
 from evaluator.graders.look import look_at
@@ -42,7 +42,7 @@ def check(dataset: Path, *, format_name: str | None, workers: int | None, as_jso
         print()
     else:
         _print(found)
-        print(f"{len(tasks):,} tasks, {references:,} with a reference, {len(found):,} findings")
+        print(f"{counted(len(tasks), 'task')}, {references:,} with a reference, {counted(len(found), 'finding')}")
     return Exit.FINDING if found else Exit.DONE
 
 

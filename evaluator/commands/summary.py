@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from evaluator.commands.progress import paced
-from evaluator.commands.tables import new_table, print_table
+from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs import Run
@@ -146,7 +146,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         rows.append(("bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"))
     if summary.expected:
         rows.append(("expected_pass", _agreeing(summary.expected)))
-    size = f"{_counted(summary.rollouts, 'rollout')} of {_counted(summary.tasks, 'task')}"
+    size = f"{counted(summary.rollouts, 'rollout')} of {counted(summary.tasks, 'task')}"
     pace = f"{summary.seconds:,.1f} s, {paced(summary.rate)}"
     return [*rows, ("run", f"{summary.run} ({size}; {pace})"), ("next", summary.view)]
 
@@ -167,7 +167,7 @@ def _reason_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
     reasons = list(counts.items())
     rows = [("", f"{count:,}: {_one_line(reason)}") for reason, count in reasons[:_REASONS_PRINTED]]
     others = len(reasons) - _REASONS_PRINTED
-    return [*rows, ("", f"and {_counted(others, 'reason')} more")] if others > 0 else rows
+    return [*rows, ("", f"and {counted(others, 'reason')} more")] if others > 0 else rows
 
 
 def _one_line(text: str) -> str:
@@ -191,10 +191,6 @@ def _interval(interval: PassAt1) -> str:
         return "none: nothing could be graded"
     bounds = f"{interval.low:.1%} to {interval.high:.1%}"
     return f"{interval.value:.1%} (95 % interval {bounds}, {interval.method}, n = {interval.n:,})"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Tables on stdout: aligned on a terminal, and unbroken lines where the output goes to a file or pipe."""
+"""Tables and counts on stdout: aligned on a terminal, and unbroken lines where the output goes to a file or pipe."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ def print_table(table: Table) -> None:
     with console.capture() as capture:
         console.print(table)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def counted(count: int, what: str) -> str:
+    """A number with its noun: "1 task", "2 tasks"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
