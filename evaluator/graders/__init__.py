@@ -20,7 +20,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.spec import GraderSpec, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
-from evaluator.package_modules import public_modules
+from evaluator.package_modules import public_module, public_modules
 
 __all__ = [
     "Bench",
@@ -43,8 +43,8 @@ def get_grader(text: str) -> Grader:
         from evaluator.graders._own import own_grader
 
         return own_grader(spec.file, spec.name)
-    module = known_graders().get(spec.name)
-    if module is None:
+    module = public_module(__name__, spec.name)
+    if module is None or not hasattr(module, "make"):
         known = ", ".join(known_graders())
         raise GraderError(f"grader {spec.name!r} is unknown: give one of {known}, or FILE.py:FUNCTION")
     return cast("Grader", module.make(_config(spec, module.Config)))

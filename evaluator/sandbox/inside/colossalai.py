@@ -11,8 +11,6 @@ import contextlib
 import io
 import json
 import os
-import shutil
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable
@@ -29,6 +27,7 @@ _REFUSED_BY_OS = (
     "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace "
     "unlink fchmod fchown chmod chown chroot lchflags lchmod lchown getcwd chdir"
 ).split()
+_PATCHED = {"shutil": ("rmtree", "move", "chown"), "subprocess": ("Popen",)}
 _REFUSED_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
 _RECURSION = 600_000
 _SHOWN = 200
@@ -51,7 +50,17 @@ def _preamble_names() -> dict[str, Any]:
     return names | {"exit": None, "quit": None, "help": None}
 
 
-_PREAMBLE = _preamble_names()
+_PREAMBLE: dict[str, Any] = {}
+
+
+def prepare() -> None:
+    """Imports what a program may find, in the zygote: each process that did so itself would take milliseconds more.
+
+    After `new_processes.refuse`, for subprocess keeps what it finds.
+    """
+    _PREAMBLE.update(_preamble_names())
+    for name in _PATCHED:
+        __import__(name)
 
 
 def serve(connection: int, order: dict[str, Any]) -> None:
@@ -136,8 +145,8 @@ def _guard() -> None:
     """Takes from the program's reach what `reliability_guard` takes; it keeps nobody from anything."""
     os.environ["OMP_NUM_THREADS"] = "1"
     _refuse(os, _REFUSED_BY_OS)
-    _refuse(shutil, ("rmtree", "move", "chown"))
-    _refuse(subprocess, ("Popen",))
+    for name, refused in _PATCHED.items():
+        _refuse(sys.modules[name], refused)
     modules: dict[str, Any] = sys.modules
     modules.update(dict.fromkeys(_REFUSED_MODULES))
     sys.setrecursionlimit(_RECURSION)

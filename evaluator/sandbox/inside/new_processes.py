@@ -52,6 +52,8 @@ def allow(connection: int) -> None:
     """
     for module, name, function in _REAL:
         setattr(module, name, function)
+    if "subprocess" in sys.modules:  # it keeps a name of its own for it
+        sys.modules["subprocess"]._fork_exec = _posixsubprocess.fork_exec  # type: ignore[attr-defined]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:])
     # The zygote keeps these from being registered; see zygote.main.
     os.register_at_fork(after_in_child=threading._after_fork)  # type: ignore[attr-defined]

@@ -18,6 +18,7 @@ from typing import Any
 
 from evaluator.sandbox.inside import (
     channel,
+    colossalai,
     failures,
     forking,
     leftovers,
@@ -107,6 +108,7 @@ def _prepare(settings: dict[str, Any]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     new_processes.refuse(new_processes.REFUSED)
+    colossalai.prepare()
     if not settings["namespaces"]:
         semaphores.keep_in_process()
     leftovers.keep()
