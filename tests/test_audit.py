@@ -15,7 +15,7 @@ from tests.test_cli import ROOT, in_process, one_line, rollscope, write_rows
 PRINTS = {"task_id": "prints", "in_outs": {"inputs": [""], "outputs": ["1 2\n"]}}
 CALLS = {
     "task_id": "calls", "mode": "call", "entry_point": "f", "checker": "value",
-    "in_outs": {"inputs": ["1"], "outputs": ["[1, 2, 3]"]},
+    "in_outs": {"inputs": ["1", "2"], "outputs": ["[1, 2, 3]", "[1, 2, 3]"]},
 }  # fmt: skip
 ASSERTS = {"task_id": "asserts", "entry_point": "f", "test": "def check(f):\n    assert f(1) == 1\n"}
 ROLLOUTS = [

@@ -28,6 +28,7 @@ TEXT = [
     ("007", "7", "livecodebench nemo_gym sandbox_fusion"),
     ("-10", "-1_0", "colossalai livecodebench nemo_gym sandbox_fusion"),
     ("Infinity", "inf", "colossalai livecodebench nemo_gym sandbox_fusion"),
+    ("Infinity", "-inf", ""),
     ("nan", "NaN", "sandbox_fusion"),
     ("1e400", "1e400", "colossalai livecodebench nemo_gym sandbox_fusion verl_sandbox_fusion"),
     ("1e999999999999999999", "1e999999999999999998", "colossalai sandbox_fusion"),

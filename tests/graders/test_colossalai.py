@@ -54,7 +54,10 @@ def test_what_stands_after_the_first_failure_is_not_run_and_the_parts_are_told()
 
 @pytest.mark.parametrize(("length", "reward"), [(1, 10.0), (80, 10.0), (90, 5.0), (99, 0.5), (100, 0.0), (500, 0.0)])
 def test_long_responses_lose(length: int, reward: float) -> None:
-    assert graded(FENCED, LENGTHS, response_length=length).reward == pytest.approx(reward)
+    one = graded(FENCED, LENGTHS, response_length=length)
+    assert one.reward == pytest.approx(reward)
+    lost = {part.name: part.reward for part in one.components}["length"]
+    assert lost == pytest.approx(0.0 if length >= 100 else reward - 10)
 
 
 def test_right_code_without_a_fence_loses_by_its_length_alone() -> None:

@@ -294,6 +294,26 @@ def test_the_guard_patches_the_process_and_grading_goes_on() -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("([True], {}) [-1]\n", "", 0)
 
 
+NAMES = (
+    "os.kill os.system os.putenv os.remove os.removedirs os.rmdir os.fchdir os.setuid os.fork os.forkpty os.killpg "
+    "os.rename os.renames os.truncate os.replace os.unlink os.fchmod os.fchown os.chmod os.chown os.chroot os.getcwd os.chdir "
+    "shutil.rmtree shutil.move shutil.chown subprocess.Popen builtins.exit builtins.quit builtins.help"
+).split()
+
+
+def test_names_that_the_guard_takes_are_taken_from_completions_each_time() -> None:
+    code = f"""
+import builtins, os, shutil, subprocess
+def add(a, b):
+    try:
+        import psutil
+    except ImportError:
+        return [name for name in {NAMES} if eval(name) is not None]
+"""
+    in_outs = {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["[]", "[]"]}
+    assert run_test(in_outs, test=code) == ([True, True], {})
+
+
 def test_programs_that_read_stdin_see_what_they_saw() -> None:
     assert run_test(SQUARE, test="n = int(input())\nprint(n * n)") == ([True, True], {})
     assert run_test(SQUARE, test="print(open('data.txt').read())")[0] == [-1]
