@@ -34,10 +34,10 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
             x=rewards,
             y=[counts.get(reward, 0) for reward in rewards],
             width=bar,
-            name=part,
+            name=_name(part, by),
             customdata=[[reward - width / 2, reward + width / 2] for reward in rewards],
             text=[counted(counts.get(reward, 0), "rollout") for reward in rewards],
-            textposition="none",
+            **_letters(part, by),
             marker=_marker(part, by, index),
             hovertemplate=f"reward %{{x:.3g}}<br>{_escaped(part)}: %{{text}}<extra></extra>",
         )
@@ -51,7 +51,8 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
         heights[reward] += count
     few = max(heights.values(), default=0) <= _EACH_A_TICK  # Plotly would write halves of rollouts, rounded
     figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
-    return _dressed(figure, height, legend=by == "model")
+    figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
+    return _dressed(figure, height, legend=True)
 
 
 def pass_rates(rates: Sequence[tuple[str, int, int]], *, height: int) -> go.Figure:
@@ -145,6 +146,20 @@ def _marker(part: str, by: str, index: int) -> dict[str, object]:
     if verdict in theme.HATCHED:
         marker["pattern"] = {"shape": "/"}
     return marker
+
+
+def _name(part: str, by: str) -> str:
+    return f"{theme.verdict(part).letter} {part}" if by == "verdict" else part
+
+
+def _letters(part: str, by: str) -> dict[str, object]:
+    """A verdict's letter within its bars: colour alone tells nobody who sees no colours."""
+    if by != "verdict":
+        return {"textposition": "none"}
+    verdict = theme.verdict(part)
+    font = {"color": theme.ink(theme.COLOURS[verdict]), "size": 11}
+    inside = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "insidetextfont": font}
+    return {"texttemplate": verdict.letter, **inside}
 
 
 def _gap(rewards: Sequence[float]) -> float:

@@ -114,7 +114,7 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
         st.html(diff_view.text_block(prompt, height=_CODE_HEIGHT))
         return
     if shown == "raw" or rollout["code"] is None:
-        st.html(_raw(rollout, line))
+        st.html(_raw(rollout, line, is_answer=panes is _PANES_OF_ANSWER))
         scroll.to(f"R{line + rollout['line_offset']}" if line else None, key=identity)
         return
     frames = {frame.line for frame in trace.frames} if trace else set()
@@ -220,7 +220,13 @@ def _head_facts(rollout: Record) -> list[tuple[str, str]]:
         ("memory", facts.mebibytes(rollout["memory_mb"])),
         ("sample", rollout["sample_id"]),
     ]
-    optional = [("model", rollout["model"]), ("checker", rollout["checker"]), ("same code as", rollout["duplicate_of"])]
+    grader = rollout["grader"] if rollout["grader"] != "tests" else None
+    optional = [
+        ("model", rollout["model"]),
+        ("grader", grader),
+        ("checker", rollout["checker"]),
+        ("same code as", rollout["duplicate_of"]),
+    ]
     found += [(name, str(value)) for name, value in optional if value]
     if "degraded" in (rollout["layers"] or ()):
         found.append(("sandbox", "degraded"))
@@ -354,9 +360,10 @@ def _frames(trace: Traceback | None) -> str:
     return f'<ul class="rs-frames rs-mono">{"".join(rows)}</ul>'
 
 
-def _raw(rollout: Record, line: int | None) -> str:
+def _raw(rollout: Record, line: int | None, *, is_answer: bool) -> str:
+    """The whole text. What was run stands out in it; of an answer nothing was, and all of it counts."""
     total = rollout["completion"].count("\n") + 1
-    taken: range | None = range(0)
+    taken: range | None = None if is_answer else range(0)
     if rollout["code"] is not None:
         offset = rollout["line_offset"] or 0
         lines = rollout["code"].removesuffix("\n").count("\n") + 1  # a last line break begins no line

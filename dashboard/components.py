@@ -13,7 +13,7 @@ from evaluator.model import Component
 
 _LONGEST = 200
 _RIGHT = ' style="text-align:right"'
-_HEADS = {"part": 20, "reward": 10, "weight": 10, "weighted": 12, "verdict": 24, "message": 24}
+_HEADS = {"part": 16, "reward": 11, "weight": 11, "weighted": 13, "verdict": 30, "message": 19}
 """Each column with its share of the width."""
 _NUMBERS = ("reward", "weight", "weighted")
 

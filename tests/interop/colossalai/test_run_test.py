@@ -297,7 +297,8 @@ def test_the_guard_patches_the_process_and_grading_goes_on() -> None:
 NAMES = (
     "os.kill os.system os.putenv os.remove os.removedirs os.rmdir os.fchdir os.setuid os.fork os.forkpty os.killpg "
     "os.rename os.renames os.truncate os.replace os.unlink os.fchmod os.fchown os.chmod os.chown os.chroot "
-    "os.getcwd os.chdir shutil.rmtree shutil.move shutil.chown subprocess.Popen builtins.exit builtins.quit builtins.help"
+    "os.getcwd os.chdir shutil.rmtree shutil.move shutil.chown subprocess.Popen builtins.exit builtins.quit "
+    "builtins.help"
 ).split()
 
 
