@@ -110,7 +110,8 @@ def _checked(verdict: Verdict, expected: str | None, actual: str | None, differe
     if difference:
         facts.banner(difference)
     if expected and actual is not None:
-        as_text = verdict is Verdict.WRONG_ANSWER and "\n" not in expected
+        is_text = (difference or "").startswith("expected ")  # not `0 to 120`, or a schema
+        as_text = verdict is Verdict.WRONG_ANSWER and is_text and "\n" not in expected
         st.html((diff_view.side_by_side if as_text else diff_view.beside)(expected, actual))
     elif actual is not None:
         _got(actual)

@@ -125,7 +125,7 @@ def code(screen: Screen, rollout: Record, test: Record | None) -> None:
 
 def error(rollout: Record, test: Record | None) -> None:
     """The exception and its frames, each a link to its line; or why there is none."""
-    if rollout["verdict"] == Verdict.NO_CODE or (rollout["verdict"] == Verdict.UNKNOWN and rollout.get("components")):
+    if rollout["verdict"] == Verdict.NO_CODE or (rollout.get("components") and _no_test_has_it(rollout)):
         test = None  # no one test case has the reason
     result = test or rollout
     verdict = _verdict(result)
@@ -140,6 +140,11 @@ def error(rollout: Record, test: Record | None) -> None:
     if (trace is None or not trace.type) and not (test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN)):
         body += f' <span class="rs-soft">{escape(_reason(verdict, rollout, message or "", trace))}</span>'
     st.html(f'<div class="rs-error">{head}{body}{_frames(trace)}</div>')
+
+
+def _no_test_has_it(rollout: Record) -> bool:
+    """Whether a reward of several parts is what it is for a part that has no test case, or for none of them."""
+    return rollout["verdict"] == Verdict.UNKNOWN or rollout["tests_passed"] == rollout["tests_total"]
 
 
 def flags(rollout: Record) -> None:
@@ -333,6 +338,8 @@ def _reason(verdict: Verdict, rollout: Record, message: str, trace: Traceback | 
         Verdict.MEMORY_LIMIT: f" (limit: {limits.get('memory_mb', 0):g} MiB)",
         Verdict.OUTPUT_LIMIT: f" (limit: {limits.get('output_mb', 0):g} MiB)",
     }
+    if rollout.get("components") and _no_test_has_it(rollout):
+        return "a part of its reward, which no test case decides: see the table"
     if verdict is Verdict.WRONG_ANSWER and rollout["code"] is None:
         return "what was found is not what is expected"
     why = _STOPPED.get(verdict, _WHY[verdict]) if trace and trace.frames else _WHY[verdict]

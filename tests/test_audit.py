@@ -18,7 +18,9 @@ CALLS = {
     "in_outs": {"inputs": ["1", "2"], "outputs": ["[1, 2, 3]", "[1, 2, 3]"]},
 }  # fmt: skip
 ASSERTS = {"task_id": "asserts", "entry_point": "f", "test": "def check(f):\n    assert f(1) == 1\n"}
+ANSWERS = {"task_id": "answers", "prompt": "6 * 7?", "answer": 42}
 ROLLOUTS = [
+    {"task_id": "answers", "sample_id": "answers", "completion": "42"},
     {"task_id": "prints", "sample_id": "lines", "completion": "print('1\\n2')"},
     {"task_id": "prints", "sample_id": "right", "completion": "print('1 2')", "expected_pass": True},
     {"task_id": "prints", "sample_id": "raises", "completion": "print('1 2')\nraise ValueError('no')"},
@@ -31,7 +33,7 @@ ROLLOUTS = [
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audit")
-    dataset = write_rows(folder / "dataset.jsonl", PRINTS, CALLS, ASSERTS)
+    dataset = write_rows(folder / "dataset.jsonl", PRINTS, CALLS, ASSERTS, ANSWERS)
     rollouts = write_rows(folder / "r.jsonl", *ROLLOUTS)
     options = ["--dataset", dataset, "--out", folder / "run", "--fail-fast"]
     graded = rollscope("grade", rollouts, *options, cwd=folder)
@@ -53,8 +55,11 @@ def test_what_depends_on_the_checker_is_listed_with_each_reason(run: Path) -> No
     assert lines["rewards"] == {"floats": 0.0, "tokens": 1.0, "colossalai": 0.0}
     assert lines["reasons"]["floats"] == "test 0: line 1, column 2: expected '2', got the end of the line"
     assert set(lines["reasons"]) == {"floats", "colossalai"}
-    assert (report["rollouts"], report["compared"]) == (6, 5)
-    assert report["not_compared"] == {"a task of mode assert is not decided by a checker": 1}
+    assert (report["rollouts"], report["compared"]) == (7, 5)
+    assert report["not_compared"] == {
+        "a task of mode assert is not decided by a checker": 1,
+        "graded by exact_match, which no checker decides": 1,
+    }
     assert [list(payer.values()) for payer in report["checkers"]] == [
         ["floats", 3, 1],
         ["tokens", 3, 2],
@@ -80,7 +85,8 @@ def test_the_table_says_who_pays_and_why_not(run: Path) -> None:
 
 def test_checkers_that_agree_are_no_finding(run: Path) -> None:
     done = rollscope("audit", run, "--checkers", "floats,lines", cwd=run.parent)
-    assert (done.returncode, done.stdout.splitlines()[-2]) == (0, "0 of 5 rollouts depend on the checker")
+    assert done.returncode == 0
+    assert "0 of 5 rollouts depend on the checker" in done.stdout.splitlines()
 
 
 @pytest.mark.parametrize(

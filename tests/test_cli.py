@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -281,6 +282,27 @@ def test_only_grades_again_what_is_named(tmp_path: Path, dataset: Path) -> None:
     bad = rollscope("grade", rollouts, *options, "--only", "verdit = 'c'", cwd=tmp_path)
     assert bad.returncode == 2
     assert "verdict" in one_line(bad.stderr)
+
+
+def test_going_on_with_a_run_keeps_its_grader_and_checker(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("half", "def add(a, b): return 3"), sample("right", RIGHT))
+    common = [rollouts, "--dataset", dataset, "--out", tmp_path / "run"]
+    first = rollscope("grade", *common, "--grader", "tests:reward=fraction", "--checker", "livecodebench", cwd=tmp_path)
+    again = rollscope("grade", *common, "--only", "wrong_answer", "--json", cwd=tmp_path)
+    assert (first.returncode, again.returncode) == (0, 0), again.stderr
+    told = json.loads(again.stdout)
+    assert told["mean_reward"] == 0.75
+    run = Run.open(tmp_path / "run").manifest
+    assert (run.grader, run.checker) == ("tests:reward=fraction", "livecodebench")
+
+
+def test_rewards_out_of_range_are_told_at_the_end(tmp_path: Path, dataset: Path) -> None:
+    (tmp_path / "five.py").write_text("def five(task, rollout, bench):\n    return 5.0\n")
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT), sample("b", WRONG))
+    done = rollscope(
+        "grade", rollouts, "--dataset", dataset, "--out", tmp_path / "run", "--grader", "five.py:five", cwd=tmp_path
+    )
+    assert re.search(r"^flagged +2 clamped_reward$", done.stdout, re.M), done.stdout + done.stderr
 
 
 def test_completions_see_the_packages_of_the_python_that_is_named(tmp_path: Path, dataset: Path) -> None:

@@ -14,6 +14,7 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.engines.local import grade_all
+from evaluator.graders import GraderError, grader_of
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Component, Grade, Kind, Rollout, Task
 from evaluator.runs import Run
@@ -22,6 +23,7 @@ from evaluator.sandbox import Settings, Strictness
 _BATCH: Final = 500
 _PRINTED: Final = 50
 _WIDEST: Final = 120
+_BY_TESTS: Final = ("tests", "audit", "colossalai")
 
 
 class Differing(msgspec.Struct):
@@ -65,8 +67,9 @@ def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, 
     if len(names) < 2:
         raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
     run = Run.open(path)
-    tasks, rollouts = _tasks(run), _rollouts(run, limit)
     report = Audit(str(path), [Payer(name) for name in names])
+    tasks = _tasks(run)
+    rollouts = _audited(_rollouts(run, limit), tasks, run.manifest.grader, report)
     with meter(_count(run, limit)) as progress:
         for rollout, grade, _ in grade_all(tasks, rollouts, _options(run, names), workers=workers):
             progress.count(grade.verdict)
@@ -99,7 +102,33 @@ def _tasks(run: Run) -> dict[str, Task]:
     finally:
         connection.close()
     tasks = [msgspec.json.decode(text, type=Task) for (text,) in texts]
-    return {task.task_id: msgspec.structs.replace(task, grader=None) for task in tasks}
+    return {task.task_id: task for task in tasks}
+
+
+def _audited(
+    rollouts: Iterator[Rollout], tasks: dict[str, Task], asked: str | None, report: Audit
+) -> Iterator[Rollout]:
+    """Those that tests decide; the others are counted. Of their tasks nobody's grader is named any more."""
+    others = {task_id: _other_grader(task, asked) for task_id, task in tasks.items()}
+    for task_id, task in tasks.items():
+        tasks[task_id] = msgspec.structs.replace(task, grader=None)
+    for rollout in rollouts:
+        other = others.get(rollout.task_id)
+        if other is None:
+            yield rollout
+            continue
+        report.rollouts += 1
+        why = f"graded by {other}, which no checker decides"
+        report.not_compared[why] = report.not_compared.get(why, 0) + 1
+
+
+def _other_grader(task: Task, asked: str | None) -> str | None:
+    """The name of who graded it, where that is not by tests."""
+    try:
+        name = grader_of(task, asked).name
+    except GraderError:
+        return "a grader that is not there"
+    return None if name in _BY_TESTS else name
 
 
 def _rollouts(run: Run, limit: int | None) -> Iterator[Rollout]:

@@ -108,6 +108,8 @@ class Done:
 def grade_quietly(request: Request) -> Done:
     """Grade into the run, with progress on stderr and nothing on stdout."""
     request = replace(request, grader=grader_text(request.grader))
+    if (request.resume or request.only) and is_run(request.out):
+        request = _as_before(request)
     problems = _Problems()
     field_map = parse_field_map(request.field_map) if request.field_map else None
     manifest = _manifest(request)
@@ -127,6 +129,12 @@ def grade_quietly(request: Request) -> Done:
         raise
     finally:
         writer.close("stopped")  # no effect after a good end
+
+
+def _as_before(request: Request) -> Request:
+    """With the run's own grader and checker where none was named: what is gone on with goes on alike."""
+    earlier = Run.open(request.out).manifest
+    return replace(request, grader=request.grader or earlier.grader, checker=request.checker or earlier.checker)
 
 
 class _Problems:

@@ -21,6 +21,7 @@ _DIFFERING: Final = 100
 _REASONS: Final = 100
 _REASONS_PRINTED: Final = 5
 _WIDEST: Final = 160
+_JUDGE_FAILED: Final = "judge_failed"
 
 
 class PassAt1(msgspec.Struct):
@@ -63,6 +64,8 @@ class Summary(msgspec.Struct):
     """Those of them that have a reward; the others were left without one."""
     unverified_reasons: dict[str, int]
     """Rollouts by the reason why they are not verified: the 100 most frequent, these first."""
+    flags: dict[str, int]
+    """Rollouts by flag, these most frequent first: what was seen beside their verdicts."""
     duplicates: int
     bad_lines: int
     expected: Agreement | None
@@ -82,6 +85,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         tasks, reward, duplicates = _totals(connection)
         ungraded = _ungraded(connection)
         unverified, rewarded, reasons = _unverified(connection)
+        flagged = _flags(connection)
         interval = _pass_at_1(connection)
         expected = _agreement(connection)
     finally:
@@ -109,6 +113,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         unverified=unverified,
         unverified_rewarded=rewarded,
         unverified_reasons=reasons,
+        flags=flagged,
         duplicates=duplicates,
         bad_lines=run.manifest.problems_total,
         expected=expected,
@@ -140,6 +145,10 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     ]
     rows += _reason_rows(summary.ungraded_reasons)
     rows += _unverified_rows(summary)
+    if summary.flags:
+        rows.append(("flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())))
+    if _JUDGE_FAILED in summary.flags:
+        rows.append(("", "a judge gave no score: the same command with --resume and --out asks again for these"))
     if summary.duplicates:
         rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
     if summary.bad_lines:
@@ -228,6 +237,15 @@ def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[s
         {"none": NO_REASON, "limit": _REASONS},
     ).fetchall()
     return *row, dict(reasons)
+
+
+def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    return dict(
+        connection.execute(
+            """SELECT flag, count(*) FROM (SELECT unnest(list_distinct(flags)) AS flag FROM rollouts)
+               GROUP BY flag ORDER BY count(*) DESC, flag"""
+        ).fetchall()
+    )
 
 
 def _pass_at_1(connection: duckdb.DuckDBPyConnection) -> Interval:

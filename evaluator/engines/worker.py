@@ -33,7 +33,9 @@ class Worker:
         try:
             grader = grader_of(task, self._options.grader)
         except GraderError as error:
-            return _ungraded(rollout, Verdict.UNKNOWN, str(error))
+            unknown = _ungraded(rollout, Verdict.UNKNOWN, str(error))
+            unknown.grader = (task.grader or self._options.grader or unknown.grader)[:_SHOWN]
+            return unknown
         fault = ""
         for _ in range(_ATTEMPTS):
             self.stranded = False

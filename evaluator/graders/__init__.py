@@ -10,9 +10,10 @@ A new kind is a new file here. How one is named, with its options: `evaluator.gr
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from types import ModuleType
-from typing import cast
+from typing import cast, get_args, get_type_hints
 
 import msgspec
 
@@ -98,5 +99,13 @@ def _config(spec: GraderSpec, config: type[msgspec.Struct]) -> msgspec.Struct:
     try:
         return msgspec.convert(spec.options, config)
     except msgspec.ValidationError as error:
-        known = ", ".join(config.__struct_fields__) or "none"
-        raise GraderError(f"grader {spec.name}: {error} (options: {known})") from None
+        raise GraderError(f"grader {spec.name}: {error} ({_mend(str(error), config)})") from None
+
+
+def _mend(told: str, config: type[msgspec.Struct]) -> str:
+    """The values that a wrong one could have, where there are few; else the options."""
+    place = re.search(r"`\$\.(\w+)`$", told)
+    choices = get_args(get_type_hints(config).get(place[1])) if place else ()
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return f"one of {', '.join(choices)}"
+    return f"options: {', '.join(config.__struct_fields__) or 'none'}"

@@ -44,7 +44,14 @@ def _after(marker: str, text: str) -> str | None:
         pass
     if at is None:
         return None
-    return next((line for line in text[at.end() :].splitlines() if line.strip()), None)
+    rest = _without_emphasis(text[: at.start()], text[at.end() :])
+    return next((line for line in rest.splitlines() if line.strip()), None)
+
+
+def _without_emphasis(before: str, after: str) -> str:
+    """What follows, without the sign that ends Markdown's emphasis of the marker, as in `**Answer:** 42`."""
+    sign = next((sign for sign in ("**", "__", "*", "_") if before.endswith(sign)), None)
+    return after.removeprefix(sign) if sign is not None else after
 
 
 def _last_line(text: str) -> str | None:

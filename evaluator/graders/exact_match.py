@@ -130,6 +130,8 @@ def _accepted(answer: JsonValue, config: Config) -> Iterator[Accepted]:
             raise UngradableError(f"the answer {text!r} is empty, or all of it is left out of account")
         by_value = config.numbers or not isinstance(each, str | bool)
         yield Accepted(normal(text, config), as_number(text) if by_value else None)
+        if isinstance(each, bool):  # as JSON writes it, and as Python does
+            yield Accepted(normal(str(each), config), None)
 
 
 def _text(answer: str | float) -> str:

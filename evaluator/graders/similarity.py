@@ -151,7 +151,7 @@ def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     answer = outside_thinking(rollout.completion).strip()
     if not answer:
         grade.cases, grade.reward = (not_run(case),), 0.0
-        conclude(grade, "no answer was found: the completion is empty")
+        conclude(grade, "no answer was found: the completion has no text, thinking left out")
         return grade
     shown = shortened(answer, config.longest, separator="\n", parts=2)
     if shown != answer:

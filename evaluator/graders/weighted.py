@@ -143,7 +143,7 @@ def _conclude(whole: Grade, parts: Sequence[Part], grades: Sequence[Grade]) -> N
     failed = next(((part, grade) for part, grade in counted if not grade.passed), None)
     if undecided is not None:
         part, grade = undecided
-        whole.error_message = f"{part.name}: {grade.error_message or grade.verdict}"
+        whole.error_message = _of_part(part, grade.error_message or grade.verdict.value)
         return
     whole.reward = math.fsum(part.weight * grade.reward for part, grade in counted if grade.reward is not None)
     whole.pass_rate = whole.tests_passed / whole.tests_total if whole.cases else None
@@ -151,7 +151,12 @@ def _conclude(whole: Grade, parts: Sequence[Part], grades: Sequence[Grade]) -> N
     if failed is not None:
         part, grade = failed
         whole.verdict, whole.error_type, whole.error_line = grade.verdict, grade.error_type, grade.error_line
-        whole.error_message = f"{part.name}: {grade.error_message}" if grade.error_message else part.name
+        whole.error_message = _of_part(part, grade.error_message or f"{grade.verdict}, reward {grade.reward:g}")
+
+
+def _of_part(part: Part, message: str) -> str:
+    """With the part's name, where it does not begin with that anyway."""
+    return message if message.startswith(f"{part.name} ") else f"{part.name}: {message}"
 
 
 def _take_code(whole: Grade, grades: Sequence[Grade]) -> None:

@@ -63,11 +63,9 @@ def make_code_reward(
 def _tests(columns: Mapping[str, JsonValue], asked: str | None, count: int) -> Sequence[JsonValue]:
     name = asked or next((each for each in COLUMNS if each in columns), None)
     if name is None or name not in columns:
-        wanted = f"{asked!r}" if asked else f"any of {', '.join(COLUMNS)}"
+        wanted = f"column {asked!r}" if asked else f"column of tests ({', '.join(COLUMNS)})"
         has = ", ".join(columns) or "none"
-        raise ValueError(
-            f"the dataset has no column {wanted} (it has {has}): name it with make_code_reward(column=...)"
-        )
+        raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
     tests: Sequence[JsonValue] = columns[name]
     if len(tests) != count:
         raise ValueError(f"column {name!r} has {len(tests)} values for {count} completions: give one a completion")

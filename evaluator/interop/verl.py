@@ -54,6 +54,8 @@ def compute_score(
     `RecordError` for limits that can't be read.
     """
     del extra_info, kwargs
+    if not isinstance(solution_str, str):
+        raise UngradedError(f"{data_source}: solution_str is {type(solution_str).__name__}: give the response's text")
     try:
         task = task_from(ground_truth, str(data_source) or "verl")
     except RecordError as error:

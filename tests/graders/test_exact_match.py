@@ -169,7 +169,7 @@ def test_punctuation_alone_is_no_answer_where_it_does_not_count() -> None:
         ("exact_match:pattern=x,marker=y", "exclude"),
         ("exact_match:extract=boxed,marker=y", "exclude"),
         ("exact_match:marker=", "empty"),
-        ("exact_match:case=upper", "case"),
+        ("exact_match:case=upper", "one of keep, ignore"),
         ("exact_match:cases=ignore", "cases"),
         ("exact_match:numbers=1", "numbers"),
     ],
@@ -183,3 +183,13 @@ def test_options_that_can_not_be(text: str, told: str) -> None:
 def test_the_test_case_says_how_it_is_compared() -> None:
     [case] = shown_cases(task("x"), "exact_match:marker=####,case=ignore,numbers=true")
     assert case.input == "exact match: the line after '####', case ignore, numbers true"
+
+
+@pytest.mark.parametrize("text", ["**Answer:** 42", "__Answer:__ 42", "*Answer:* 42", "so **Answer: 42", "Answer:\n42"])
+def test_emphasis_of_the_marker_is_no_part_of_the_answer(text: str) -> None:
+    assert reward(42, text, marker="Answer:") == 1.0
+
+
+@pytest.mark.parametrize(("text", "right"), [("true", 1.0), ("True", 1.0), ("TRUE", 0.0), ("false", 0.0)])
+def test_true_is_written_as_json_or_python_writes_it(text: str, right: float) -> None:
+    assert reward(True, text) == right

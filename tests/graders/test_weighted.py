@@ -99,7 +99,7 @@ def test_test_cases_stand_one_part_after_another() -> None:
 def test_a_part_without_a_reward_leaves_the_whole_unknown(own: str) -> None:
     grade = summed("x", part("exact_match"), part(f"{own}:silent", 0.1))
     assert (grade.verdict, grade.reward, grade.pass_rate) == (Verdict.UNKNOWN, None, None)
-    assert grade.error_message == "parts.py:silent: parts.py:silent could not tell"
+    assert grade.error_message == "parts.py:silent could not tell"
     assert [each.reward for each in grade.components] == [1.0, None]
 
 

@@ -58,9 +58,9 @@ def test_what_can_not_be_graded_has_no_reward_and_costs_no_other() -> None:
 
 
 def test_a_dataset_without_tests_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no column any of in_outs, .*it has prompts, question.*make_code_reward"):
+    with pytest.raises(ValueError, match=r"no column of tests \(in_outs, .*it has prompts, question.*make_code_reward"):
         code_reward(prompts=["p"], completions=[RIGHT], question=["q"])
-    with pytest.raises(ValueError, match=r"no column 'unit' \(it has in_outs\)"):
+    with pytest.raises(ValueError, match=r"no column 'unit'; it has in_outs: name it with"):
         make_code_reward(column="unit")(completions=[RIGHT], in_outs=[CALL])
     with pytest.raises(ValueError, match="column 'in_outs' has 1 values for 2 completions"):
         code_reward(completions=[RIGHT, RIGHT], in_outs=[CALL])

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from evaluator.interop.colossalai.utils import check_correctness
+from evaluator.interop.colossalai.testing_util import report_of
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
@@ -57,12 +57,14 @@ async def _check(request: Request) -> JSONResponse:
     except (ValueError, RecursionError) as error:
         return _refused(422, str(error))
     try:
-        results, metadata = await run_in_threadpool(check_correctness, body.in_outs, body.generation, body.timeout)
+        report = await run_in_threadpool(report_of, body.in_outs, body.generation, body.timeout, run_all=False)
     except SandboxUnavailable as error:
         return _refused(503, str(error))
-    if metadata and metadata[0].get("error") == "sandbox":
-        return _refused(503, f"the sandbox failed: {metadata[0].get('error_message', '')}")
-    return JSONResponse({"result": [int(code) for code in results], "metadata": metadata})
+    except ValueError as error:
+        return _refused(422, str(error))
+    if report.faulty:
+        return _refused(503, f"the sandbox failed: {report.error_info['error_message']}")
+    return JSONResponse({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
 
 
 def _require_lists(body: Body) -> None:

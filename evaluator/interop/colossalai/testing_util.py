@@ -98,10 +98,13 @@ def _run(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
 
 
 def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:
-    if in_outs:
-        return in_outs
-    told = "in_outs is empty: give inputs and outputs"
-    raise InOutsError(told, UnboundLocalError(told))
+    if not in_outs:
+        told = "in_outs is empty: give inputs and outputs"
+        raise InOutsError(told, UnboundLocalError(told))
+    if not isinstance(in_outs, Mapping):
+        told = f"in_outs is {type(in_outs).__name__}: give an object with inputs and outputs"
+        raise InOutsError(told, AttributeError(told))
+    return in_outs
 
 
 def _program(test: str | None) -> str:
@@ -114,7 +117,7 @@ def _program(test: str | None) -> str:
 def _checked_timeout(asked: Asked) -> Asked:
     if asked.strict and not isinstance(asked.timeout, int):
         raise TypeError(f"timeout is {asked.timeout!r}: the original takes whole seconds")
-    if not 0 <= asked.timeout < float("inf"):
+    if not isinstance(asked.timeout, int | float) or not 0 <= asked.timeout < float("inf"):
         raise ValueError(f"timeout is {asked.timeout!r}: give seconds, or 0 for none")
     return asked
 

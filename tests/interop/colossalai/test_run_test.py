@@ -204,12 +204,13 @@ def test_what_ends_a_test_is_named(code: str, told: str) -> None:
         ({"fn_name": "f", "outputs": ["1"]}, "inputs is missing", KeyError),
         ({"inputs": [1], "outputs": ["1"]}, r"inputs\[0\] is int, not text", AssertionError),
         (None, "in_outs is empty", UnboundLocalError),
+        ('{"inputs": []}', "in_outs is str: give an object", AttributeError),
     ],
 )
 def test_test_cases_that_can_not_be_used_are_told_in_one_line(
     in_outs: Any, told: str, original: type[Exception]
 ) -> None:
-    code = "def f(n): return n" if in_outs and "fn_name" in in_outs else "print(1)"
+    code = "def f(n): return n" if in_outs is not None and "fn_name" in in_outs else "print(1)"
     with pytest.raises(InOutsError, match=told) as raised:
         run_test(in_outs, test=code)
     assert "\n" not in str(raised.value)
@@ -217,10 +218,17 @@ def test_test_cases_that_can_not_be_used_are_told_in_one_line(
         run_test(in_outs, test=code)
 
 
-@pytest.mark.parametrize("timeout", [-1, math.inf, math.nan])
-def test_a_time_out_that_is_none_is_told(timeout: float) -> None:
+@pytest.mark.parametrize("timeout", [-1, math.inf, math.nan, "2"])
+@pytest.mark.parametrize("call", [run_test, check_correctness])
+def test_a_time_out_that_is_none_is_told_and_costs_no_completion(timeout: Any, call: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="give seconds, or 0 for none"):
-        run_test(ADD, test="def add(a, b): return a + b", timeout=timeout)
+        call(ADD, "def add(a, b): return a + b", timeout=timeout)
+
+
+@pytest.mark.parametrize("in_outs", [None, {}, {"outputs": ["1"]}, {"inputs": 1}])
+def test_without_inputs_there_is_nothing_to_count(in_outs: Any) -> None:
+    with pytest.raises(InOutsError, match="in_outs has no list of inputs"):
+        check_correctness(in_outs, "x")
 
 
 @pytest.mark.parametrize("call", [run_test, check_correctness])
