@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from evaluator.checkers._cascade import ORIGINAL, SOUND, text_accepted, value_accepted
-from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._attempts import Budget, attempt, attempt_by
 from evaluator.graders._colossalai_source import STDIN_FUNCTION, imports_before, wrapped_source
 from evaluator.graders.bench import Bench
 from evaluator.model import JsonValue, Limits, Verdict
@@ -125,11 +125,16 @@ class _Talk:
         return attempt(self._load, self._limits, self._budget, self._bench, self._execution)
 
     def ask(self, stage: str, given: object) -> Outcome:
-        if not self._execution.begun and (loaded := self.load()).status is not Status.ANSWERED:
-            return loaded
-        return self._execution.run(
-            encoded_call((stage, given), {}), wall_s=min(self._limits.wall_s, max(self._budget.left(), 0.01))
-        )
+        """What came of one test case; once more, alone, where the machine was too busy (see `attempt_by`)."""
+        payload = encoded_call((stage, given), {})
+        return attempt_by(lambda wall_s: self._asked(payload, wall_s), self._limits, self._budget, self._bench)
+
+    def _asked(self, payload: bytes, wall_s: float) -> Outcome:
+        if not self._execution.begun:
+            loaded = self._execution.run(self._load, wall_s=wall_s)
+            if loaded.status is not Status.ANSWERED:
+                return loaded
+        return self._execution.run(payload, wall_s=wall_s)
 
 
 def _loaded(talk: _Talk, report: Report) -> bool:
