@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.engines import pool
-from evaluator.engines.local import _WAITING_PER_WORKER
-from evaluator.engines.local import grade_all
+from evaluator.engines.local import _WAITING_PER_WORKER, grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
