@@ -6,13 +6,12 @@ without those by which a wrong answer passes.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator.checkers._families import NUMBERS, family_of
-from evaluator.checkers._families import Family as _Family
+from evaluator.checkers import python
+from evaluator.checkers._foreign import near
 
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-8
 """numpy.allclose's own."""
@@ -82,32 +81,8 @@ def _wrapped(value: dict[object, object]) -> object:
 
 
 def same(expected: object, actual: object) -> bool:
-    """Python's `==` between a JSON value and data; what is no data equals nothing. Never raises."""
-    pending = [(expected, actual)]
-    while pending:
-        one, other = pending.pop()
-        if isinstance(one, list):
-            if type(other) is not list or len(one) != len(other):
-                return False
-            pending.extend(zip(one, other, strict=True))
-        elif isinstance(one, dict):
-            if family_of(other) is not _Family.MAPPING or not isinstance(other, dict) or len(one) != len(other):
-                return False
-            if any(key not in other for key in one):
-                return False
-            pending.extend((item, other[key]) for key, item in one.items())
-        elif not _same_scalar(one, other):
-            return False
-    return True
-
-
-def _same_scalar(expected: object, actual: object) -> bool:
-    if type(expected) in NUMBERS and type(actual) in NUMBERS:
-        try:
-            return bool(expected == actual)
-        except ArithmeticError:  # a signalling Decimal NaN refuses to be compared
-            return False
-    return type(expected) is type(actual) and expected == actual
+    """Python's `==`; what is no data equals nothing."""
+    return python.check(expected, actual) is None
 
 
 def _all_close(expected: list[str], actual: list[str]) -> bool:
@@ -133,9 +108,7 @@ def _equal(expected: str, actual: str) -> bool:
 
 
 def _close(expected: float, actual: float) -> bool:
-    if math.isinf(expected) or math.isinf(actual):
-        return expected == actual
-    return abs(actual - expected) <= _ABSOLUTE + _RELATIVE * abs(expected)
+    return near(expected, actual, _RELATIVE, _ABSOLUTE)
 
 
 def _first_of_any(expected: list[object]) -> bool:

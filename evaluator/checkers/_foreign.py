@@ -50,12 +50,16 @@ def close_numbers(expected: object, actual: object, relative: float, absolute: f
     if not isinstance(expected, int | float | str) or not isinstance(actual, int | float | str):
         return False
     try:
-        wanted, given = float(expected), float(actual)
+        return near(float(expected), float(actual), relative, absolute)
     except (ValueError, OverflowError):
         return False
-    if math.isinf(wanted) or math.isinf(given):
-        return wanted == given
-    return abs(given - wanted) <= absolute + relative * abs(wanted)
+
+
+def near(expected: float, actual: float, relative: float, absolute: float) -> bool:
+    """As numpy.allclose has it: relative to the expected one, infinities equal themselves, NaN equals nothing."""
+    if math.isinf(expected) or math.isinf(actual):
+        return expected == actual
+    return abs(actual - expected) <= absolute + relative * abs(expected)
 
 
 def _spot(expected: str, actual: str) -> Spot | None:

@@ -12,7 +12,7 @@ import msgspec
 from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
-from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_table
 from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.bench import Isolation, Options
@@ -69,9 +69,11 @@ def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, 
     run = Run.open(path)
     report = Audit(str(path), [Payer(name) for name in names])
     tasks = _tasks(run)
-    rollouts = _audited(_rollouts(run, limit), tasks, run.manifest.grader, report)
+    others = {task.task_id: other for task in tasks if (other := _other_grader(task, run.manifest.grader))}
+    audited = [msgspec.structs.replace(task, grader=None) for task in tasks if task.task_id not in others]
+    rollouts = _without(others, _rollouts(run, limit), report)
     with meter(_count(run, limit)) as progress:
-        for rollout, grade, _ in grade_all(tasks, rollouts, _options(run, names), workers=workers):
+        for rollout, grade, _ in grade_all(audited, rollouts, _options(run, names), workers=workers):
             progress.count(grade.verdict)
             _take(report, rollout, grade)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
@@ -94,32 +96,28 @@ def _options(run: Run, names: list[str]) -> Options:
     )
 
 
-def _tasks(run: Run) -> dict[str, Task]:
-    """Those that a checker decides; of the others each rollout says why it is left out."""
+def _tasks(run: Run) -> list[Task]:
     connection = run.connect()
     try:
         texts = connection.execute("SELECT task FROM tasks").fetchall()
     finally:
         connection.close()
-    tasks = [msgspec.json.decode(text, type=Task) for (text,) in texts]
-    return {task.task_id: task for task in tasks}
+    return [msgspec.json.decode(text, type=Task) for (text,) in texts]
 
 
-def _audited(
-    rollouts: Iterator[Rollout], tasks: dict[str, Task], asked: str | None, report: Audit
-) -> Iterator[Rollout]:
-    """Those that tests decide; the others are counted. Of their tasks nobody's grader is named any more."""
-    others = {task_id: _other_grader(task, asked) for task_id, task in tasks.items()}
-    for task_id, task in tasks.items():
-        tasks[task_id] = msgspec.structs.replace(task, grader=None)
+def _without(others: dict[str, str], rollouts: Iterator[Rollout], report: Audit) -> Iterator[Rollout]:
+    """Those that tests decide; the others, whose tasks have these graders, are counted."""
     for rollout in rollouts:
         other = others.get(rollout.task_id)
         if other is None:
             yield rollout
-            continue
-        report.rollouts += 1
-        why = f"graded by {other}, which no checker decides"
-        report.not_compared[why] = report.not_compared.get(why, 0) + 1
+        else:
+            _leave_out(report, f"graded by {other}, which no checker decides")
+
+
+def _leave_out(report: Audit, why: str) -> None:
+    report.rollouts += 1
+    report.not_compared[why] = report.not_compared.get(why, 0) + 1
 
 
 def _other_grader(task: Task, asked: str | None) -> str | None:
@@ -156,11 +154,10 @@ def _count(run: Run, limit: int | None) -> int:
 
 
 def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:
-    report.rollouts += 1
     if not grade.components:
-        why = " ".join((grade.error_message or grade.verdict.value).split())
-        report.not_compared[why] = report.not_compared.get(why, 0) + 1
+        _leave_out(report, " ".join((grade.error_message or grade.verdict.value).split()))
         return
+    report.rollouts += 1
     report.compared += 1
     for payer, part in zip(report.checkers, grade.components, strict=True):
         payer.compared += part.reward is not None
@@ -195,7 +192,7 @@ def _print(report: Audit) -> None:
     depend = "depends" if report.differ == 1 else "depend"
     print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the checker")
     for why, count in sorted(report.not_compared.items(), key=lambda item: -item[1])[:5]:
-        print(f"not compared: {count:,}: {_shortened(why)}")
+        print(f"not compared: {count:,}: {one_line(why, _WIDEST)}")
 
 
 def _letters(each: Differing) -> list[str]:
@@ -212,9 +209,4 @@ def _reason(each: Differing) -> str:
     refusing = {name: why for name, why in each.reasons.items() if each.rewards[name] == 0.0}
     why = next(iter(refusing.values()))
     alike = [name for name, same in refusing.items() if same == why]
-    return _shortened(f"{', '.join(alike)}: {' '.join(why.split())}")
-
-
-def _shortened(text: str) -> str:
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 1]}…"
+    return one_line(f"{', '.join(alike)}: {' '.join(why.split())}", _WIDEST)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from evaluator.commands.progress import paced
-from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_table
 from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs import Run
@@ -174,15 +174,9 @@ def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
 def _reason_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
     """The most frequent."""
     reasons = list(counts.items())
-    rows = [("", f"{count:,}: {_one_line(reason)}") for reason, count in reasons[:_REASONS_PRINTED]]
+    rows = [("", f"{count:,}: {one_line(reason, _WIDEST)}") for reason, count in reasons[:_REASONS_PRINTED]]
     others = len(reasons) - _REASONS_PRINTED
     return [*rows, ("", f"and {counted(others, 'reason')} more")] if others > 0 else rows
-
-
-def _one_line(text: str) -> str:
-    """A text that may hold a name of a completion's choosing, as a terminal may have it."""
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 1]}…"
 
 
 def _agreeing(expected: Agreement) -> str:

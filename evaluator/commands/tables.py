@@ -32,3 +32,9 @@ def print_table(table: Table) -> None:
 def counted(count: int, what: str) -> str:
     """A number with its noun: "1 task", "2 tasks"."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def one_line(text: str, most: int) -> str:
+    """A text that may hold a name of a completion's choosing, as a terminal may have it: at most so many characters."""
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"

@@ -15,6 +15,7 @@ import msgspec
 
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
+from evaluator.graders._answer_grades import begun
 from evaluator.graders._plans import Plan, PlannedCase
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
@@ -46,14 +47,15 @@ def _refusal(task: Task) -> str | None:
 
 
 def _grade(checkers: tuple[Checker, ...], task: Task, rollout: Rollout, bench: Bench) -> Grade:
+    kind = _KINDS.get(task.mode)
+    if kind is None:
+        undecided = begun(rollout, "audit")
+        undecided.error_message = _refusal(task)
+        return undecided
     heard: dict[int, object] = {}
     grade = tests.grade(task, rollout, bench, prepare=partial(_listening, heard))
-    if not grade.verdict.graded or (refusal := _refusal(task)) is not None:
-        if grade.verdict.graded:
-            grade.verdict, grade.reward, grade.error_message = Verdict.UNKNOWN, None, refusal
-        return grade
-    kind = _KINDS[task.mode]
-    grade.components = tuple(_component(checker, kind, task, grade, heard) for checker in checkers)
+    if grade.verdict.graded:
+        grade.components = tuple(_component(checker, kind, task, grade, heard) for checker in checkers)
     return grade
 
 
