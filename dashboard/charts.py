@@ -52,7 +52,10 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
     few = max(heights.values(), default=0) <= _EACH_A_TICK  # Plotly would write halves of rollouts, rounded
     figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
     figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
-    return _dressed(figure, height, legend=True)
+    _dressed(figure, height, legend=True)
+    if by == "verdict":  # up to eleven names: above the bars they would stand on them
+        figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
+    return figure
 
 
 def pass_rates(rates: Sequence[tuple[str, int, int]], *, height: int) -> go.Figure:
