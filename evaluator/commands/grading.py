@@ -41,7 +41,7 @@ from evaluator.graders import shown_cases
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
-from evaluator.runs import Manifest, Run, RunWriter, is_run, rows_where, sample_key
+from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
 from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
 
 _PRINTED_PROBLEMS: Final = 20
@@ -84,16 +84,27 @@ def default_out(rollouts: Path) -> Path:
 def grade(request: Request, *, as_json: bool) -> int:
     """Grade and print the figures. Raises errors with one line each for bad arguments and input."""
     done = grade_quietly(request)
-    summary = summarise(Run.open(request.out), seconds=done.seconds, graded_now=done.graded)
+    run = _written(request.out)
+    summary = summarise(run, seconds=done.seconds, graded_now=done.graded)
     if as_json:
         print(msgspec.json.encode(summary).decode())
     else:
         print_summary(summary)
     if done.stopped:
-        command = resume_command(request.out, Run.open(request.out).manifest)
+        command = resume_command(request.out, run.manifest)
         print(f"stopped; go on with: {command}", file=sys.stderr)
         return Exit.STOPPED
     return Exit.DONE
+
+
+def _written(out: Path) -> Run:
+    """The run that was just written; somebody may have taken its directory away since."""
+    try:
+        return Run.open(out)
+    except RunError:
+        if out.exists():
+            raise
+        raise RunError(f"{out}: taken away while it was graded, with its grades: grade again") from None
 
 
 @dataclass(frozen=True)
