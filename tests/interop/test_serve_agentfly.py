@@ -23,7 +23,8 @@ from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "evaluator.cli", "serve"]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+# A server that ends in the midst of a run lets go of its files as its process ends, which Python may warn of.
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
 PATIENCE_S = 120
 
 Answer = tuple[int, dict[str, str]]
