@@ -5,11 +5,17 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
-from evaluator.sandbox import Sandbox, Settings
+from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
+
+Result = TypeVar("Result")
+
+FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
+"""What the sandbox or the machine did, and no completion."""
 
 
 @contextmanager
@@ -22,6 +28,27 @@ def lease(settings: Settings) -> Iterator[Sandbox]:
         yield sandbox
     finally:
         pool.give_back(settings, sandbox)
+
+
+def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
+    """Does the work in a warm sandbox; once more, in a renewed one, where there was a fault.
+
+    Raises the fault of the second time, `SandboxUnavailable` when there is no sandbox to begin with.
+    """
+    with lease(settings) as sandbox:
+        try:
+            return _gated(sandbox, work)
+        except FAULTS:
+            return _gated(sandbox, work)
+
+
+def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
+    try:
+        with _pool.gate.shared():
+            return work(sandbox)
+    except FAULTS:
+        sandbox.renew()
+        raise
 
 
 def gate() -> Gate:

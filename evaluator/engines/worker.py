@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from evaluator.engines.gate import Gate
+from evaluator.engines.pool import FAULTS
 from evaluator.graders import Bench, GraderError, grader_of
 from evaluator.graders._reward_range import within_range
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
-from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable
+from evaluator.sandbox import Sandbox, SandboxUnavailable
 
 _ATTEMPTS = 2
 _SHOWN = 500
@@ -44,7 +45,7 @@ class Worker:
                     return within_range(grader.grade(task, rollout, self._bench), grader)
             except RecordError as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))
-            except (FaultError, SandboxUnavailable, OSError, MemoryError) as error:
+            except FAULTS as error:
                 fault = str(error) or repr(error)
                 self.stranded = isinstance(error, SandboxUnavailable)
                 self.sandbox.renew()

@@ -17,7 +17,6 @@ OUTPUT_CHARACTERS = 16_384
 ERROR_CHARACTERS = 8_192
 
 TIMED_OUT = "Execution timed out"
-_ATTEMPTS = 2
 _TEXTS = {
     Status.TIME: TIMED_OUT,
     Status.MEMORY: "Memory limit exceeded",
@@ -51,16 +50,10 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
     """
     if not isinstance(code, str):
         raise TypeError(f"the code is {type(code).__name__}, not text: give a program's source")
-    fault: Exception | None = None
-    with pool.lease(Settings()) as sandbox:
-        for _ in range(_ATTEMPTS):
-            try:
-                with pool.gate().shared():
-                    return _run_in(sandbox, code, limits)
-            except (FaultError, OSError, MemoryError) as error:
-                sandbox.renew()
-                fault = error
-    raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
+    try:
+        return pool.in_sandbox(Settings(), lambda sandbox: _run_in(sandbox, code, limits))
+    except (FaultError, OSError, MemoryError) as fault:
+        raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
 
 
 def warm_up() -> None:

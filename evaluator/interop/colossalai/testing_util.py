@@ -19,9 +19,8 @@ from evaluator.graders.bench import Bench, Options
 from evaluator.interop.colossalai.guard import lent_back
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
-from evaluator.sandbox import FaultError, SandboxUnavailable, Settings
+from evaluator.sandbox import Sandbox, SandboxUnavailable, Settings
 
-_ATTEMPTS = 2
 _once_had = threading.Event()
 """Set when a sandbox was had in this process: from then on it is a fault when there is none."""
 
@@ -72,29 +71,19 @@ def report_of(in_outs: Mapping[str, JsonValue] | None, test: str | None, timeout
 
 
 def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
-    fault = ""
-    for _ in range(_ATTEMPTS):
-        try:
-            return _run(in_outs, test, asked)
-        except SandboxUnavailable as error:
-            if not _once_had.is_set():
-                raise  # there is none on this machine: that is no failure of a completion
-            fault = str(error)
-        except (FaultError, OSError, MemoryError) as error:
-            fault = str(error) or repr(error)
-    told = {"error": "sandbox", "error_message": fault}
-    return Report(error_info=told, faulty=True)
-
-
-def _run(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
     settings = Settings()
-    with lent_back(), pool.lease(settings) as sandbox, pool.gate().shared():
+
+    def run(sandbox: Sandbox) -> Report:
         _once_had.set()
-        try:
-            return run_tests(in_outs, test, asked, Bench(sandbox, Options(sandbox=settings), pool.gate().alone))
-        except (FaultError, SandboxUnavailable, OSError, MemoryError):
-            sandbox.renew()
-            raise
+        return run_tests(in_outs, test, asked, Bench(sandbox, Options(sandbox=settings), pool.gate().alone))
+
+    try:
+        with lent_back():
+            return pool.in_sandbox(settings, run)
+    except pool.FAULTS as error:
+        if isinstance(error, SandboxUnavailable) and not _once_had.is_set():
+            raise  # there is none on this machine: that is no failure of a completion
+        return Report(error_info={"error": "sandbox", "error_message": str(error) or repr(error)}, faulty=True)
 
 
 def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:
