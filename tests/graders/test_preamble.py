@@ -7,7 +7,7 @@ import pytest
 from evaluator.model import Limits, Mode, Task, TestCase, Verdict
 from tests.graders.conftest import Graded
 
-HASTY = Limits(wall_s=0.5, cpu_s=0.5, total_s=60)
+HASTY = Limits(wall_s=0.5, total_s=60)
 RIGHT = {Mode.CALL: "def f(x): return x", Mode.STDIN: "print(input())"}
 
 
