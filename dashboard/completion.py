@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import case_view, code_view, controls, diff_view, facts, scroll, state
+from dashboard import case_view, code_view, controls, conversation, diff_view, facts, scroll, state
 from dashboard import strip as case_strip
 from dashboard.controls import Screen
 from dashboard.queries import listing, orders, records
@@ -176,12 +176,19 @@ def metadata(rollout: Record) -> None:
     if not text or text == "{}":
         return
     with st.expander("Metadata of the rollout", expanded=False):
-        st.html(diff_view.text_block(_indented(text), height="240px"))
+        st.html(diff_view.text_block(_indented(text, without=_shown_apart(rollout)), height="240px"))
 
 
-def _indented(text: str) -> str:
+def _shown_apart(rollout: Record) -> str | None:
+    return "conversation" if conversation.of(rollout) else None
+
+
+def _indented(text: str, *, without: str | None) -> str:
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        kept = json.loads(text)
+        if isinstance(kept, dict):
+            kept.pop(without, None)
+        return json.dumps(kept, indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return text
 

@@ -7,7 +7,6 @@ import platform
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +19,10 @@ from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
-from evaluator.formats import Problem, dataset_hash, load_rollouts, load_tasks
+from evaluator.formats import Problem, dataset_hash, load_rollouts
+from evaluator.formats.joining import Dataset, load_dataset
 from evaluator.graders import shown_cases
-from evaluator.model import Rollout, Task, Verdict
+from evaluator.model import Verdict
 from evaluator.resuming import folder_from
 from evaluator.runs import Manifest, RunWriter
 
@@ -72,21 +72,21 @@ class Job:
 
     def _grade(self) -> None:
         problems: list[Problem] = []
-        tasks = list(load_tasks(self.dataset, on_problem=problems.append))
+        dataset = load_dataset(self.dataset, on_problem=problems.append)
         writer = RunWriter.create(self.out, self._manifest())
         try:
-            for task in tasks:
+            for task in dataset.tasks:
                 writer.add_task(task, shown_cases(task, None))
-            self._grade_into(writer, tasks, problems)
+            self._grade_into(writer, dataset, problems)
         except evaluator.SandboxUnavailable:
             writer.discard()
             raise
         finally:
             writer.close("stopped")  # no effect after a good end
 
-    def _grade_into(self, writer: RunWriter, tasks: list[Task], problems: list[Problem]) -> None:
-        rollouts: Iterator[Rollout] = iter(load_rollouts(self.rollouts, on_problem=problems.append))
-        for rollout, grade, row in local.grade_all(tasks, rollouts, stop=self._stop):
+    def _grade_into(self, writer: RunWriter, dataset: Dataset, problems: list[Problem]) -> None:
+        rollouts = dataset.named(load_rollouts(self.rollouts, on_problem=problems.append))
+        for rollout, grade, row in local.grade_all(dataset.tasks, rollouts, stop=self._stop):
             writer.add(rollout, grade, row)
             self.counts[grade.verdict] += 1
         for problem in problems:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import completion, components, controls
+from dashboard import completion, components, controls, conversation
 
 screen = controls.screen()
 rollout = completion.find(screen)
@@ -18,4 +18,5 @@ with right:
     completion.error(rollout, test)
     completion.case(screen, rollout, test)
     completion.streams(test)
+    conversation.show(rollout)
     completion.metadata(rollout)

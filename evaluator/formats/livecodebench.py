@@ -12,13 +12,11 @@ The raw output is what is graded; `code_list` (what their extraction found) only
 
 from __future__ import annotations
 
-import base64
-import binascii
 import pickletools
-import zlib
 from collections.abc import Iterator
 
 from evaluator.formats import fields as field
+from evaluator.formats._packed import inflated
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase
@@ -28,7 +26,6 @@ _TAKEN = {
     "question_id", "question_content", "starter_code", "metadata",
     "public_test_cases", "private_test_cases", "input_output",
 }  # fmt: skip
-_MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 _PACKED_MEND = (
     "convert the file once, in a process whose input you trust, so that private_test_cases is a JSON list of "
     "{input, output, testtype}"
@@ -127,14 +124,7 @@ def _test_cases(fields: Fields, name: str) -> list[JsonValue]:
 
 
 def _packed(value: str, name: str) -> JsonValue:
-    try:
-        unpacker = zlib.decompressobj()
-        data = unpacker.decompress(base64.b64decode(value, validate=True), _MAX_UNPACKED_BYTES)
-    except (binascii.Error, ValueError, zlib.error):
-        raise RecordError(f"{name} is neither JSON nor base64 of zlib: {_PACKED_MEND}") from None
-    if unpacker.unconsumed_tail:
-        limit = _MAX_UNPACKED_BYTES // (1024 * 1024)
-        raise RecordError(f"{name} unpacks to more than {limit} MiB: {_PACKED_MEND}")
+    data = inflated(value, name, _PACKED_MEND)
     text = _only_text(data) if data.startswith(b"\x80") else data
     if text is None:
         raise RecordError(f"{name} is a pickle of more than one text, which is never loaded: {_PACKED_MEND}")

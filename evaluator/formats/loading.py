@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from evaluator.formats.containers import Container, open_container
 from evaluator.formats.mapped import renamed
-from evaluator.formats.problems import FormatError, FormatWarning, Problem
+from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
 from evaluator.formats.rows import Row, read_rows
 from evaluator.formats.seen import SeenIds
@@ -199,14 +199,32 @@ def _rollouts_of(format_: Format, fields: Fields) -> Iterable[Rollout]:
 
 
 def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnProblem) -> Iterator[Task]:
-    seen = SeenIds()
+    seen, seen_tests = SeenIds(), SeenIds()
     for task, format_ in records:
         first = seen.first_line(task.task_id, task.line)
-        if first is None:
-            yield task
-        elif not format_.repeats_tasks:
+        if format_.repeats_tasks:
+            alike = seen_tests.first_line(f"{task.task_id} {_tests_digest(task)}", task.line)
+            if first is not None and alike is None:
+                tell(_clash(path, task, first))
+        elif first is not None:
             message = f"task_id {task.task_id!r} is already on line {first}: this row is left out"
             tell(Problem(path, task.line, f"{message}; give each task its own id"))
+        if first is None:
+            yield task
+
+
+def _clash(path: str, task: Task, first: int) -> TaskClash:
+    message = f"task {task.task_id!r} is on line {first} too, with other tests: this row is left out"
+    return TaskClash(path, task.line, f"{message}; give each task its own prompt or id", task_id=task.task_id)
+
+
+def _tests_digest(task: Task) -> str:
+    """Equal for two tasks that grade alike."""
+    decides = (
+        task.mode, task.entry_point, task.preamble, task.test, task.cases, task.answer, task.checker, task.grader,
+        task.exit_code, task.weights, task.limits,
+    )  # fmt: skip
+    return hashlib.blake2b(repr(decides).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 _OWN_NUMBER = re.compile(r"[/#_:.-](\d{1,6})\Z")

@@ -33,6 +33,12 @@ class Problem(msgspec.Struct, frozen=True):
         return one_line(f"{self.path}:{self.line}: {self.message}{begins}")
 
 
+class TaskClash(Problem, frozen=True):
+    """A row whose task was there before with other tests. Which of them a rollout is for can't be told."""
+
+    task_id: str = ""
+
+
 def snippet_of(data: bytes) -> str:
     """The first bytes of a row, safe to print: no control characters, ASCII only."""
     shown = repr(bytes(data[:SNIPPET_BYTES]))[1:]

@@ -303,7 +303,7 @@ def test_the_format_is_told_or_named(write):
 def test_the_registry_holds_every_format_module():
     assert list(known_formats()) == [
         "apps", "bigcodebench", "classeval", "colossalai", "evalplus", "humaneval", "livecodebench", "mapped", "mbpp",
-        "native", "query_answer",
+        "native", "nemo_gym", "query_answer",
     ]  # fmt: skip
 
 

@@ -1,0 +1,68 @@
+"""Brings rollouts together with the tasks of their dataset, for formats whose rollouts have no id of a task.
+
+Such tasks have an id made from their prompt. Where the dataset names them in its own `task_id`, tasks and rollouts get
+that name here; and where two of its tasks have the same prompt but other tests, neither is kept, for a rollout could be
+of either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from evaluator.formats.loading import OnProblem, load_tasks, require_rows
+from evaluator.formats.problems import Problem, TaskClash
+from evaluator.model import Rollout, Task
+
+_MADE = "prompt-"
+
+
+class Dataset:
+    """The tasks of a file, held in memory, by the names under which they are graded."""
+
+    def __init__(self, tasks: Iterable[Task], clashes: Iterable[str] = ()) -> None:
+        left_out = set(clashes)
+        self.tasks = [task for task in tasks if task.task_id not in left_out]
+        self._names = _own_names(self.tasks)
+        for task in self.tasks:
+            task.task_id = self._names.get(task.task_id, task.task_id)
+
+    def named(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+        """The rollouts, with the names that the dataset gives their tasks."""
+        for rollout in rollouts:
+            name = self._names.get(rollout.task_id)
+            if name is not None:
+                if rollout.sample_id.startswith(f"{rollout.task_id}#"):
+                    rollout.sample_id = name + rollout.sample_id[len(rollout.task_id) :]
+                rollout.task_id = name
+            yield rollout
+
+
+def load_dataset(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+    on_problem: OnProblem,
+) -> Dataset:
+    """All tasks of a file. Arguments and errors as in `load_tasks`; a file without one raises `FormatError`."""
+    clashes: list[str] = []
+
+    def tell(problem: Problem) -> None:
+        if isinstance(problem, TaskClash):
+            clashes.append(problem.task_id)
+            why = "whose rollout is whose can't be told, so neither is graded"
+            problem = Problem(problem.path, problem.line, f"{problem.message}; {why}")
+        on_problem(problem)
+
+    tasks = list(require_rows(load_tasks(path, format, field_map=field_map, on_problem=tell), path))
+    return Dataset(tasks, clashes)
+
+
+def _own_names(tasks: list[Task]) -> dict[str, str]:
+    """The dataset's own names by the ids that were made from prompts, where a name is of one task alone."""
+    named = {task.task_id: task.metadata.get("task_id") for task in tasks if task.task_id.startswith(_MADE)}
+    names = {made: str(name) for made, name in named.items() if isinstance(name, str | int) and str(name)}
+    taken = Counter([*names.values(), *(task.task_id for task in tasks)])
+    return {made: name for made, name in names.items() if taken[name] == 1}

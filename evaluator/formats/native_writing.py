@@ -1,0 +1,56 @@
+"""Writes tasks and rollouts as native rows: what `evaluator.formats.native` reads back as the same records."""
+
+from __future__ import annotations
+
+from evaluator.model import JsonValue, Mode, Rollout, Task
+
+Row = dict[str, JsonValue]
+
+
+def task_row(task: Task) -> Row:
+    """One task, with its metadata beside its fields."""
+    return {**task.metadata, **task_fields(task)}
+
+
+def task_fields(task: Task) -> Row:
+    """The fields of one task without its metadata. Those that say nothing are left out."""
+    row: Row = {"task_id": task.task_id, "prompt": task.prompt, "mode": task.mode.value}
+    if task.mode in (Mode.CALL, Mode.STDIN):
+        row["in_outs"] = in_outs(task)
+    optional: Row = {
+        "entry_point": task.entry_point,
+        "test": task.test,
+        "answer": task.answer,
+        "preamble": task.preamble or None,
+        "reference": task.reference,
+        "checker": task.checker,
+        "grader": task.grader,
+        "exit_code": None if task.exit_code == "ignore" else task.exit_code,
+        "weights": list(task.weights) if task.weights is not None else None,
+        "limits": task.limits,
+        "source": task.source or None,
+        "licence": task.licence or None,
+    }
+    return row | {name: value for name, value in optional.items() if value is not None}
+
+
+def in_outs(task: Task) -> Row:
+    """The test cases of a call or stdin task, with the function's name where there is one."""
+    pairs: Row = {"inputs": [case.input for case in task.cases], "outputs": [case.expected for case in task.cases]}
+    return pairs | ({"fn_name": task.entry_point} if task.entry_point else {})
+
+
+def rollout_row(rollout: Rollout) -> Row:
+    """One rollout, with what the source gave."""
+    optional: Row = {
+        "sample_id": rollout.sample_id or None,
+        "sample_index": rollout.sample_index,
+        "kind": rollout.kind.value if rollout.kind else None,
+        "model": rollout.model,
+        "group": rollout.group,
+        "step": rollout.step,
+        "expected_pass": rollout.expected_pass,
+        "given_reward": rollout.given_reward,
+    }
+    row: Row = {"task_id": rollout.task_id, "completion": rollout.completion}
+    return {**rollout.metadata, **row, **{name: value for name, value in optional.items() if value is not None}}

@@ -1,0 +1,184 @@
+"""NeMo Gym: the rows of its datasets, and the rollouts that its collection writes (0.1 to 0.7).
+
+Tasks: `responses_create_params.input` is what is asked, `verifier_metadata` holds what decides: `unit_tests` as its
+code_gen server has them, an answer, or the fields of a native row. Materialised inputs are such rows, once a rollout;
+so are rows whose fields lie in `task_input`.
+
+Rollouts: such a row with a `response` of OpenAI's Responses API and a `reward`. Neither the row's tests nor an id are
+certain to be in them, so the id of a task is made from what is asked; only where nothing is asked it is the row's own,
+or its `_ng_task_index`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from evaluator.formats import fields as field
+from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS, has_tests, metadata_field, metadata_of, native_row
+from evaluator.formats._nemo_gym_text import conversation_of, output_text, prompt_of
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
+
+__all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
+
+ROLLOUT_INDEX = "_ng_rollout_index"
+TASK_INDEX = "_ng_task_index"
+
+_OF_ONE_ROLLOUT = {ROLLOUT_INDEX, "response", "reward", "_ng_rollout_id", "_ng_attempt_index"}
+_NOT_OF_TASK = {
+    "responses_create_params", "verifier_metadata", "task_input", "query", "answer", "expected_answer",
+    "reference_answer", "source", *_OF_ONE_ROLLOUT,
+}  # fmt: skip
+_TESTS = {"unit_tests", "answer", "expected_answer", "reference_answer"}
+_NOT_OF_ROLLOUT = {
+    "responses_create_params", "verifier_metadata", "task_input", "response", "reward", "kind",
+    "extracted_model_output", "extracted_model_code", "ng_trajectory", "ng_model_call_capture",
+}  # fmt: skip
+_OF_FAILURE = "_ng_failure_class"
+_FULL_REWARD = 1.0
+_LONGEST = 20_000
+"""Characters of JSON that one field of a rollout's metadata may have."""
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    if isinstance(fields.get("task_id"), Mapping) and "task_input" in fields:
+        return Claim(3, "task_id, task_input")
+    if not isinstance(fields.get("responses_create_params"), Mapping) or _OF_FAILURE in fields:
+        return None
+    if "response" not in fields:
+        return Claim(3, "responses_create_params, verifier_metadata")
+    return Claim(2, "responses_create_params, verifier_metadata with tests") if has_tests(fields) else None
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    if _OF_FAILURE in fields:
+        return Claim(3, "_ng_failure_class: a rollout that failed")
+    if "responses_create_params" in fields and isinstance(fields.get("response"), Mapping):
+        return Claim(3, "responses_create_params, response, reward")
+    return Claim(2, "_ng_task_index, reward") if TASK_INDEX in fields and "reward" in fields else None
+
+
+def read_task(fields: Fields) -> Task:
+    """The task of one row of a dataset, of materialised inputs, or of a request to verify.
+
+    Its `checker` is None unless the row names one. Raises `RecordError` with the field that is wrong, or where
+    nothing in the row decides what is right.
+    """
+    fields = _flat(fields)
+    metadata = metadata_of(fields)
+    prompt = _prompt(fields)
+    row = native_row(fields, metadata)
+    source = fields.get("source")
+    row.setdefault("source", source if isinstance(source, str) and source else "NeMo Gym")
+    task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
+    taken = {*_NOT_OF_TASK, metadata_field(fields)}
+    inner = {name: value for name, value in metadata.items() if name not in NATIVE_FIELDS | _TESTS}
+    task.metadata = {**inner, **{name: value for name, value in fields.items() if name not in taken}}
+    return task
+
+
+def read_rollout(fields: Fields) -> Rollout:
+    """The rollout of one row, of either shape. Raises `RecordError` where it has no response."""
+    if _OF_FAILURE in fields:
+        told = field.text(fields, "_ng_failure_message") or "no message"
+        raise RecordError(f"a rollout that failed ({fields[_OF_FAILURE]}: {told}) has no completion: collect it again")
+    fields = _flat(fields)
+    response = fields.get("response")
+    if not isinstance(response, Mapping):
+        raise RecordError("response is missing: give what the model answered, as OpenAI's Responses API has it")
+    if fields.get("responses_create_params") is None:
+        raise RecordError("responses_create_params is missing: without what was asked the task can't be told")
+    masked = fields.get("mask_sample") is True
+    reward = None if masked else _number(fields.get("reward"))
+    return Rollout(
+        task_id=task_id_of(fields, _prompt(fields)),
+        completion=output_text(response),
+        sample_index=_index(fields.get(ROLLOUT_INDEX)),
+        kind=_kind(fields.get("kind")),
+        model=response.get("model") if isinstance(response.get("model"), str) else None,
+        expected_pass=reward >= _FULL_REWARD if reward is not None and _is_of_tests(fields) else None,
+        given_reward=reward,
+        metadata=_metadata(fields, response),
+    )
+
+
+def task_id_of(fields: Fields, prompt: str) -> str:
+    """A task's id: made from the prompt, which all files of a collection have; where that is empty the row's own."""
+    if prompt.strip():
+        return field.id_from_prompt(prompt)
+    if isinstance(fields.get("task_id"), str | int):
+        return field.identifier(fields, "task_id")
+    place = _index(fields.get(TASK_INDEX))
+    if place is not None:
+        return f"task-{place}"
+    raise RecordError("responses_create_params.input has no text: give what is asked")
+
+
+def _flat(fields: Fields) -> Fields:
+    """The row with the fields that a typed environment's row keeps in `task_input` (and in `task_data` there)."""
+    inner = fields.get("task_input")
+    if not isinstance(inner, Mapping):
+        return fields
+    data = inner.get("task_data")
+    own = {name: value for name, value in fields.items() if name not in ("task_input", "task_id")}
+    outer = fields.get("task_id")
+    name = outer.get("task_id") if isinstance(outer, Mapping) else outer
+    named = {} if name is None else {"task_id": name}
+    return named | own | (dict(data) if isinstance(data, Mapping) else {}) | dict(inner)
+
+
+def _prompt(fields: Fields) -> str:
+    if "responses_create_params" not in fields and fields.get("query"):
+        return field.conversation_text(fields["query"], "query", whole=True)
+    return prompt_of(fields.get("responses_create_params"))
+
+
+def _is_of_tests(fields: Fields) -> bool:
+    """Whether test cases made the reward, in NeMo Gym's code_gen server or in ours."""
+    theirs, ours = {"result", "extracted_model_code"}, {"verdict", "pass_rate"}
+    return theirs <= fields.keys() or ours <= fields.keys()
+
+
+def _number(value: JsonValue) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _index(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _kind(value: JsonValue) -> Kind | None:
+    """As `rollscope convert` writes it; other servers may mean something else by this name."""
+    return Kind(value) if isinstance(value, str) and value in set(Kind) else None
+
+
+def _metadata(fields: Fields, response: Fields) -> dict[str, JsonValue]:
+    kept = {name: value for name, value in fields.items() if name not in _NOT_OF_ROLLOUT}
+    kept |= {name: response.get(name) for name in ("usage", "incomplete_details", "error")}
+    found = {name: _bounded(value) for name, value in kept.items() if value is not None}
+    conversation = conversation_of(response)
+    return {**found, "conversation": conversation} if conversation else found
+
+
+def _bounded(value: JsonValue) -> JsonValue:
+    """The value, or how large it was: what a server adds to a rollout may be of any size."""
+    if not isinstance(value, str | list | dict):
+        return value
+    size = len(value) if isinstance(value, str) else len(json.dumps(value))
+    return value if size <= _LONGEST else f"left out: {size:,} characters"
+
+
+def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    yield read_rollout(fields)
+
+
+FORMAT = Format(
+    name="nemo_gym",
+    title="NeMo Gym: responses_create_params, verifier_metadata; response, reward",
+    claim_task=claim_task,
+    read_task=read_task,
+    claim_rollout=claim_rollout,
+    read_rollouts=_read_rollouts,
+    repeats_tasks=True,
+)
