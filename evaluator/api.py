@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evaluator.engines import local, pool
-from evaluator.engines.worker import Worker
-from evaluator.graders import runs_code
+from evaluator.engines import local
+from evaluator.engines.single import grade_one
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Settings
@@ -43,10 +42,7 @@ def grade(
         completion=completion,
         kind=Kind(kind) if kind else None,
     )
-    if not runs_code(task, options.grader):
-        return Worker(options).grade(task, rollout)
-    with pool.lease(options.sandbox) as leased:
-        return Worker(options, pool.gate(), leased).grade(task, rollout)
+    return grade_one(task, rollout, options)
 
 
 async def agrade(

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from evaluator.stages import stage
+
 
 class Gate:
     """Workers pass with `shared`; within it, `alone` waits until every other worker stands outside.
@@ -20,7 +22,7 @@ class Gate:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        with self._changed:
+        with stage("queue"), self._changed:
             self._changed.wait_for(lambda: not self._taken)
             self._inside += 1
         try:
@@ -34,7 +36,7 @@ class Gate:
         mine = False
         self._leave()
         try:
-            with self._changed:
+            with stage("queue"), self._changed:
                 self._changed.wait_for(lambda: not self._taken)
                 mine = self._taken = True
                 self._changed.wait_for(lambda: self._inside == 0)

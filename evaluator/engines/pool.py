@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
+from evaluator.stages import stage
 
 Result = TypeVar("Result")
 
@@ -22,9 +23,11 @@ FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 def lease(settings: Settings) -> Iterator[Sandbox]:
     """A warm sandbox, for one thread; waits for one where all are at work. Raises `SandboxUnavailable`."""
     pool = _pool
-    sandbox = pool.take(settings)
+    with stage("queue"):
+        sandbox = pool.take(settings)
     try:
-        sandbox.warm_up()
+        with stage("sandbox start"):
+            sandbox.warm_up()
         yield sandbox
     finally:
         pool.give_back(settings, sandbox)

@@ -26,6 +26,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
+from evaluator.stages import stage
 
 __all__ = ["Config", "make"]
 
@@ -76,12 +77,14 @@ def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
         grade.error_message = str(error)
         return grade
     [case] = _test_cases(config, task)
-    found = answer_in(outside_thinking(rollout.completion), config.extract, config.marker, config.pattern)
+    with stage("extraction"):
+        found = answer_in(outside_thinking(rollout.completion), config.extract, config.marker, config.pattern)
     if found is None or not found.strip():
         grade.cases = (not_run(case),)
         conclude(grade, f"no answer was found: {name_of(config.extract, config.marker, config.pattern)} was looked for")
     else:
-        grade.cases = (_compared(case, found, accepted, config),)
+        with stage("compare"):
+            grade.cases = (_compared(case, found, accepted, config),)
         conclude(grade)
     grade.reward = float(grade.passed)
     return grade

@@ -28,6 +28,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Difference, Flag, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError
+from evaluator.stages import stage
 
 __all__ = ["Config", "make"]
 
@@ -158,7 +159,8 @@ def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
         told = f"{len(answer):,} characters: the judge was shown the first and last {config.longest // 2:,}"
         grade.flags = (Flag("completion_cut", told),)
     try:
-        judgement = _judged(config, task, shown, bench)
+        with stage("judge"):
+            judgement = _judged(config, task, shown, bench)
     except (JudgeError, GraderError) as error:
         grade.error_message = str(error)
         grade.flags = (*grade.flags, Flag("judge_failed", grade.error_message))

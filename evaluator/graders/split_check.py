@@ -25,6 +25,7 @@ from evaluator.sandbox import (
     TogetherCase,
     decoded,
 )
+from evaluator.stages import stage
 
 
 @dataclass
@@ -89,7 +90,8 @@ class _Checking:
         self._budget = Budget(limits.total_s)
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
-        self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
+        with stage("sandbox start"):
+            self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
 
     def __enter__(self) -> Self:
         return self
@@ -244,7 +246,8 @@ class _Split(_Checking):
         if talk.gave_up is not None:
             raise _NotSplitError(talk.gave_up)
         self._note(case.index, outcome, talk.found)
-        result = self._judged(case, outcome, talk)
+        with stage("compare"):
+            result = self._judged(case, outcome, talk)
         self._decide(talk.found, result)
         return result
 
@@ -267,7 +270,8 @@ class _Split(_Checking):
         completion = self._execution.start(wall_s=self._limits.wall_s)
         if completion is None:
             return None
-        check = self._bench.sandbox.start_check(self._program, self._plan.check, self._limits, completion)
+        with stage("sandbox start"):
+            check = self._bench.sandbox.start_check(self._program, self._plan.check, self._limits, completion)
         self._check = check
         for earlier in () if self._plan.restarts else range(place):
             self._execution.converse(check.case(earlier), wall_s=self._limits.wall_s)
@@ -299,7 +303,8 @@ class _Together(_Checking):
         talk = talks[-1]
         case = self._plan.cases[place]
         self._note(case.index, outcome, talk.found)
-        result = self._judged(case, outcome, talk)
+        with stage("compare"):
+            result = self._judged(case, outcome, talk)
         self._count(place, talk.found, result)
         return result
 

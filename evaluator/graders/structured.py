@@ -29,6 +29,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
+from evaluator.stages import stage
 
 __all__ = ["Config", "make"]
 
@@ -76,13 +77,15 @@ def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     grade = begun(rollout, "structured")
     try:
         checks = list(_checks(_wanted(config, task.answer)))
-        found = json_in(outside_thinking(rollout.completion), config.extract)
+        with stage("extraction"):
+            found = json_in(outside_thinking(rollout.completion), config.extract)
         cases = _cases(checks)
         if found is None:
             grade.cases = tuple(map(not_run, cases))
         else:
-            valid = _valid(cases[0], found.text, found.problem)
-            grade.cases = (valid, *_held(cases, checks, found.value, found.problem))
+            with stage("compare"):
+                valid = _valid(cases[0], found.text, found.problem)
+                grade.cases = (valid, *_held(cases, checks, found.value, found.problem))
     except UngradableError as error:
         grade.error_message = str(error)
         return grade

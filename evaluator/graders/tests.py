@@ -28,6 +28,7 @@ from evaluator.graders.split_check import grade_check
 from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
+from evaluator.stages import stage
 
 __all__ = ["Config", "grade", "make", "test_cases"]
 
@@ -77,7 +78,8 @@ def grade(
         limits=options.limits.replaced(task.limits),
         grader="tests",
     )
-    extraction = extract(rollout.completion, task=task, kind=rollout.kind)
+    with stage("extraction"):
+        extraction = extract(rollout.completion, task=task, kind=rollout.kind)
     result.code, result.kind, result.line_offset = extraction.code, extraction.kind, extraction.line_offset
     try:
         plan = plan_for(task, options.checker)
@@ -108,7 +110,8 @@ def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Gr
     if extraction.code is None:
         result.cases = tuple(cases)
         return None
-    fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
+    with stage("run"):
+        fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
         result.flags = flags.flags_of(task, extraction.code, cases, notes, plan.answers)
@@ -120,8 +123,9 @@ def _grade_by_check(task: Task, plan: CheckPlan, extraction: Extraction, result:
     if extraction.code is None:
         result.cases = tuple(map(not_run, plan.cases))
         return None
-    checked = grade_check(task, plan, extraction.code, result.limits, bench)
-    fault = checked.fault or _fault_of_preamble_of_check(task, checked.cases, result.limits, bench)
+    with stage("run"):
+        checked = grade_check(task, plan, extraction.code, result.limits, bench)
+        fault = checked.fault or _fault_of_preamble_of_check(task, checked.cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(checked.cases)
         result.verified, result.unverified_reason = checked.unverified is None, checked.unverified
@@ -187,7 +191,9 @@ def _grade_cases(
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     budget = Budget(limits.total_s)
-    with bench.sandbox.execute(program, limits, reuse=reuse, several=several) as execution:
+    with stage("sandbox start"):
+        begun = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
+    with stage("run"), begun as execution:
 
         def run(place: int) -> CaseResult:
             planned = plan.cases[place]
@@ -195,7 +201,8 @@ def _grade_cases(
             notes.extend(outcome.notes)
             if plan.by_value:
                 notes.extend(early_exit(planned.case.index, outcome, notes))
-            return _case_result(task, plan, planned, outcome)
+            with stage("compare"):
+                return _case_result(task, plan, planned, outcome)
 
         cases = [planned.case for planned in plan.cases]
         results = run_cases(cases, run, budget, limits.total_s, fail_fast=bench.options.fail_fast)
