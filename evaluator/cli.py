@@ -47,9 +47,20 @@ class Per(StrEnum):
     CASE = "case"
 
 
+class Target(StrEnum):
+    NEMO_GYM = "nemo_gym"
+    NATIVE = "native"
+
+
+class Api(StrEnum):
+    RESPONSES = "responses"
+    CHAT = "chat"
+
+
 class System(StrEnum):
     AGENTFLY = "agentfly"
     COLOSSALAI = "colossalai"
+    NEMO_GYM = "nemo-gym"
 
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
@@ -61,7 +72,10 @@ def grade(
         Path, typer.Argument(metavar="ROLLOUTS", help="File of rollouts: one sampled completion a row.")
     ],
     *,
-    dataset: Annotated[Path, typer.Option("--dataset", help="File of tasks with their test cases.")],
+    dataset: Annotated[
+        Path | None,
+        typer.Option("--dataset", help="File of tasks with their test cases. [nemo_gym: found beside the rollouts]"),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The run's directory. [default: runs/<stem>-<UTC time>]")
     ] = None,
@@ -116,7 +130,7 @@ def grade(
 
     request = grading.Request(
         rollouts=rollouts,
-        dataset=dataset,
+        dataset=dataset or grading.required_dataset(rollouts, format_),
         out=out or grading.default_out(rollouts),
         workers=workers,
         timeout=timeout,
@@ -221,13 +235,84 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     config: Annotated[
-        Path | None, typer.Option("--config", help="TOML with [limits] for each program (agentfly).")
+        Path | None, typer.Option("--config", help="Limits of a program (agentfly), fields of a server (nemo-gym).")
     ] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="nemo-gym: tell at the end where the time of verifying went.")
+    ] = False,
 ) -> int:
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving
 
-    return serving.serve(system.value, host=host, port=port, config=config)
+    return serving.serve(system.value, host=host, port=port, config=config, profile=profile)
+
+
+@app.command()
+def collect(
+    rows: Annotated[
+        Path, typer.Option("--input", metavar="ROWS", help="Rows with responses_create_params, or native tasks.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", metavar="ROLLOUTS", help="FILE.jsonl; what belongs to it is kept beside it.")
+    ],
+    *,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server", metavar="URL", help="NeMo Gym resources server: tools, rewards. [default: no rewards]"
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url", metavar="URL", help="The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]"
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model to ask. [default: the row's]")
+    ] = None,
+    api: Annotated[Api, typer.Option(help="What the endpoint speaks.")] = Api.RESPONSES,
+    num_repeats: Annotated[int, typer.Option("--num-repeats", min=1, help="Rollouts a row.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first N rows alone.")] = None,
+    temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="In place of the rows'.")] = None,
+    top_p: Annotated[float | None, typer.Option("--top-p", min=0, max=1, help="In place of the rows'.")] = None,
+    max_output_tokens: Annotated[
+        int | None, typer.Option("--max-output-tokens", min=1, help="Of one answer, in place of the rows'.")
+    ] = None,
+    max_turns: Annotated[
+        int, typer.Option("--max-turns", min=1, help="Answers a rollout: each may call tools, whose output is told.")
+    ] = 16,
+    concurrency: Annotated[int, typer.Option(min=1, help="Rollouts under way at a time.")] = 32,
+    retries: Annotated[
+        int, typer.Option(min=0, help="How often a request is made again; the default rides out about a minute.")
+    ] = 8,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one request.")] = 600,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with --output: what is missing, and what failed.")
+    ] = False,
+    json: JsonFlag = False,
+) -> int:
+    """Sample rollouts from a model, run the tools that it calls, and have what it answers verified.
+
+    The endpoint's key is $OPENAI_API_KEY. Exit status 1 when some rollouts failed.
+    """
+    from evaluator.commands import collecting
+
+    sampling = {"model": model, "temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens}
+    overrides = {name: value for name, value in sampling.items() if value is not None}
+    request = collecting.Request(
+        plan=collecting.Plan(rows, num_repeats, limit, overrides),
+        output=output,
+        address=collecting.address(base_url),
+        api=api.value,
+        server=server,
+        concurrency=concurrency,
+        most_turns=max_turns,
+        backoff=collecting.Backoff(retries),
+        timeout_s=timeout,
+        resume=resume,
+    )
+    return collecting.collect_rollouts(request, as_json=json)
 
 
 @app.command()
@@ -256,6 +341,59 @@ def doctor(
     from evaluator.commands import doctor as command
 
     return command.diagnose(python=python, as_json=json)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A dataset, a file of rollouts, or a run's directory.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="FILE.jsonl")],
+    *,
+    to: Annotated[Target, typer.Option("--to", help="Format to write.")],
+    dataset: Annotated[Path | None, typer.Option("--dataset", help="Tasks of the rollouts in IN.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
+    map_: Annotated[str | None, typer.Option("--map", help="Names of fields in IN, ours=theirs.")] = None,
+    agent: Annotated[
+        str, typer.Option("--agent", help="nemo_gym: the agent that rollouts name.")
+    ] = "rollscope_simple_agent",
+) -> int:
+    """Write a dataset, rollouts or a run in another format."""
+    from evaluator.commands import converting
+
+    request = converting.Request(
+        source=source, out=out, to=to.value, dataset=dataset, format=format_, field_map=map_, agent=agent
+    )
+    return converting.convert(request)
+
+
+@app.command("init-server")
+def init_server(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    *,
+    name: Annotated[str | None, typer.Option("--name", help="The server's name. [default: the folder's]")] = None,
+) -> int:
+    """Write a resource server for NeMo Gym, complete with tasks and tests."""
+    from evaluator.commands import initializing
+
+    return initializing.init_server(folder, name=name)
+
+
+@app.command("test-server")
+def try_server(
+    server: Annotated[str, typer.Argument(metavar="DIR|URL", help="A server's folder, or a running server.")],
+    *,
+    rows: Annotated[
+        Path | None, typer.Option("--rows", help="JSONL of rows to try it with. [default: DIR/data/example.jsonl]")
+    ] = None,
+    validate_data: Annotated[
+        bool, typer.Option("--validate-data", help="Look through data/*.jsonl and configs/*.yaml too.")
+    ] = False,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for the start and for an answer.")] = 60,
+    json: JsonFlag = False,
+) -> int:
+    """Try all that a trainer asks of a resource server; exit status 1 when something is wrong."""
+    from evaluator.commands import server_testing
+
+    return server_testing.try_server(server, rows=rows, validate_data=validate_data, timeout=timeout, as_json=json)
 
 
 # Typer carries its own Click, under a private name; these are its public errors' bases.

@@ -16,6 +16,8 @@ from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
 from evaluator.graders import _check_same_process, _own, known_graders
+from evaluator.interop.nemo_gym import ServerConfig
+from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,6 +133,17 @@ def test_a_flag_of_a_reward_has_a_row(flag: str) -> None:
 def test_what_a_file_of_ones_own_may_say_has_a_row(name: str, default: object) -> None:
     assert f'getattr(module, "{name}", ' in inspect.getsource(_own)
     assert f"\n| `{name}` | `{default}` | " in (DOCS / "graders.md").read_text()
+
+
+@pytest.mark.parametrize("field", sorted(ServerConfig.model_fields.keys() - {"name", "host", "port"}))
+def test_a_field_of_a_resource_server_has_a_row_with_its_default(field: str) -> None:
+    default = json.dumps(getattr(ServerConfig(), field))
+    assert f"\n| `{field}` | `{default}` | " in (DOCS / "nemo-gym.md").read_text()
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_why_a_rollout_is_masked_has_a_row(kind: FailureKind) -> None:
+    assert f"\n| `{kind}` | " in (DOCS / "nemo-gym.md").read_text()
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md"])

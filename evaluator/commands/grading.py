@@ -22,6 +22,7 @@ from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
 from evaluator.commands.progress import meter
+from evaluator.commands.sidecars import required_dataset, tell_failures
 from evaluator.commands.summary import print_summary, summarise
 from evaluator.engines.local import grade_all
 from evaluator.formats import (
@@ -32,17 +33,19 @@ from evaluator.formats import (
     dataset_hash,
     known_formats,
     load_rollouts,
-    load_tasks,
     parse_field_map,
     require_rows,
     sniff,
 )
+from evaluator.formats.joining import Dataset, load_dataset
 from evaluator.graders import shown_cases
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
 from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
+
+__all__ = ["Done", "Request", "default_out", "grade", "grade_quietly", "required_dataset"]
 
 _PRINTED_PROBLEMS: Final = 20
 _VIRTUAL_PER_RESIDENT: Final = 4
@@ -124,9 +127,11 @@ def grade_quietly(request: Request) -> Done:
     problems = _Problems()
     field_map = parse_field_map(request.field_map) if request.field_map else None
     manifest = _manifest(request)
-    tasks = list(_tasks(request, field_map, problems))
+    tell_failures(request.rollouts, request.format)
+    dataset = _dataset(request, field_map, problems)
+    tasks = dataset.tasks
     rollouts = load_rollouts(request.rollouts, _rollouts_format(request), field_map=field_map, on_problem=problems)
-    rollouts = require_rows(rollouts, request.rollouts)
+    rollouts = dataset.named(require_rows(rollouts, request.rollouts))
     again = _chosen_again(request) if request.only else None
     writer = RunWriter.create(request.out, manifest, resume=request.resume or request.only is not None)
     try:
@@ -291,10 +296,10 @@ def _limits(request: Request) -> Limits:
     return limits.replaced(changes)
 
 
-def _tasks(request: Request, field_map: dict[str, str] | None, tell: OnProblem) -> Iterator[Task]:
+def _dataset(request: Request, field_map: dict[str, str] | None, tell: OnProblem) -> Dataset:
     name = _dataset_format(request)
     names = field_map if name == "mapped" else None
-    return require_rows(load_tasks(request.dataset, name, field_map=names, on_problem=tell), request.dataset)
+    return load_dataset(request.dataset, name, field_map=names, on_problem=tell)
 
 
 def _rollouts_format(request: Request) -> str | None:

@@ -21,6 +21,7 @@ from typing import Final
 
 from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.sidecars import found_dataset, tell_failures
 from evaluator.run_files import is_run
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
@@ -39,6 +40,10 @@ def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follo
         raise CommandError(f"{dataset}: no such file: --dataset is a file of tasks")
     if not paths:
         runs = [example_run()]
+    if len(rollouts) == 1:
+        dataset = dataset or found_dataset(rollouts[0])
+    for file in rollouts:
+        tell_failures(file, None)
     opened = {
         "runs": [str(run.resolve()) for run in runs],
         "rollouts": [str(file.resolve()) for file in rollouts],

@@ -109,6 +109,12 @@ def test_it_brings_no_tests_and_no_leftovers(wheel: Path) -> None:
     assert {top.partition("-")[0] for top in tops} == {"evaluator", "rollscope"}
 
 
+def test_a_new_server_is_written_and_passes_where_the_wheel_is_installed(environment: Path, tmp_path: Path) -> None:
+    run(environment / "bin" / "rollscope", "init-server", "my_task", cwd=tmp_path)
+    assert (tmp_path / "my_task" / "requirements.txt").read_text().startswith("rollscope==")
+    run(environment / "bin" / "rollscope", "test-server", "my_task", "--validate-data", cwd=tmp_path)
+
+
 def test_view_answers_from_an_empty_folder(address: str) -> None:
     assert answer(f"{address}/_stcore/health") == "ok"
     assert "<title>" in answer(address)

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+
+from evaluator.formats.nemo_gym import output_text
 
 JsonObject = dict[str, JsonValue]
 
@@ -24,7 +26,6 @@ class FailureKind(StrEnum):
     """Why a reward measures nothing: the words of `nemo_gym/failure_kinds.py` that can occur here, and our own."""
 
     JUDGE_FAILED = "judge_failed"
-    JUDGE_UNPARSEABLE = "judge_unparseable"
     VERIFIER_ERROR = "verifier_error"
     PROVIDER_UNAVAILABLE = "provider_unavailable"
     UNGRADABLE_TASK = "rollscope:ungradable_task"
@@ -54,30 +55,32 @@ class ResponsesCreateParams(Open):
 class ModelResponse(Open):
     """What the model answered, as OpenAI's Responses API gives it."""
 
-    output: list[JsonObject] = Field(default_factory=list)
+    output: list[JsonValue] = Field(default_factory=list)
     usage: JsonObject | None = None
+
+    @field_validator("output", mode="before")
+    @classmethod
+    def _nothing(cls, value: object) -> object:
+        return [] if value is None else value
 
     @property
     def output_text(self) -> str:
-        """The text of all messages, joined as OpenAI's client joins it."""
-        return "".join(_texts(self.output, "message", "content", "output_text"))
+        """The text of the model's messages, joined as OpenAI's client joins it."""
+        return output_text({"output": self.output})
 
     @property
     def reasoning_text(self) -> str:
         """The summaries of all reasoning items."""
-        return "".join(_texts(self.output, "reasoning", "summary", None))
+        return "".join(_summaries(self.output))
 
 
-def _texts(items: list[JsonObject], kind: str, field: str, part_type: str | None) -> Iterator[str]:
-    for item in items:
-        parts = item.get(field) if item.get("type") == kind else None
-        if isinstance(parts, str):
-            yield parts
+def _summaries(output: list[JsonValue]) -> Iterator[str]:
+    for item in output:
+        parts = item.get("summary") if isinstance(item, dict) and item.get("type") == "reasoning" else None
         for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict) and part_type in (None, part.get("type")):
-                text = part.get("text")
-                if isinstance(text, str):
-                    yield text
+            text = part.get("text") if isinstance(part, dict) else None
+            if isinstance(text, str):
+                yield text
 
 
 class VerifyRequest(Open):
@@ -85,7 +88,8 @@ class VerifyRequest(Open):
 
     responses_create_params: ResponsesCreateParams
     response: ModelResponse
-    verifier_metadata: JsonObject | None = None
+    verifier_metadata: JsonValue = None
+    """By what is decided; an object, or the row can't be graded."""
 
 
 class VerifyResponse(Open):
@@ -120,6 +124,8 @@ class VerifyResponse(Open):
     tests_total: int = 0
     test_verdicts: str = ""
     """A letter a test case, in their order (P passed, W wrong answer, ...)."""
+    error_message: str | None = None
+    """Of the first failing test case."""
     flags: list[str] = Field(default_factory=list)
 
 

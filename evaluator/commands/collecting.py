@@ -1,0 +1,181 @@
+"""`rollscope collect`: samples rollouts from a model, has them verified, and keeps them as NeMo Gym does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import msgspec
+
+from evaluator.commands.collecting_progress import CollectingMeter, collecting_meter
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.progress import paced
+from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.formats import Problem
+from evaluator.interop.nemo_gym.collecting import (
+    Address,
+    Backoff,
+    Collected,
+    CollectError,
+    Figures,
+    Plan,
+    Request,
+    address_from,
+    collect,
+)
+from evaluator.interop.nemo_gym.wire import JsonObject
+
+__all__ = ["Backoff", "Plan", "Request", "address", "collect_rollouts"]
+
+_PRINTED_PROBLEMS: Final = 20
+
+
+def address(base_url: str | None) -> Address:
+    """Where the model is asked: the option's address, else the environment's; with the environment's key."""
+    try:
+        return address_from(base_url, os.environ)
+    except CollectError as error:
+        raise CommandError(str(error)) from None
+
+
+def collect_rollouts(request: Request, *, as_json: bool) -> int:
+    """Collect and print the figures. Raises errors with one line each for bad arguments and input."""
+    try:
+        collected = asyncio.run(_collect(request))
+    except CollectError as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        print(msgspec.json.encode(_summary(request, collected)).decode())
+    else:
+        _print_figures(request, collected)
+    if collected.stopped:
+        print("stopped; the same command with --resume goes on", file=sys.stderr)
+        return Exit.STOPPED
+    return Exit.FINDING if collected.figures.failed else Exit.DONE
+
+
+async def _collect(request: Request) -> Collected:
+    with ExitStack() as stack:
+        stop = stack.enter_context(_stop_on_signal())
+        return await collect(request, _Watching(stack), stop)
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[asyncio.Event]:
+    """An event that the first Ctrl-C or SIGTERM sets; the second one ends the process at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def ask() -> None:
+        for each in signals:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+        stop.set()
+        print("\nstopping: what has been collected is kept (again to end at once)", file=sys.stderr, flush=True)
+
+    for each in signals:
+        loop.add_signal_handler(each, ask)
+    try:
+        yield stop
+    finally:
+        for each in signals:
+            loop.remove_signal_handler(each)
+
+
+class _Watching:
+    """Tells on stderr how it goes on."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._meter = CollectingMeter(0)
+        self._bad = 0
+
+    def begins(self, asked: int, done: int) -> None:
+        self._meter = self._stack.enter_context(collecting_meter(asked - done))
+
+    def rolled(self, record: JsonObject) -> None:
+        if "_ng_failure_class" in record:
+            self._meter.count_failure()
+            return
+        reward = record.get("reward")
+        masked = record.get("mask_sample") is True
+        self._meter.count(reward if isinstance(reward, float) and not masked else None)
+
+    def bad_row(self, problem: Problem) -> None:
+        self._bad += 1
+        if self._bad <= _PRINTED_PROBLEMS:
+            print(problem, file=sys.stderr)
+        elif self._bad == _PRINTED_PROBLEMS + 1:
+            print(f"... more bad rows: `rollscope formats {problem.path} --check` lists them", file=sys.stderr)
+
+    def notice(self, line: str) -> None:
+        print(line, file=sys.stderr)
+
+
+def _summary(request: Request, collected: Collected) -> dict[str, object]:
+    return {
+        "output": str(request.output),
+        **msgspec.to_builtins(collected.figures),
+        "retries": collected.retries,
+        "seconds": round(collected.seconds, 3),
+        "stopped": collected.stopped,
+    }
+
+
+def _print_figures(request: Request, collected: Collected) -> None:
+    table = new_table("", "")
+    table.show_header = False
+    for name, text in _rows(request, collected):
+        table.add_row(name, text)
+    print_table(table)
+
+
+def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
+    figures = collected.figures
+    yield "rollouts", f"{figures.rollouts:,} of {figures.asked:,}"
+    if figures.failed:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.failures.items())
+        yield "failed", f"{figures.failed:,} ({kinds}); --resume asks for them again"
+    yield "mean reward", _mean_reward(figures)
+    for one in figures.pass_at_k:
+        yield (
+            f"pass@{one.k}",
+            f"{_share(one.value)} (95 % interval {_share(one.low)} to {_share(one.high)}, n = {one.n:,})",
+        )
+    yield "tokens", _tokens(figures)
+    if figures.cut_off:
+        yield "cut off", f"{counted(figures.cut_off, 'answer')} ended by the endpoint, at its limit mostly"
+    yield "tool calls", f"{figures.tool_calls:,}"
+    pace = paced(figures.rollouts / collected.seconds) if collected.seconds and not request.resume else ""
+    retries = f"{collected.retries:,} retries" if collected.retries else ""
+    yield "took", ", ".join(filter(None, [f"{collected.seconds:,.1f} s", pace, retries]))
+    yield "next", f"rollscope view {shlex.quote(str(request.output))}"
+
+
+def _mean_reward(figures: Figures) -> str:
+    if figures.mean_reward is None:
+        told = "none: nothing was verified (`rollscope grade` grades the file)"
+        return told if figures.unverified else "none"
+    left_out = [f"{figures.masked:,} masked"] if figures.masked else []
+    left_out += [f"{figures.unverified:,} without a reward"] if figures.unverified else []
+    over = figures.rollouts - figures.masked - figures.unverified
+    told = f"{figures.mean_reward:.3f} over {counted(over, 'rollout')}"
+    return f"{told}; left out: {', '.join(left_out)}" if left_out else told
+
+
+def _tokens(figures: Figures) -> str:
+    told = f"{figures.input_tokens:,} in, {figures.output_tokens:,} out"
+    if figures.counted == figures.rollouts:
+        return told
+    return f"{told} (counted in {figures.counted:,} of {counted(figures.rollouts, 'answer')})"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"

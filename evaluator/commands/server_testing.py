@@ -1,0 +1,149 @@
+"""`rollscope test-server`: starts a resource server, or asks a running one, and tries what a trainer will ask of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
+from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
+from evaluator.interop.nemo_gym.server_folder import check_configuration, check_data, rows_of_file, rows_of_folder
+from evaluator.interop.nemo_gym.server_process import ENDS_WITHIN_S, ServerProcess, StartError
+from evaluator.interop.nemo_gym.tool_checks import check_tools
+
+_SHOWN: Final = 300
+_SQUARES: Final = Row(
+    "a row of test-server's own",
+    {
+        "responses_create_params": {"input": [{"role": "user", "content": "Read a number and print its square."}]},
+        "verifier_metadata": {
+            "unit_tests": {"inputs": ["2\n", "-3\n"], "outputs": ["4\n", "9\n"]},
+            "reference": "print(int(input()) ** 2)",
+        },
+    },
+)
+"""For a running server of which no rows are known: in code_gen's form."""
+
+
+def try_server(server: str, *, rows: Path | None, validate_data: bool, timeout: float, as_json: bool) -> int:
+    """Tries a server and prints a row a check. A finding is a failed check; a warning is none."""
+    given = _rows(rows) if rows else None
+    if "://" in server:
+        if validate_data:
+            raise CommandError("--validate-data looks through a folder: give DIR in place of URL")
+        checks = _of_url(server, given or [_SQUARES], timeout)
+    else:
+        checks = _of_folder(_folder(server), given, timeout, validate_data=validate_data)
+    found = list(_shown(checks, quiet=as_json))
+    if as_json:
+        json.dump([asdict(finding) for finding in found], sys.stdout, indent=2)
+        print()
+    else:
+        _print(found)
+    return Exit.FINDING if any(finding.status is Status.FAILED for finding in found) else Exit.DONE
+
+
+def _rows(path: Path) -> list[Row]:
+    if not path.is_file():
+        raise CommandError(f"{path}: there is no such file")
+    rows = rows_of_file(path)
+    if not rows:
+        raise CommandError(f"{path}: no line of it is a JSON object: give rows with responses_create_params")
+    return rows
+
+
+def _folder(given: str) -> Path:
+    folder = Path(given)
+    if not (folder / "app.py").is_file():
+        raise CommandError(
+            f"{given}: no server's folder (it has no app.py): give DIR, or URL as http://HOST:PORT; "
+            "`rollscope init-server DIR` writes one"
+        )
+    return folder
+
+
+def _of_url(url: str, rows: list[Row], timeout: float) -> Iterator[Finding]:
+    parts = urlsplit(url)
+    if parts.scheme != "http" or not parts.hostname:
+        raise CommandError(f"{url}: only plain HTTP is spoken: give http://HOST:PORT")
+    try:
+        Client(url, timeout).get("/")
+    except NoAnswerError as error:
+        raise CommandError(f"{url}: {error}: is the server running?") from None
+    server = Server(url, rows, timeout)
+    yield from check_server(server)
+    yield from check_tools(server)
+
+
+def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validate_data: bool) -> Iterator[Finding]:
+    if validate_data:
+        yield from check_configuration(folder)
+        yield from check_data(folder)
+    rows = given or rows_of_folder(folder) or [_SQUARES]
+    by_its_class = False
+    try:
+        process = ServerProcess(folder, timeout)
+    except StartError as error:
+        yield Finding("starts", Status.FAILED, f"{error}{_mend(folder)}")
+        by_its_class = True
+        try:
+            process = ServerProcess(folder, timeout, by_its_class=True)
+        except StartError:
+            return
+        yield Finding("starts by its class", Status.WARNING, "for the checks below; NeMo Gym runs app.py alone")
+    else:
+        yield Finding("starts", Status.OK, f"listens after {process.started_in_s:.1f} s")
+    with process:
+        server = Server(process.url, rows, timeout)
+        yield from check_server(server)
+        yield from check_tools(server)
+        yield _ended(process, signal.SIGTERM)
+    with ServerProcess(folder, timeout, by_its_class=by_its_class) as process:
+        yield _ended(process, signal.SIGINT)
+
+
+def _mend(folder: Path) -> str:
+    """What to write where nothing was started, or NeMo Gym is imported and not there."""
+    text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
+    if "run_webserver" not in text:
+        return '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
+    return ""
+
+
+def _ended(process: ServerProcess, number: signal.Signals) -> Finding:
+    seconds = process.end(number)
+    check = f"ends on {number.name}"
+    if seconds is None:
+        return Finding(check, Status.FAILED, f"still running after {ENDS_WITHIN_S} s: a launcher would leave it behind")
+    return Finding(check, Status.OK, f"within {max(1, round(seconds + 0.5))} s")
+
+
+def _shown(checks: Iterator[Finding], *, quiet: bool) -> Iterator[Finding]:
+    """The checks, and a line of progress for each where somebody waits at a terminal."""
+    lively = sys.stderr.isatty() and not quiet
+    for number, finding in enumerate(checks, 1):
+        if lively:
+            print(f"\r{number} checks done: {finding.check:<40.40}", end="", file=sys.stderr, flush=True)
+        yield finding
+    if lively:
+        print(f"\r{'':<60}\r", end="", file=sys.stderr, flush=True)
+
+
+def _print(found: list[Finding]) -> None:
+    table = new_table("check", "result", "seen")
+    for finding in found:
+        result = finding.status.upper() if finding.status is Status.FAILED else finding.status
+        table.add_row(one_line(finding.check, 60), result, one_line(finding.seen, _SHOWN))
+    print_table(table)
+    counts = Counter(finding.status for finding in found)
+    told = [f"{counts[status]} {status}" for status in Status if counts[status]]
+    print(f"{counted(len(found), 'check')}: {', '.join(told)}")

@@ -1,0 +1,76 @@
+"""Serves an ASGI application on one address until it is told to stop: Ctrl-C and SIGTERM both end it cleanly."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
+_LOOPBACK_HEADERS: Final = ("127.0.0.1", "[::1]", "::1", "localhost")
+_ENDS_WITHIN_S: Final = 1
+_BACKLOG: Final = 2048
+
+
+class AddressError(OSError):
+    """The address can't be listened on. One line that says what to give instead."""
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens: who connects before there is somebody to answer waits. Raises `AddressError`."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(_BACKLOG)
+    except socket.gaierror:
+        bound.close()
+        raise AddressError(f"--host {host}: not an address of this machine") from None
+    except OSError as error:
+        bound.close()
+        if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
+            raise AddressError(f"--host {host}: not an address of this machine") from None
+        reason = (error.strerror or str(error)).lower()
+        raise AddressError(f"port {port} of {host} can't be had ({reason}): give another --port, or 0") from None
+    return bound
+
+
+def serve(application: Starlette, listener: socket.socket, host: str) -> None:
+    """Answers until SIGINT or SIGTERM comes; prints `listening on URL` once it does."""
+    import uvicorn
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            print(f"listening on {_url(host, listener)}", flush=True)
+            if host not in _LOOPBACK_NAMES:
+                print("other machines can reach this server: it has no password", file=sys.stderr, flush=True)
+
+    if host in _LOOPBACK_NAMES:
+        # Else a page of somebody else's, whose name is made to point here, could have code run.
+        application.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK_HEADERS], www_redirect=False)
+    config = uvicorn.Config(
+        application, log_level="critical", access_log=False, backlog=_BACKLOG,
+        timeout_graceful_shutdown=_ENDS_WITHIN_S, server_header=False, ws="none",
+    )  # fmt: skip
+    server = Server(config)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        server.should_exit = True
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        # uvicorn ends by its own handler, and then raises the signal once more, for this one.
+        signal.signal(each, stop)
+    server.run(sockets=[listener])
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"  # noqa: S104 - what the person asked for
+    return f"http://{shown}:{listener.getsockname()[1]}"

@@ -1,0 +1,105 @@
+"""The resource server that grades code: `verify` by Rollscope's graders, and tools to run code with."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from evaluator.engines import pool
+from evaluator.graders import get_grader
+from evaluator.interop.nemo_gym.answering import ToolError
+from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
+from evaluator.interop.nemo_gym.config import ServerConfig
+from evaluator.interop.nemo_gym.session_cookie import current_session
+from evaluator.interop.nemo_gym.tools import Tools
+from evaluator.interop.nemo_gym.verification import Verifier
+from evaluator.interop.nemo_gym.wire import (
+    CloseSessionRequest,
+    ExecuteCodeRequest,
+    ExecuteCodeResponse,
+    RunTestsRequest,
+    RunTestsResponse,
+    SeedSessionRequest,
+    VerifyRequest,
+    VerifyResponse,
+)
+from evaluator.sandbox import Settings
+
+Result = TypeVar("Result")
+
+_LOOKS_FOR_IDLE_S: Final = 30
+
+
+class CodeResourcesServer(BaseResourcesServer):
+    """NeMo Gym's code_gen server, on Rollscope's sandbox: rows with tests, and whatever other graders take."""
+
+    def __init__(self, config: ServerConfig | None = None, server_client: object = None) -> None:
+        super().__init__(config, server_client)
+        self.verifier = Verifier(self.config)
+        self._tools = Tools(self.config)
+        self._threads = ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 4, "rollscope-tool")
+        self._housekeeping: asyncio.Task[None] | None = None
+
+    async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
+        """Begins a rollout: its row is kept for `run_tests`, and earlier state is given up."""
+        session = current_session.get()
+        row = body.task_data if body.task_data is not None else dict(body.model_extra or {})
+        name, sessions = body.resources_session_id, self._tools.sessions
+        if name is None:
+            await self._in_thread(lambda: sessions.seed(session, row))
+        elif not await self._in_thread(lambda: sessions.seed_named(name, session, row)):
+            raise ToolError(f"the session {name} was closed: begin another")
+        return await super().seed_session(body)
+
+    async def close_session(self, body: CloseSessionRequest) -> dict[str, str]:
+        """Ends a rollout, with its interpreter."""
+        name, session, sessions = body.resources_session_id, current_session.get(), self._tools.sessions
+        await self._in_thread(lambda: sessions.close_named(name) if name is not None else sessions.close(session))
+        return await super().close_session(body)
+
+    async def execute_code(self, body: ExecuteCodeRequest) -> ExecuteCodeResponse:
+        """Run a Python program, and see what it prints. With `keep_state`, its names are there for the next one."""
+        session = current_session.get()
+        return await self._in_thread(lambda: self._tools.execute_code(session, body))
+
+    async def run_tests(self, body: RunTestsRequest) -> RunTestsResponse:
+        """Run a program on the task's public test cases."""
+        session = current_session.get()
+        return await self._in_thread(lambda: self._tools.run_tests(session, body))
+
+    async def verify(self, body: VerifyRequest) -> VerifyResponse:
+        """What the response is worth."""
+        return await self.verifier.verify(body)
+
+    def prove(self) -> None:
+        if self.config.grader is None or get_grader(self.config.grader_text or "").runs_code:
+            with pool.lease(Settings()):
+                return
+
+    def found_session(self, session: str) -> None:
+        self._tools.sessions.is_from_before(session)
+
+    async def started(self) -> None:
+        self._housekeeping = asyncio.create_task(self._end_idle())
+
+    async def closed(self) -> None:
+        if self._housekeeping is not None:
+            self._housekeeping.cancel()
+        self.verifier.close()
+        self._tools.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if self.verifier.profile is not None:
+            print(self.verifier.profile.table(), file=sys.stderr, flush=True)
+            print(self.verifier.profile.json(), flush=True)
+
+    async def _end_idle(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOKS_FOR_IDLE_S)
+            await self._in_thread(self._tools.sessions.close_idle)
+
+    async def _in_thread(self, job: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, job)

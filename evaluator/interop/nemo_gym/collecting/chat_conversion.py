@@ -1,0 +1,251 @@
+"""OpenAI's Responses API told in Chat Completions, and back: what is asked, and what is answered.
+
+A model's turn is several items there (reasoning, a message, function calls) and one assistant message here. Field
+names are those of OpenAI's API reference; `reasoning_content` is what vLLM, SGLang and DeepSeek call the thinking.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from evaluator.interop.nemo_gym.wire import JsonObject
+from evaluator.model import JsonValue
+
+_OWN_TO_RESPONSES: Final = {
+    "background", "context_management", "conversation", "include", "input", "instructions", "max_output_tokens",
+    "max_tool_calls", "metadata", "previous_response_id", "prompt", "reasoning", "store", "stream", "stream_options",
+    "text", "tool_choice", "tools", "top_logprobs", "truncation", "parallel_tool_calls",
+}  # fmt: skip
+"""Fields that are told in another way, or have no meaning in a single chat completion."""
+_CUT_OFF: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class ConversionError(ValueError):
+    """Something that Chat Completions have no form for. One line."""
+
+
+def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: str) -> JsonObject:
+    """The body of a request for a chat completion. `items`: the input, and all that was said since.
+
+    `length_field` is how the endpoint calls the limit of an answer. Raises `ConversionError`.
+    """
+    body: JsonObject = {
+        name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES and value is not None
+    }
+    messages: list[JsonValue] = []
+    instructions = params.get("instructions")
+    if instructions:
+        messages.append({"role": "system", "content": instructions})
+    messages += _messages(items)
+    body["messages"] = messages
+    if params.get("max_output_tokens") is not None:
+        body[length_field] = params["max_output_tokens"]
+    if params.get("top_logprobs"):
+        body |= {"logprobs": True, "top_logprobs": params["top_logprobs"]}
+    return body | _tools(params) | _reasoning(params) | _text(params)
+
+
+def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonValue], finish: JsonValue) -> JsonObject:
+    """A response of the Responses API with what one choice of a chat completion says."""
+    reason = _CUT_OFF.get(finish) if isinstance(finish, str) else None
+    return {
+        "id": completion.get("id") or f"resp_{uuid.uuid4().hex}",
+        "object": "response",
+        "created_at": completion.get("created") or 0,
+        "model": completion.get("model"),
+        "status": "incomplete" if reason else "completed",
+        "incomplete_details": {"reason": reason} if reason else None,
+        "output": [*_items(message)],
+        "usage": _usage(completion.get("usage")),
+    }
+
+
+def _messages(items: Iterable[JsonValue]) -> list[JsonValue]:
+    messages: list[JsonValue] = []
+    turn: JsonObject | None = None
+    """The assistant message that is being put together."""
+    for item in items:
+        if not isinstance(item, dict):
+            raise ConversionError(f"the input has {type(item).__name__} in place of a message")
+        kind = item.get("type") or "message"
+        if kind in ("reasoning", "function_call") or (kind, item.get("role")) == ("message", "assistant"):
+            if turn is None or (kind == "reasoning" and turn.keys() & {"content", "tool_calls"}):
+                turn = {"role": "assistant"}
+                messages.append(turn)
+            _add_to_turn(turn, kind, item)
+            continue
+        turn = None
+        messages.append(_message(str(kind), item))
+    for message in messages:
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            message.setdefault("content", None if "tool_calls" in message else "")
+    return messages
+
+
+def _add_to_turn(turn: JsonObject, kind: JsonValue, item: JsonObject) -> None:
+    if kind == "function_call":
+        calls = turn.setdefault("tool_calls", [])
+        assert isinstance(calls, list)
+        function: JsonObject = {"name": item.get("name"), "arguments": item.get("arguments")}
+        calls.append({"id": item.get("call_id"), "type": "function", "function": function})
+        return
+    field = "content" if kind == "message" else "reasoning_content"
+    text = _plain_text(item.get("content")) if kind == "message" else reasoning_text(item)
+    if text or kind == "message":
+        turn[field] = f"{turn.get(field) or ''}{text}"
+
+
+def _message(kind: str, item: JsonObject) -> JsonObject:
+    if kind == "function_call_output":
+        output = item.get("output")
+        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": _plain_text(output)}
+    if kind != "message":
+        raise ConversionError(f"an item of type {kind!r} has no form in Chat Completions: give --api responses")
+    content = item.get("content")
+    if isinstance(content, list):
+        parts = [_part(part) for part in content]
+        plain = [part["text"] for part in parts if part["type"] == "text"]
+        content = "".join(map(str, plain)) if len(plain) == len(parts) else list(parts)
+    message: JsonObject = {"role": item.get("role"), "content": content}
+    return message if "name" not in item else message | {"name": item["name"]}
+
+
+def _part(part: JsonValue) -> JsonObject:
+    """A part of what a user says."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    if isinstance(part, dict) and kind == "input_image" and part.get("image_url"):
+        url = part["image_url"]
+        image = dict(url) if isinstance(url, dict) else {"url": url}
+        return {"type": "image_url", "image_url": image | ({"detail": part["detail"]} if part.get("detail") else {})}
+    raise ConversionError(f"a part of type {kind!r} has no form in Chat Completions: give --api responses")
+
+
+def _plain_text(content: JsonValue) -> str:
+    """The text of a message's content, of a tool's output, or of a refusal in place of it."""
+    if isinstance(content, str):
+        return content
+    found = []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, dict):
+            said = part.get("text") or part.get("refusal")
+            found.append(said if isinstance(said, str) else "")
+    return "".join(found)
+
+
+def reasoning_text(item: Mapping[str, JsonValue]) -> str:
+    """What a reasoning item says: in full where it does, else its summary."""
+    return _plain_text(item.get("content")) or _plain_text(item.get("summary"))
+
+
+def _tools(params: JsonObject) -> JsonObject:
+    given = params.get("tools")
+    if not isinstance(given, list) or not given:
+        return {}
+    tools: list[JsonValue] = []
+    for tool in given:
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        if not isinstance(tool, dict) or kind != "function":
+            raise ConversionError(f"a tool of type {kind!r} has no form in Chat Completions: give --api responses")
+        function: JsonObject = {name: value for name, value in tool.items() if name != "type" and value is not None}
+        tools.append({"type": "function", "function": function})
+    told: JsonObject = {"tools": tools}
+    choice = params.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "function":
+        choice = {"type": "function", "function": {"name": choice.get("name")}}
+    if choice is not None:
+        told["tool_choice"] = choice
+    if params.get("parallel_tool_calls") is not None:
+        told["parallel_tool_calls"] = params["parallel_tool_calls"]
+    return told
+
+
+def _reasoning(params: JsonObject) -> JsonObject:
+    reasoning = params.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+    return {"reasoning_effort": effort} if effort else {}
+
+
+def _text(params: JsonObject) -> JsonObject:
+    text = params.get("text")
+    if not isinstance(text, dict):
+        return {}
+    told: JsonObject = {"verbosity": text["verbosity"]} if text.get("verbosity") else {}
+    form = text.get("format")
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        schema: JsonObject = {name: value for name, value in form.items() if name != "type" and value is not None}
+        told["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif isinstance(form, dict) and form.get("type") not in (None, "text"):
+        told["response_format"] = form
+    return told
+
+
+def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
+    """What one message says, as items. One that says nothing is an empty message: that is the model's answer."""
+    thinking = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(thinking, str) and thinking:
+        summary: list[JsonValue] = [{"type": "summary_text", "text": thinking}]
+        yield {"id": f"rs_{uuid.uuid4().hex}", "type": "reasoning", "summary": summary}
+    calls = message.get("tool_calls")
+    calls = calls if isinstance(calls, list) else []
+    text, refusal = _plain_text(message.get("content")), message.get("refusal")
+    parts: list[JsonValue] = []
+    if text or not (calls or refusal):
+        parts.append({"type": "output_text", "text": text, "annotations": []})
+    if isinstance(refusal, str) and refusal:
+        parts.append({"type": "refusal", "refusal": refusal})
+    if parts:
+        yield {
+            "id": f"msg_{uuid.uuid4().hex}",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": parts,
+        }
+    for call in calls:
+        yield _function_call(call)
+
+
+def _function_call(call: JsonValue) -> JsonObject:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise ConversionError("a tool call of the answer names no function")
+    number = call.get("id") or f"call_{uuid.uuid4().hex}"
+    return {
+        "id": f"fc_{uuid.uuid4().hex}",
+        "type": "function_call",
+        "call_id": number,
+        "name": function["name"],
+        "arguments": function.get("arguments") or "",
+        "status": "completed",
+    }
+
+
+def _usage(usage: JsonValue) -> JsonObject | None:
+    if not isinstance(usage, dict):
+        return None
+    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    if asked is None and answered is None:
+        return None
+    asked, answered = asked or 0, answered or 0
+    return {
+        "input_tokens": asked,
+        "input_tokens_details": {"cached_tokens": _detail(usage, "prompt_tokens_details", "cached_tokens")},
+        "output_tokens": answered,
+        "output_tokens_details": {"reasoning_tokens": _detail(usage, "completion_tokens_details", "reasoning_tokens")},
+        "total_tokens": _count(usage.get("total_tokens")) or asked + answered,
+    }
+
+
+def _detail(usage: JsonObject, details: str, name: str) -> int:
+    given = usage.get(details)
+    return (_count(given.get(name)) if isinstance(given, dict) else None) or 0
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,160 @@
+"""Collects: as many rollouts at a time as asked for, each written as soon as it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from evaluator.formats import Problem
+from evaluator.formats.json_text import decode_json
+from evaluator.interop.nemo_gym.collecting.aggregation import aggregate
+from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Asking, endpoint_for
+from evaluator.interop.nemo_gym.collecting.failures import CollectError, RolloutError
+from evaluator.interop.nemo_gym.collecting.figures import Figures, figures_of
+from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled, key_of
+from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
+from evaluator.interop.nemo_gym.collecting.retrying import Backoff, Retrying
+from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
+from evaluator.interop.nemo_gym.collecting.rows import Plan, materialized
+from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.wire import JsonObject
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What to collect, from whom, and where to."""
+
+    plan: Plan
+    output: Path
+    address: Address
+    api: Api = "responses"
+    server: str | None = None
+    """Address of the resources server; None: nothing is verified."""
+    concurrency: int = 32
+    most_turns: int = 16
+    backoff: Backoff = Backoff()
+    timeout_s: float = 600.0
+    """Of one request, to the model or to the server."""
+    resume: bool = False
+
+
+class Collected(msgspec.Struct):
+    """What one session of collecting came to; the figures are of all that is there."""
+
+    figures: Figures
+    retries: int
+    seconds: float
+    stopped: bool
+    metrics: bool
+    """Whether the server's own figures were kept."""
+
+
+class Watch(Protocol):
+    """Who is told how it goes on."""
+
+    def begins(self, asked: int, done: int) -> None:
+        """So many rollouts there are to be, and so many there are."""
+
+    def rolled(self, record: JsonObject) -> None:
+        """One was made, or failed."""
+
+    def bad_row(self, problem: Problem) -> None:
+        """A row of the input is left out."""
+
+    def notice(self, line: str) -> None:
+        """Something to know."""
+
+
+async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collected:
+    """Collects until all is there or `stop` is set. Raises `CollectError`, `FormatError`, `OSError`."""
+    started = time.monotonic()
+    retrying = Retrying(request.backoff)
+    async with AsyncExitStack() as stack:
+        server = None
+        if request.server is not None:
+            server = await stack.enter_async_context(ResourcesServer(request.server, request.timeout_s, retrying))
+            await server.greet()
+        asking = await stack.enter_async_context(Asking(request.address, request.timeout_s, retrying))
+        files = Files(request.output)
+        output = begin(files, materialized(request.plan, watch.bad_row), resume=request.resume, tell=watch.notice)
+        try:
+            watch.begins(output.inputs, len(output.done))
+            roller = Roller(endpoint_for(request.api, asking), server, request.most_turns)
+            stopped = await _all(_Collection(roller, output, watch), request.concurrency, stop)
+            drop_settled(files, output.done)
+        finally:
+            output.close()
+        has_metrics = False
+        if server is not None and not stopped:
+            has_metrics = await _unless(stop, _aggregated(files, server, watch.notice)) or False
+        figures = figures_of(files, output.inputs, request.plan.repeats)
+    return Collected(figures, retrying.retries, time.monotonic() - started, stopped, has_metrics)
+
+
+class _Collection:
+    """Takes one row after another, and writes what comes of it."""
+
+    def __init__(self, roller: Roller, output: Output, watch: Watch) -> None:
+        self._roller = roller
+        self._output = output
+        self._watch = watch
+        self._wanted: Iterator[bytes] = output.wanted()
+
+    async def work(self) -> None:
+        for line in self._wanted:
+            row = decode_json(line)
+            assert isinstance(row, dict)
+            record = await self._roller.roll(row)
+            written = encoded(record) + b"\n"
+            if FAILURE_CLASS in record:
+                self._output.add_failure(written)
+            else:
+                self._output.add(written)
+                key = key_of(written)
+                assert key is not None
+                self._output.done.add(key)
+            self._watch.rolled(record)
+
+
+async def _all(collection: _Collection, concurrency: int, stop: asyncio.Event) -> bool:
+    """Runs to the end, or until `stop` is set, and tells which it was. Raises what one of its workers raised."""
+    workers = {asyncio.create_task(collection.work()) for _ in range(concurrency)}
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        pending = {*workers, stopping}
+        while not stop.is_set() and pending != {stopping}:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for worker in done & workers:
+                worker.result()
+        return stop.is_set() and any(not worker.done() for worker in workers)
+    finally:
+        for task in (*workers, stopping):
+            task.cancel()
+        await asyncio.gather(*workers, stopping, return_exceptions=True)
+
+
+async def _unless(stop: asyncio.Event, work: Coroutine[None, None, bool]) -> bool | None:
+    """What the work comes to; None where `stop` was set before its end."""
+    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        stopping.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
+
+
+async def _aggregated(files: Files, server: ResourcesServer, tell: Callable[[str], None]) -> bool:
+    try:
+        missing = await aggregate(files, server)
+    except (RolloutError, CollectError, ValueError) as error:
+        missing = f"{files.metrics.name} is left out: {error}"
+    if missing:
+        tell(" ".join(missing.split()))
+    return not missing

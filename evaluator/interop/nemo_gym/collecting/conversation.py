@@ -1,0 +1,87 @@
+"""One rollout's conversation: the model is asked, its tool calls are made, until it calls none."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Final
+
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.interop.nemo_gym.collecting.endpoint import Endpoint
+from evaluator.interop.nemo_gym.collecting.resources import Session
+from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.wire import JsonObject
+from evaluator.model import JsonValue
+
+_REQUIRED: Final[JsonObject] = {
+    "object": "response",
+    "model": "unknown",
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+}
+"""What a response must have for OpenAI's and NeMo Gym's models of it, and not every endpoint sends."""
+_ASKED: Final = ("model", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_output_tokens")
+
+
+async def converse(params: JsonObject, endpoint: Endpoint, session: Session | None, most_turns: int) -> JsonObject:
+    """The last response, with the items of all turns as its `output` and the tokens of all as its `usage`.
+
+    Without a session nobody makes tool calls, so the conversation ends with the first one. Raises `RolloutError`.
+    """
+    given = params["input"]
+    asked: list[JsonValue] = [{"role": "user", "content": given}] if isinstance(given, str) else list(_items(given))
+    said: list[JsonValue] = []
+    usage: JsonValue = None
+    for _ in range(most_turns):
+        response = await endpoint.ask(params, asked + said)
+        output = list(_items(response["output"]))
+        said += output
+        usage = _added(usage, response.get("usage"))
+        calls = [item for item in output if isinstance(item, dict) and item.get("type") == "function_call"]
+        if session is None or not calls or response.get("incomplete_details"):
+            break
+        for call in calls:
+            said.append(await _answered(call, session))
+    return _whole(response, params) | {"output": said, "usage": usage}
+
+
+async def _answered(call: JsonObject, session: Session) -> JsonObject:
+    """The item with what the tool said."""
+    given = call.get("arguments")
+    try:
+        arguments = decode_json(given) if isinstance(given, str) and given.strip() else given or {}
+    except JsonError as error:
+        output = encoded({"error": f"the arguments of this call are {error}"}).decode()
+    else:
+        output = await session.call(str(call.get("name") or ""), arguments)
+    return {"type": "function_call_output", "call_id": call.get("call_id") or call.get("id"), "output": output}
+
+
+def _items(value: JsonValue) -> Iterator[JsonValue]:
+    yield from value if isinstance(value, list) else ()
+
+
+def _added(before: JsonValue, usage: JsonValue) -> JsonValue:
+    """Two counts of tokens as one, number by number; where only one turn has told, what it told."""
+    if isinstance(before, dict) and isinstance(usage, dict):
+        return {name: _added(before.get(name), usage.get(name)) for name in before | usage}
+    if isinstance(before, int | float) and isinstance(usage, int | float):
+        return before + usage
+    return before if usage is None else usage
+
+
+def _whole(response: JsonObject, params: JsonObject) -> JsonObject:
+    """The response with every field that its readers want."""
+    asked: JsonObject = {name: params[name] for name in _ASKED if params.get(name) is not None}
+    asked["tools"] = [_whole_tool(tool) for tool in _items(params.get("tools"))]
+    told = {name: value for name, value in response.items() if value is not None}
+    own: JsonObject = {"id": f"resp_{uuid.uuid4().hex}", "created_at": int(time.time())}
+    return {**response, **own, **_REQUIRED, **asked, **told}
+
+
+def _whole_tool(tool: JsonValue) -> JsonValue:
+    """Two fields of a function may be left out where it is offered, and not where a response tells of it."""
+    if not isinstance(tool, dict) or tool.get("type") != "function":
+        return tool
+    return {"parameters": None, "strict": None, **tool}

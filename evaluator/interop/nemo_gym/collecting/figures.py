@@ -1,0 +1,143 @@
+"""The figures of a collection, from the lines that were written."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.interop.nemo_gym.collecting.files import Files, Key, key_of, lines_of
+from evaluator.interop.nemo_gym.wire import TASK_INDEX
+from evaluator.metrics import Interval, pass_at_k_over_tasks
+from evaluator.model import JsonValue
+
+_FULL_REWARD: Final = 1.0
+_CALL: Final = "function_call"
+
+
+class PassAtK(msgspec.Struct):
+    """pass@k with its 95 % interval; a rollout passes where its reward is 1 or more. `n` counts tasks, or rollouts
+    where there is one task."""
+
+    k: int
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Figures(msgspec.Struct):
+    """What a collection came to. Masked rollouts, and those without a reward, are in no mean."""
+
+    asked: int
+    """Rollouts that there are to be: rows times repeats."""
+    rollouts: int
+    failed: int
+    failures: dict[str, int]
+    """Failed rollouts by `_ng_failure_class`."""
+    masked: int
+    unverified: int
+    """Rollouts without a reward: there was no resources server."""
+    mean_reward: float | None
+    pass_at_k: list[PassAtK]
+    input_tokens: int
+    output_tokens: int
+    counted: int
+    """Rollouts whose tokens the endpoint has counted."""
+    cut_off: int
+    """Rollouts whose last answer the endpoint ended, at `max_output_tokens` mostly."""
+    tool_calls: int
+
+
+class _Response(msgspec.Struct):
+    output: JsonValue = None
+    usage: JsonValue = None
+    incomplete_details: JsonValue = None
+
+
+class _Line(msgspec.Struct):
+    task: int = msgspec.field(name=TASK_INDEX)
+    response: _Response = msgspec.field(default_factory=_Response)
+    reward: float | None = None
+    mask_sample: JsonValue = None
+
+
+class _Failure(msgspec.Struct):
+    kind: str = msgspec.field(name="_ng_failure_class", default="not told")
+
+
+_LINES: Final = msgspec.json.Decoder(_Line)
+_FAILURES: Final = msgspec.json.Decoder(_Failure)
+
+
+def figures_of(files: Files, asked: int, repeats: int) -> Figures:
+    """Reads the rollouts and the failures once, one line at a time."""
+    told = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0)
+    rewards = 0.0
+    graded: Counter[int] = Counter()
+    passed: Counter[int] = Counter()
+    for line in _lines(files):
+        told.rollouts += 1
+        _count_response(told, line.response)
+        if line.mask_sample:
+            told.masked += 1
+        elif line.reward is None:
+            told.unverified += 1
+        else:
+            rewards += line.reward
+            graded[line.task] += 1
+            passed[line.task] += line.reward >= _FULL_REWARD
+    told.failures = dict(_failures(files).most_common())
+    told.failed = sum(told.failures.values())
+    if graded:
+        told.mean_reward = rewards / graded.total()
+        n, c = np.array([*graded.values()]), np.array([passed[task] for task in graded])
+        intervals = ((k, pass_at_k_over_tasks(n, c, k)) for k in sorted({1, repeats}))
+        told.pass_at_k = [_plain(k, interval) for k, interval in intervals if interval.n]
+    return told
+
+
+def _count_response(told: Figures, response: _Response) -> None:
+    items = response.output if isinstance(response.output, list) else []
+    told.tool_calls += sum(isinstance(item, dict) and item.get("type") == _CALL for item in items)
+    told.cut_off += bool(response.incomplete_details)
+    if isinstance(response.usage, dict):
+        told.counted += 1
+        told.input_tokens += _tokens(response.usage.get("input_tokens"))
+        told.output_tokens += _tokens(response.usage.get("output_tokens"))
+
+
+def _tokens(value: JsonValue) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _lines(files: Files) -> Iterator[_Line]:
+    for raw in lines_of(files.output):
+        try:
+            yield _LINES.decode(raw)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            try:
+                yield msgspec.convert(decode_json(raw), _Line)
+            except (JsonError, msgspec.ValidationError):
+                continue  # told of when the collection was gone on with
+
+
+def _failures(files: Files) -> Counter[str]:
+    if not files.failures.exists():
+        return Counter()
+    last: dict[Key, str] = {}
+    for raw in lines_of(files.failures):
+        key = key_of(raw)
+        if key is not None:
+            last[key] = _FAILURES.decode(raw).kind
+    return Counter(last.values())
+
+
+def _plain(k: int, interval: Interval) -> PassAtK:
+    value, low, high = (None if math.isnan(bound) else bound for bound in interval[:3])
+    return PassAtK(k, value, low, high, interval.n)

@@ -1,0 +1,239 @@
+"""The files of a collection: what is asked, what came of it, and what failed. Only ever whole lines are added."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.nemo_gym_sidecars import aggregate_metrics_path, failures_path, materialized_inputs_path
+from evaluator.interop.nemo_gym.collecting.failures import CollectError
+from evaluator.interop.nemo_gym.wire import ROLLOUT_INDEX, TASK_INDEX
+
+Key = tuple[int, int]
+"""Task index and rollout index: which rollout it is."""
+
+_CHUNK: Final = 1 << 20
+_PACKED: Final = (".gz", ".zst")
+
+
+class Files(msgspec.Struct, frozen=True):
+    """Where they lie, by NeMo Gym's names."""
+
+    output: Path
+
+    @property
+    def inputs(self) -> Path:
+        return materialized_inputs_path(self.output)
+
+    @property
+    def failures(self) -> Path:
+        return failures_path(self.output)
+
+    @property
+    def metrics(self) -> Path:
+        return aggregate_metrics_path(self.output)
+
+
+class _Numbers(msgspec.Struct):
+    """What names the rollout of a line; the rest of it is passed over."""
+
+    task: int = msgspec.field(name=TASK_INDEX)
+    rollout: int = msgspec.field(name=ROLLOUT_INDEX)
+
+
+_NUMBERS: Final = msgspec.json.Decoder(_Numbers)
+
+
+def key_of(line: bytes) -> Key | None:
+    """Which rollout a line is of; None where it is none."""
+    try:
+        numbers = _NUMBERS.decode(line)
+        return numbers.task, numbers.rollout
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _slow_key(line)
+
+
+def _slow_key(line: bytes) -> Key | None:
+    """Of a line that holds NaN, a large number or half a surrogate pair."""
+    try:
+        value = decode_json(line)
+    except JsonError:
+        return None
+    task, rollout = (value.get(TASK_INDEX), value.get(ROLLOUT_INDEX)) if isinstance(value, dict) else (None, None)
+    return (task, rollout) if isinstance(task, int) and isinstance(rollout, int) else None
+
+
+class Output:
+    """The files while a collection goes on: locked, and open at their ends."""
+
+    def __init__(self, files: Files, rollouts: FileIO, done: set[Key], inputs: int) -> None:
+        self.files = files
+        self.done = done
+        """The rollouts that are there."""
+        self.inputs = inputs
+        """How many rollouts there are to be."""
+        self._rollouts = rollouts
+        self._failures: FileIO | None = None
+
+    def wanted(self) -> Iterator[bytes]:
+        """The inputs of the rollouts that are not there."""
+        for line in lines_of(self.files.inputs):
+            if key_of(line) not in self.done:
+                yield line
+
+    def add(self, line: bytes) -> None:
+        """Adds a rollout."""
+        _write(self._rollouts, line)
+
+    def add_failure(self, line: bytes) -> None:
+        """Adds one that failed."""
+        if self._failures is None:
+            _mend_end(self.files.failures)
+            self._failures = _locked(self.files.failures)
+        _write(self._failures, line)
+
+    def close(self) -> None:
+        self._rollouts.close()
+        if self._failures is not None:
+            self._failures.close()
+
+
+def begin(files: Files, rows: Iterable[bytes], *, resume: bool, tell: Callable[[str], None]) -> Output:
+    """Makes the files, or goes on with those that are there. `tell` hears of lines that are passed over.
+
+    Raises `CollectError` where they are somebody else's, `OSError` where they can't be written.
+    """
+    if files.output.suffix in _PACKED:
+        raise CollectError(
+            f"--output {files.output}: lines are added to it, so it can't be packed: leave out the ending"
+        )
+    there = [path for path in (files.output, files.inputs, files.failures) if path.exists()]
+    if there and not resume:
+        raise CollectError(f"{there[0]} is there already: give --resume to go on with it, or another --output")
+    if not files.inputs.exists() and files.output.exists() and files.output.stat().st_size:
+        raise CollectError(f"{files.inputs} is gone, so what to go on with can't be told: give another --output")
+    files.output.parent.mkdir(parents=True, exist_ok=True)
+    rollouts = _locked(files.output)
+    try:
+        count = _keep_inputs(files, rows)
+        _mend_end(files.output)
+        return Output(files, rollouts, _done(files.output, tell), count)
+    except BaseException:
+        if not files.inputs.exists():
+            files.output.unlink(missing_ok=True)
+        rollouts.close()
+        raise
+
+
+def drop_settled(files: Files, done: set[Key]) -> None:
+    """Leaves the failures of those rollouts alone that are still missing, the last one of each."""
+    if not files.failures.exists():
+        return
+    last = {key: line for line in lines_of(files.failures) if (key := key_of(line)) is not None and key not in done}
+    if not last:
+        files.failures.unlink()
+        return
+    _replace(files.failures, last.values())
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file, with their ends."""
+    with path.open("rb") as file:
+        yield from file
+
+
+def _keep_inputs(files: Files, rows: Iterable[bytes]) -> int:
+    """Writes the inputs, all or none, and counts them. Those that are there must be the first of them."""
+    before = lines_of(files.inputs) if files.inputs.exists() else iter(())
+
+    def checked() -> Iterator[bytes]:
+        for number, (old, new) in enumerate(itertools.zip_longest(before, rows), start=1):
+            if new is None or (old is not None and old != new and _value(old) != _value(new)):
+                raise CollectError(
+                    f"{files.inputs}:{number}: was begun with other rows or options than these: give the same"
+                    " --input, --model, --num-repeats and sampling options, or another --output"
+                )
+            yield new
+
+    return _replace(files.inputs, checked())
+
+
+def _value(line: bytes) -> object:
+    try:
+        return decode_json(line)
+    except JsonError:
+        return None
+
+
+def _replace(path: Path, lines: Iterable[bytes]) -> int:
+    """Writes a file all at once, and counts its lines: whoever looks sees the old one or the whole new one."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    count = 0
+    try:
+        with new.open("wb") as file:
+            for count, line in enumerate(lines, start=1):  # noqa: B007 - the last count is wanted
+                file.write(line)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+    return count
+
+
+def _done(output: Path, tell: Callable[[str], None]) -> set[Key]:
+    done: set[Key] = set()
+    for number, line in enumerate(lines_of(output), start=1):
+        key = key_of(line)
+        if key is not None:
+            done.add(key)
+        elif line.strip():
+            tell(f"{output}:{number}: no whole rollout: it is passed over, and asked for again")
+    return done
+
+
+def _mend_end(path: Path) -> None:
+    """Completes the last line, or takes it away where it was cut off as it was written."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        begin, tail = size, b""
+        while begin and b"\n" not in tail:
+            end, begin = begin, max(0, begin - _CHUNK)
+            file.seek(begin)
+            tail = file.read(end - begin) + tail
+        last = tail.rpartition(b"\n")[2]
+        if not last:
+            return
+        if key_of(last) is None:
+            file.truncate(size - len(last))
+        else:
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+
+
+def _locked(path: Path) -> FileIO:
+    """Open at its end, and nobody else's: two collections would write every rollout twice."""
+    file = path.open("ab", buffering=0)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise CollectError(
+            f"{path}: another collection writes it: wait for its end, or give another --output"
+        ) from None
+    return file
+
+
+def _write(file: FileIO, line: bytes) -> None:
+    """At once, so that an end at any moment cuts off one line at most."""
+    rest = memoryview(line)
+    while rest:
+        rest = rest[file.write(rest) :]

@@ -1,0 +1,107 @@
+"""The rows to collect, as NeMo Gym materialises them: each row once a repeat, with the numbers that name a rollout."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evaluator.formats import FormatError, Problem
+from evaluator.formats.containers import open_container
+from evaluator.formats.nemo_gym_writing import DEFAULT_AGENT, task_row
+from evaluator.formats.rows import Row, read_rows
+from evaluator.interop.nemo_gym.collecting.failures import CollectError
+from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
+from evaluator.model import JsonValue, RecordError, Task
+
+_AGENT_TYPE: Final = "responses_api_agents"
+_NOT_ASKED: Final = ("stream", "stream_options", "background")
+"""An answer comes whole, and at once."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What to collect."""
+
+    rows: Path
+    repeats: int = 1
+    limit: int | None = None
+    """The first rows alone."""
+    overrides: dict[str, JsonValue] = {}
+    """Fields of `responses_create_params` in place of the rows' own: the model, the temperature."""
+
+
+def materialized(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[bytes]:
+    """A line for each rollout: the repeats of a row one after another. `tell` hears of rows that are left out.
+
+    Equal rows are one task, whose repeats are counted on, as NeMo Gym counts them. Raises `FormatError` where no row
+    can be used, `CollectError` where a row names no model and nobody else does.
+    """
+    numbers: dict[bytes, int] = {}
+    repeats: Counter[int] = Counter()
+    for line, row in itertools.islice(_usable(plan, tell), plan.limit):
+        digest = hashlib.blake2b(encoded(row), digest_size=16).digest()
+        given = row.get(TASK_INDEX)
+        task = given if _is_index(given) else numbers.setdefault(digest, len(numbers))
+        assert isinstance(task, int)
+        asked = _prepared(row, plan, line)
+        for _ in range(plan.repeats):
+            yield encoded(asked | {TASK_INDEX: task, ROLLOUT_INDEX: repeats[task]}) + b"\n"
+            repeats[task] += 1
+    if not repeats:
+        raise FormatError(f"{plan.rows}: no row can be collected: give responses_create_params with an input in each")
+
+
+def _usable(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[tuple[int, JsonObject]]:
+    with open_container(plan.rows) as container:
+        for row in read_rows(container):
+            if isinstance(row, Problem):
+                tell(row)
+                continue
+            try:
+                yield row.line, _checked(row)
+            except RecordError as error:
+                tell(Problem(container.path, row.line, str(error)))
+
+
+def _checked(row: Row) -> JsonObject:
+    """The row, or what NeMo Gym's would be of a native task. Raises `RecordError`."""
+    fields = row.fields
+    if "responses_create_params" not in fields and isinstance(fields.get("prompt"), str):
+        return task_row(Task.from_row(fields))
+    params = fields.get("responses_create_params")
+    if not isinstance(params, dict):
+        raise RecordError('responses_create_params is missing: give {"input": [{"role": "user", "content": "..."}]}')
+    given = params.get("input")
+    is_list = isinstance(given, list) and bool(given) and all(isinstance(item, dict) for item in given)
+    if not is_list and not (isinstance(given, str) and given):
+        raise RecordError("responses_create_params.input is neither text nor a list of messages: give what is asked")
+    reference = fields.get(AGENT_REF)
+    if reference is not None and not (isinstance(reference, dict) and isinstance(reference.get("name"), str)):
+        raise RecordError('agent_ref has no name: give {"name": "..."}, or leave it out')
+    return fields
+
+
+def _prepared(row: JsonObject, plan: Plan, line: int) -> JsonObject:
+    given = row["responses_create_params"]
+    assert isinstance(given, dict)
+    params = {name: value for name, value in given.items() if name not in _NOT_ASKED} | plan.overrides
+    if not isinstance(params.get("model"), str):
+        raise CollectError(f"{plan.rows}:{line}: the row names no model: give --model NAME")
+    agent = row.get(AGENT_REF) or _agent(row)
+    return row | {"responses_create_params": params, AGENT_REF: agent}
+
+
+def _agent(row: JsonObject) -> JsonObject:
+    """Who is said to have made the rollouts: whom the row names (0.7), else ours."""
+    source = row.get("task_source")
+    return {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
+
+
+def _is_index(value: JsonValue) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

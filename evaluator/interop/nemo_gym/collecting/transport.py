@@ -1,0 +1,165 @@
+"""One HTTP request, bounded in time and size, and what comes back; or why nothing does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterable, Mapping
+from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.interop.nemo_gym.collecting.failures import CollectError, FailureClass, TransientError
+from evaluator.model import JsonValue
+
+_LARGEST: Final = 64 * 2**20
+_KEPT_OPEN_S: Final = 2.0
+"""Less than servers keep an idle connection, so that none is used while its other end is being closed."""
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_JSON: Final = {"content-type": "application/json", "accept": "application/json"}
+
+
+class UnreachableError(TransientError):
+    """Nothing listens there: whoever did has ended."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What came back, whatever its status."""
+
+    status: int
+    body: bytes
+    retry_after_s: float | None
+    cookies: dict[str, str]
+    headers: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> JsonValue:
+        """The body's value. Raises `JsonError`."""
+        return decode_json(self.body)
+
+
+class Transport:
+    """Requests to one address. Cookies are the caller's: nothing is kept from one request to the next."""
+
+    def __init__(
+        self, who: str, address: str, *, timeout_s: float, kind: FailureClass, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """`who` is named in messages; `kind` is the failure's where nothing comes back."""
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise CollectError(f"{who}: {address!r} is no address: give for instance http://127.0.0.1:8000")
+        self.who = f"{who} at {parts.netloc.rpartition('@')[2]}"
+        self._address = address.rstrip("/")
+        self._timeout_s = timeout_s
+        self._kind = kind
+        self._client = httpx2.AsyncClient(
+            headers=dict(headers or {}),
+            timeout=None,  # the whole request has one limit, in `_send`
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_OPEN_S),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            trust_env=parts.hostname not in _LOOPBACK,  # a proxy knows nothing of this machine's own servers
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    async def get(self, path: str) -> Reply:
+        """Raises as `post` does."""
+        return await self._send("GET", path, b"", {})
+
+    async def post(
+        self, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str] | None = None
+    ) -> Reply:
+        """Raises `TransientError` where nothing comes back (`UnreachableError` where nobody listens), `CollectError`
+        where the request can't be made at all."""
+        return await self._send("POST", path, content, cookies or {})
+
+    async def _send(
+        self, method: str, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str]
+    ) -> Reply:
+        headers = dict(_JSON)
+        if cookies:
+            headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        try:
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._client.stream(method, self._address + path, content=content, headers=headers) as response,
+            ):
+                return _reply(response, await self._read(response))
+        except (TimeoutError, httpx2.TimeoutException):
+            raise TransientError(self._kind, f"{self.who} did not answer in {self._timeout_s:g} s") from None
+        except httpx2.ConnectError as error:
+            raise UnreachableError(self._kind, f"{self.who} can't be reached: {_why(error)}") from None
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError) as error:
+            raise CollectError(f"{self.who} can't be asked: {_why(error)}") from None
+        except httpx2.HTTPError as error:
+            raise TransientError(self._kind, f"the connection to {self.who} broke: {_why(error)}") from None
+
+    async def _read(self, response: httpx2.Response) -> bytes:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > _LARGEST:
+                raise TransientError(self._kind, f"what {self.who} answered is larger than {_LARGEST // 2**20} MiB")
+        return bytes(body)
+
+
+def encoded(value: object) -> bytes:
+    """JSON on one line, also of what has no UTF-8 (half a surrogate pair) or is too large a number for most."""
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeError, OverflowError, RecursionError, msgspec.MsgspecError):
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def told_by(reply: Reply) -> str:
+    """What a refusal says, in whichever of the usual places it stands."""
+    try:
+        value = reply.json()
+    except JsonError:
+        return reply.text
+    for name in ("error", "detail", "message"):
+        if isinstance(value, dict) and value.get(name):
+            value = value[name]
+    return value if isinstance(value, str) else encoded(value).decode("utf-8", "replace")
+
+
+def _reply(response: httpx2.Response, body: bytes) -> Reply:
+    given = (header.partition(";")[0].partition("=") for header in response.headers.get_list("set-cookie"))
+    return Reply(
+        status=response.status_code,
+        body=body,
+        retry_after_s=_seconds(response.headers.get("retry-after")),
+        cookies={name.strip(): value.strip() for name, _, value in given},
+        headers=response.headers,
+    )
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Of a `Retry-After` header: seconds, or a date."""
+    if retry_after is None:
+        return None
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - NaN is no time
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__

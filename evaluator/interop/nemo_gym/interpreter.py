@@ -1,0 +1,130 @@
+"""A Python in the sandbox that keeps its names from one piece of code to the next, as a notebook does."""
+
+from __future__ import annotations
+
+import threading
+
+from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse
+from evaluator.model import Limits
+from evaluator.sandbox import Execution, FaultError, Outcome, Program, Sandbox, Settings, Status, encoded_call
+
+OUTPUT_CHARACTERS = 65_536
+KILLED = -9
+
+_LIMITS = {Status.TIME: "time", Status.MEMORY: "memory", Status.OUTPUT: "output"}
+
+_SOURCE = '''
+import io, linecache, sys, traceback
+
+_names = {"__name__": "__main__", "__builtins__": __builtins__}
+_count = 0
+
+
+def step(source, stdin):
+    """Runs one piece; what a program would end with."""
+    global _count
+    _count += 1
+    name = f"<cell {_count}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    sys.stdin = io.StringIO(stdin)
+    try:
+        exec(compile(source, name, "exec"), _names)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return int(end.code or 0)
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        trace = error.__traceback__
+        error.__traceback__ = trace.tb_next if trace is not None else None
+        traceback.print_exception(error)
+        return 1
+    return 0
+'''
+
+
+class Interpreter:
+    """One session's, in a sandbox of its own. Safe to call from several threads: one piece runs at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._execution: Execution | None = None
+
+    def run(self, code: str, stdin: str) -> ExecuteCodeResponse:
+        """Runs one piece of code. `state` says whether what was defined before was there, and still is afterwards.
+
+        Raises `FaultError`, `SandboxUnavailable`: what was defined before is gone then.
+        """
+        with self._lock:
+            first = self._execution is None
+            execution = self._execution or self._begin()
+            try:
+                outcome = execution.run(encoded_call((code, stdin), {}), wall_s=self._limits.wall_s)
+                if outcome.status is Status.FAULT:
+                    raise FaultError(outcome.message)
+            except BaseException:
+                self._end()
+                raise
+            answer = answer_of(outcome)
+            if outcome.status is not Status.ANSWERED:
+                self._end()
+                answer.state = "lost"
+                answer.stderr += "What was defined before in this session is gone.\n"
+                return answer
+            answer.returncode = outcome.value if isinstance(outcome.value, int) else 1
+            answer.state = "new" if first else "kept"
+            return answer
+
+    def close(self) -> None:
+        """Ends it, also in the midst of a run."""
+        if self._sandbox is not None:
+            self._sandbox.abort()
+        with self._lock:
+            self._end()
+
+    def _begin(self) -> Execution:
+        self._sandbox = Sandbox(Settings())
+        try:
+            self._execution = self._sandbox.execute(Program(_SOURCE, "step"), self._limits)
+        except BaseException:
+            self._end()
+            raise
+        return self._execution.__enter__()
+
+    def _end(self) -> None:
+        execution, sandbox = self._execution, self._sandbox
+        self._execution = self._sandbox = None
+        try:
+            if execution is not None:
+                execution.__exit__(None, None, None)
+        finally:
+            if sandbox is not None:
+                sandbox.close()
+
+
+def answer_of(outcome: Outcome) -> ExecuteCodeResponse:
+    """What a program did, as a model is told of it."""
+    stderr = outcome.stderr.text()[:OUTPUT_CHARACTERS]
+    limit = _LIMITS.get(outcome.status)
+    if limit is not None:
+        stderr += f"Killed: the {limit} limit was passed.\n"
+    elif outcome.status in (Status.DIED, Status.REJECTED):
+        stderr += f"Killed: {outcome.message}\n"
+    elif outcome.failure is not None and not stderr:  # it does not compile: Python says so before there is a stderr
+        stderr = f"line {outcome.failure.line}: {outcome.failure.type}: {outcome.failure.message}\n"
+    return ExecuteCodeResponse(
+        stdout=outcome.stdout.text()[:OUTPUT_CHARACTERS],
+        stderr=stderr,
+        returncode=_returncode(outcome),
+        limit=limit,
+    )
+
+
+def _returncode(outcome: Outcome) -> int:
+    if outcome.status is Status.ANSWERED:
+        return outcome.exit_status or 0
+    if outcome.status in (Status.RAISED, Status.NOT_LOADED):
+        return 1
+    return outcome.exit_status or KILLED

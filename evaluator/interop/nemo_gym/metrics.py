@@ -1,0 +1,197 @@
+"""The figures of NeMo Gym's `POST /aggregate_metrics`, as its release 0.7.0 makes them for code_gen's server.
+
+Sources: `nemo_gym/reward_profile.py` and `resources_servers/code_gen/app.py` there; key by key the same, but for W&B's
+histograms, which no wire carries, and for these rollouts:
+
+- A rollout that measures nothing is in no figure of quality, and is counted as `coverage/masked_rollouts`: here those
+  with `mask_sample`, as there, and also those whose verdict is `unknown` or `sandbox_error` and those whose reward is
+  no finite number. There, the former count with the reward that they carry, the latter end the request with an error.
+- Rollouts without a task index are of one task when their prompts are equal, and a repeat that is missing or taken gets
+  the next free number. There, both are 0, and two with the same pair end the request with an error.
+- Rollouts are put in the order of task and repeat first. There, the n-th of a task is the n-th that was sent.
+- What no float holds (NaN, infinite, beyond 1e308) is no number, and no figure is NaN or infinite.
+
+Releases that do not know `mask_sample` (0.4.0 is one) count masked rollouts with the 0 that they carry, in every
+figure, and average the mark itself as `mean/mask_sample`. They have no coverage, nothing by or across repeats, no
+`perf_summary` and no `num_repeats`; what else they have is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from pydantic import JsonValue
+
+from evaluator.interop.nemo_gym import _pass_at_k
+from evaluator.interop.nemo_gym._measured import Placed, Row, account, is_measured, numbers, placed
+from evaluator.interop.nemo_gym._perf_summary import perf_summary
+from evaluator.interop.nemo_gym._spread import described, quartiles, spread
+from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
+
+_HEADLINES: Final = ("pass@1[avg-of-{}]", "pass@{}", "majority@{}")
+_TOKENS: Final = ("mean/input_tokens", "mean/output_tokens")
+_ENDS_OF_SPREADS: Final = (
+    *("max", "min", "median", "p5", "p25", "p75", "p95"),
+    *("ci_low_95", "ci_high_95", "ci_lower", "ci_upper", "_ng_attempt_index"),
+    *("std_dev_across_runs", "std_err_across_runs", "avg_sample_std_dev"),
+)
+_NO_ESTIMATE: Final = (
+    *(f"/{end}" for end in _ENDS_OF_SPREADS),
+    *("_ci_lower", "_ci_upper", "_ci95_lower", "_ci95_upper"),
+)
+"""How the name of a field ends whose mean is no estimate by itself, so that none is made across repeats."""
+
+
+def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
+    """The figures of verified rollouts: by task, over all, by repeat, and those to look at first.
+
+    Raises nothing that a row could cause. Nothing in the answer is NaN, infinite, or of NumPy.
+    """
+    if not responses:
+        return AggregateMetrics()
+    rollouts = placed(responses)
+    measured = [rollout for rollout in rollouts if is_measured(rollout.row)]
+    coverage = _coverage(rollouts, measured)
+    performance = perf_summary(responses)
+    if not measured:
+        return AggregateMetrics(agent_metrics={**coverage}, key_metrics={**coverage}, perf_summary=performance)
+    tasks = _by_task(measured)
+    repeats = _repeat_level(measured)
+    agent_metrics: JsonObject = {
+        **_described(measured),
+        **_across_repeats(repeats),
+        **coverage,
+        **compute_metrics([[rollout.row for rollout in task] for task in tasks]),
+        "num_repeats": len({rollout.repeat for rollout in rollouts}),
+    }
+    return AggregateMetrics(
+        group_level_metrics=[_group_level(task) for task in tasks],
+        agent_metrics=agent_metrics,
+        key_metrics={**key_metrics(agent_metrics), **coverage},
+        perf_summary=performance,
+        repeat_level_metrics=repeats,
+    )
+
+
+def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
+    """What code_gen's server adds to `agent_metrics`: pass@k, majority@k, `pass@1[avg-of-k]`, `no_answer` and how they
+    spread, over all tasks and by `difficulty`; in percent, the spread within a task as a share.
+
+    `tasks`: the verified rollouts of each. Those that measure nothing are left out here as well, for releases that hand
+    them over. A rollout is right when its reward is above 0.
+    """
+    measured = [kept for task in tasks if (kept := [row for row in task if is_measured(row)])]
+    if not measured:
+        return {}
+    return {
+        **_pass_at_k.of_tasks(measured),
+        **_pass_at_k.deviations(measured),
+        **_pass_at_k.by_difficulty(measured),
+    }
+
+
+def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
+    """Those to look at first: the mean tokens, and what is right by pass@1, pass@k and majority@k at the largest k.
+
+    Of the subsets, whose names begin with a lower-case letter, pass@1.
+    """
+    found = {name: agent_metrics[name] for name in _TOKENS if name in agent_metrics}
+    for pattern in _HEADLINES:
+        found |= _at_largest_k(agent_metrics, pattern)
+    for subset in {name.split("/pass@")[0] for name in agent_metrics if "/pass@" in name and name[0].islower()}:
+        found |= _at_largest_k(agent_metrics, f"{subset}/{_HEADLINES[0]}")
+    return found
+
+
+def _at_largest_k(agent_metrics: Mapping[str, JsonValue], pattern: str) -> JsonObject:
+    before, after = map(re.escape, pattern.split("{}"))
+    matches = (re.fullmatch(rf"{before}(\d+){after}/accuracy", name, re.DOTALL) for name in agent_metrics)
+    name = max((match for match in matches if match), key=lambda match: int(match[1]), default=None)
+    return {} if name is None else {name[0]: agent_metrics[name[0]]}
+
+
+def _coverage(rollouts: Sequence[Placed], measured: Sequence[Placed]) -> dict[str, int]:
+    """How much the figures are made of; nothing where that is all."""
+    if len(measured) == len(rollouts):
+        return {}
+    tasks = len({rollout.task for rollout in measured})
+    return {
+        "coverage/measured_rollouts": len(measured),
+        "coverage/masked_rollouts": len(rollouts) - len(measured),
+        "coverage/measured_tasks": tasks,
+        "coverage/fully_masked_tasks": len({rollout.task for rollout in rollouts}) - tasks,
+    }
+
+
+def _by_task(rollouts: Iterable[Placed]) -> list[list[Placed]]:
+    return [list(task) for _, task in groupby(rollouts, key=attrgetter("task"))]
+
+
+def _group_level(task: Sequence[Placed]) -> JsonObject:
+    """A task's figures. No rollout of it is missing: who asks sends what there is."""
+    return {
+        TASK_INDEX: task[0].task,
+        **_described(task),
+        "sample": {AGENT_REF: {"name": "agent"}},
+        "num_rollouts": len(task),
+        "expected_num_rollouts": len(task),
+        "missing_num_rollouts": 0,
+        "reward_profile_completion_pct": 100.0,
+        "rollout_infos": [account(rollout) for rollout in task],
+    }
+
+
+def _columns(rollouts: Iterable[Placed]) -> dict[str, list[float]]:
+    columns: dict[str, list[float]] = {}
+    for rollout in rollouts:
+        for name, value in numbers(rollout.row).items():
+            columns.setdefault(name, []).append(value)
+    return columns
+
+
+def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
+    return {
+        f"{figure}/{name}": value
+        for name, values in _columns(rollouts).items()
+        for figure, value in described(values, len(rollouts)).items()
+    }
+
+
+def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
+    """The figures of each repeat over all tasks; none where there is one repeat."""
+    tasks = len({rollout.task for rollout in measured})
+    by_repeat: dict[int, list[Placed]] = {}
+    for rollout in measured:
+        by_repeat.setdefault(rollout.repeat, []).append(rollout)
+    if len(by_repeat) == 1:
+        return []
+    levels: list[JsonObject] = []
+    for repeat, rollouts in sorted(by_repeat.items()):
+        level: JsonObject = {
+            ROLLOUT_INDEX: repeat,
+            "sample_count": len(rollouts),
+            "missing_count": tasks - len(rollouts),
+        }
+        for name, values in _columns(rollouts).items():
+            figures = spread(values, "sem") | quartiles(values)
+            level |= {f"{figure}/{name}": value for figure, value in figures.items()}
+        levels.append(level)
+    return levels
+
+
+def _across_repeats(levels: Sequence[JsonObject]) -> dict[str, float]:
+    """How the means of the repeats are spread, a repeat being one observation."""
+    means: dict[str, list[float]] = {}
+    for level in levels:
+        for name, value in level.items():
+            if name.startswith("mean/") and not name.endswith(_NO_ESTIMATE) and isinstance(value, float):
+                means.setdefault(name, []).append(value)
+    return {
+        f"{figure}_across_repeats/{name}": value
+        for name, values in means.items()
+        for figure, value in spread(values, "se").items()
+    }

@@ -1,0 +1,306 @@
+"""Tries on a running resource server what a trainer will ask of it, and what goes wrong in practice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from pydantic import JsonValue
+
+from evaluator.interop.nemo_gym.asking import Answer, Client, NoAnswerError, response_of, response_with
+from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
+
+_HEALTH: Final = ("/", "/health", "/healthz", "/livez", "/readyz")
+_NOT_THERE: Final = (404, 405)
+_HUGE: Final = 300_000
+_FULL: Final = 1.0
+_SHOWN: Final = 3
+_ASKED: Final = "responses_create_params"
+_NOT_OF_METRICS: Final = (_ASKED, "response")
+_OTHERS_ANSWER: Final = "```python\npass\n```"
+_ANSWERS: Final = ("answer", "expected_answer", "reference_answer")
+
+
+class Status(StrEnum):
+    """What a check came to. A warning may be as it is meant; the others leave no room."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check, and what was seen."""
+
+    check: str
+    status: Status
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a dataset, where it stands, and a response that a model gave to it, where one is known."""
+
+    place: str
+    fields: JsonObject
+    response: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server, and the rows it is tried with."""
+
+    url: str
+    rows: list[Row]
+    timeout: float
+
+    def client(self) -> Client:
+        return Client(self.url, self.timeout)
+
+    def verify(self, fields: JsonObject, response: JsonObject) -> Answer:
+        """As an agent does: the session is begun with the row, and asked for the reward."""
+        client = self.client()
+        client.post("/seed_session", fields)
+        return client.post("/verify", {**fields, "response": response})
+
+
+def check_server(server: Server) -> Iterator[Finding]:
+    """Every check, one by one. No answer at all is a failed check like another."""
+    for name, check in _CHECKS.items():
+        try:
+            status, seen = check(server)
+        except NoAnswerError as error:
+            status, seen = Status.FAILED, str(error)
+        yield Finding(name, status, seen)
+
+
+Result = tuple[Status, str]
+
+
+def _health(server: Server) -> Result:
+    answers = {path: server.client().get(path) for path in _HEALTH}
+    broken = [f"{path}: {answer}" for path, answer in answers.items() if answer.servers_fault]
+    if broken:
+        return Status.FAILED, broken[0]
+    missing = [path for path, answer in answers.items() if not answer.good]
+    # NeMo Gym waits until something answers on /, whatever it says.
+    return Status.OK, f"not there, and not needed: {', '.join(missing)}" if missing else "all five answer"
+
+
+def _seed_session(server: Server) -> Result:
+    return _good(server.client().post("/seed_session", server.rows[0].fields))
+
+
+def _verify(server: Server) -> Result:
+    row = server.rows[0]
+    answer = server.verify(row.fields, _response(row))
+    if not answer.good:
+        return Status.FAILED, str(answer)
+    missing = [name for name in (_ASKED, "response", "reward") if name not in answer.fields]
+    if missing:
+        return Status.FAILED, f"no {', '.join(missing)} in the answer, which agents ask for: echo the request"
+    return Status.OK, f"reward {answer.fields['reward']}"
+
+
+def _aggregate_metrics(server: Server) -> Result:
+    rollouts = []
+    for index, row in enumerate(server.rows[:_SHOWN]):
+        told = server.verify(row.fields, _response(row)).fields
+        kept = {name: value for name, value in told.items() if name not in _NOT_OF_METRICS}
+        rollouts.append({"reward": 0.0, **kept, "_ng_task_index": index, "_ng_rollout_index": 0, "response": {}})
+    answer = server.client().post("/aggregate_metrics", {"verify_responses": rollouts})
+    if answer.good and not isinstance(answer.fields.get("agent_metrics"), dict):
+        return Status.FAILED, "no agent_metrics in the answer"
+    return _good(answer)
+
+
+def _reverify_mode(server: Server) -> Result:
+    answer = server.client().get("/reverify_mode")
+    if answer.status in _NOT_THERE:
+        return Status.SKIPPED, "not there; NeMo Gym has it from 0.5"
+    if answer.good and answer.body in set(ReverifyMode):
+        return Status.OK, str(answer.body)
+    return Status.FAILED, f"{answer}: give one of {', '.join(ReverifyMode)}"
+
+
+def _close_session(server: Server) -> Result:
+    client = server.client()
+    session: JsonObject = {"resources_session_id": "test-server"}
+    client.post("/seed_session", {**server.rows[0].fields, **session})
+    episode: JsonObject = {"rollout_id": "test-server", "attempt": 0}
+    answer = client.post("/close_session", {**session, "episode_id": episode})
+    if answer.status in _NOT_THERE:
+        return Status.SKIPPED, "not there; only Environment Servers ask for it"
+    return _good(answer)
+
+
+def _rewards(server: Server) -> Result:
+    """A finite number for each row; one that measures nothing says why."""
+    wrong: list[str] = []
+    odd: list[str] = []
+    rewards = []
+    for row in server.rows:
+        answer = server.verify(row.fields, _response(row))
+        reward = _reward(answer)
+        if reward is None:
+            wrong.append(f"{row.place}: {_no_reward(answer)}")
+        elif answer.fields.get("mask_sample") is True:
+            why = answer.fields.get("failure_reason") or answer.fields.get("failure_kind")
+            (odd if why else wrong).append(f"{row.place}: masked: {why or 'no failure_reason'}")
+        else:
+            rewards.append(reward)
+    if wrong:
+        return Status.FAILED, "; ".join(wrong[:_SHOWN])
+    if odd:
+        return Status.WARNING, "; ".join(odd[:_SHOWN])
+    told = f"{min(rewards):g} to {max(rewards):g} for {_rows(len(rewards))}"
+    return Status.OK, told + ("" if min(rewards) >= 0 and max(rewards) <= _FULL else ": outside of 0 to 1")
+
+
+def _same_twice(server: Server) -> Result:
+    for row in server.rows:
+        first, second = (server.verify(row.fields, _response(row)).fields for _ in range(2))
+        for name in ("reward", "verdict"):
+            if first.get(name) != second.get(name):
+                return Status.FAILED, f"{row.place}: {name} {first.get(name)}, then {second.get(name)}"
+    return Status.OK, f"the same reward for {_rows(len(server.rows))}"
+
+
+def _right_answers(server: Server) -> Result:
+    tried, missed = 0, []
+    for row in server.rows:
+        for_sure, answer = _right_answer(row.fields)
+        if answer is None:
+            continue
+        tried += 1
+        reward = _reward(server.verify(row.fields, response_of(answer)))
+        if reward is None or reward < _FULL:
+            missed.append((for_sure, f"{row.place}: reward {reward}"))
+    if not tried:
+        return Status.SKIPPED, "no row has a reference or an answer"
+    if missed:
+        status = Status.FAILED if any(for_sure for for_sure, _ in missed) else Status.WARNING
+        return status, "the row's own solution: " + "; ".join(told for _, told in missed[:_SHOWN])
+    return Status.OK, f"reward 1 for the solutions of {_rows(tried)}"
+
+
+def _empty_responses(server: Server) -> Result:
+    row = server.rows[0]
+    return _unearned(server, {"no output": (row, response_with([])), "an empty text": (row, response_of(""))})
+
+
+def _others_answers(server: Server) -> Result:
+    return _unearned(server, {row.place: (row, response_of(_OTHERS_ANSWER)) for row in server.rows})
+
+
+def _malformed(server: Server) -> Result:
+    """A request may be refused, whatever it is like; a server's fault would end a whole collection."""
+    broken = []
+    for name, body in _malformed_requests(server.rows[0]):
+        try:
+            answer = server.client().post("/verify", body)
+        except NoAnswerError as error:
+            broken.append(f"{name}: {error}")
+            continue
+        if answer.servers_fault:
+            broken.append(f"{name}: {answer}")
+        elif answer.good and _reward(answer) is None:
+            broken.append(f"{name}: {_no_reward(answer)}")
+    after = server.verify(server.rows[0].fields, _response(server.rows[0]))
+    if not after.good:
+        broken.append(f"after them: {after}")
+    if broken:
+        return Status.FAILED, "; ".join(broken[:_SHOWN])
+    return Status.OK, "refused, or verified"
+
+
+def _malformed_requests(row: Row) -> Iterator[tuple[str, JsonObject]]:
+    good: JsonObject = {**row.fields, "response": _response(row)}
+    bare: JsonObject = {_ASKED: good.get(_ASKED), "response": good["response"]}
+    yield "no verifier_metadata", bare
+    values: dict[str, JsonValue] = {"null": None, "a text": "x", "a list": [1], "a number": 7}
+    for name, value in values.items():
+        yield f"verifier_metadata is {name}", {**good, "verifier_metadata": value}
+        yield f"unit_tests is {name}", {**good, "verifier_metadata": {"unit_tests": value}}
+    yield "no row", {"response": good["response"]}
+    yield "nothing", {}
+    yield "responses_create_params is a text", {**good, _ASKED: "x"}
+    yield "response is a list", {**good, "response": []}
+    yield "output is a text", {**good, "response": response_with("x")}
+    yield "output of unknown items", {**good, "response": response_with([{"type": "no_such_item"}, {}, None, 7, "x"])}
+    yield "a huge text", {**good, "response": response_of("x" * _HUGE)}
+    yield "half a surrogate pair", {**good, "response": response_of("```python\nprint('\ud800')\n```")}
+    yield "a null byte", {**good, "response": response_of("```python\nprint(1)\0\n```")}
+
+
+def _good(answer: Answer) -> Result:
+    return (Status.OK, f"{answer.status}") if answer.good else (Status.FAILED, str(answer))
+
+
+def _unearned(server: Server, tried: dict[str, tuple[Row, JsonObject]]) -> Result:
+    """For responses that solve nothing: no fault, and not the full reward."""
+    paid = []
+    for name, (row, response) in tried.items():
+        answer = server.verify(row.fields, response)
+        if answer.servers_fault:
+            return Status.FAILED, f"{name}: {answer}"
+        reward = _reward(answer)
+        if reward is not None and reward >= _FULL:
+            paid.append(f"{name}: reward {reward:g}")
+    return (Status.WARNING, "; ".join(paid[:_SHOWN])) if paid else (Status.OK, "not the full reward")
+
+
+def _reward(answer: Answer) -> float | None:
+    value = answer.fields.get("reward") if answer.good else None
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _no_reward(answer: Answer) -> str:
+    if not answer.good:
+        return str(answer)
+    return f"reward {answer.fields['reward']!r}" if "reward" in answer.fields else "no reward"
+
+
+def _response(row: Row) -> JsonObject:
+    return row.response if row.response is not None else response_of(_right_answer(row.fields)[1] or _OTHERS_ANSWER)
+
+
+def _right_answer(fields: JsonObject) -> tuple[bool, str | None]:
+    """A response that should earn the full reward, and whether it must: an answer may be wanted in some other form."""
+    places = [fields.get("verifier_metadata"), fields.get("metadata"), fields]
+    known = [place for place in places if isinstance(place, dict)]
+    for place in known:
+        if isinstance(place.get("reference"), str):
+            return True, f"```python\n{place['reference']}\n```"
+    for place in known:
+        for name in _ANSWERS:
+            if isinstance(place.get(name), str):
+                return False, str(place[name])
+    return False, None
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+_CHECKS: Final[dict[str, Callable[[Server], Result]]] = {
+    "health": _health,
+    "/seed_session": _seed_session,
+    "/verify": _verify,
+    "/aggregate_metrics": _aggregate_metrics,
+    "/reverify_mode": _reverify_mode,
+    "/close_session": _close_session,
+    "rewards": _rewards,
+    "same reward twice": _same_twice,
+    "right answers": _right_answers,
+    "empty responses": _empty_responses,
+    "answers to nothing": _others_answers,
+    "malformed requests": _malformed,
+}

@@ -1,0 +1,249 @@
+"""Reads a resource server's folder: the rows to try it with, and what is wrong with its data and configuration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
+from evaluator.interop.nemo_gym.wire import JsonObject
+
+EXAMPLES: Final = 5
+"""How many rows NeMo Gym wants in example.jsonl, and rollouts beside them."""
+_ROWS: Final = 5
+_SHOWN: Final = 3
+_ASKED: Final = "responses_create_params"
+_TRIED_FIRST: Final = ("example.jsonl", "validation.jsonl", "train.jsonl")
+_NO_DATASETS: Final = ("rollouts", "_prepare", "_failures", "_materialized_inputs")
+_SERVERS, _AGENTS, _ENVIRONMENTS = "resources_servers", "responses_api_agents", "environment_servers"
+_DOMAINS: Final = (
+    "math", "coding", "agent", "knowledge", "instruction_following", "long_context", "safety", "games", "translation",
+    "e2e", "rlhf", "other",
+)  # fmt: skip
+_LICENSES: Final = (
+    "Apache 2.0", "MIT", "Creative Commons Attribution 4.0 International",
+    "Creative Commons Attribution-ShareAlike 4.0 International", "CC BY-SA 4.0", "CC BY-NC 3.0",
+    "NVIDIA Internal Use Only, Do Not Distribute", "NVIDIA Evaluation Dataset License Agreement", "TBD",
+    "GNU General Public License v3.0",
+)  # fmt: skip
+_TYPES: Final = ("train", "validation", "example")
+
+
+def rows_of_folder(folder: Path) -> list[Row]:
+    """The rows to try a server with: its examples, else the first of another file of its data; with the responses of
+    `example_rollouts.jsonl`, where they belong to them. Lines that can't be read are left out."""
+    for name in _TRIED_FIRST:
+        rows = rows_of_file(folder / "data" / name)
+        if rows:
+            return _with_responses(rows, folder / "data" / "example_rollouts.jsonl")
+    return []
+
+
+def rows_of_file(path: Path) -> list[Row]:
+    """The first rows of a file; what asks by `query` alone, as the tutorial's rows do, asks as an agent would."""
+    rows: list[Row] = []
+    for number, line in _lines(path):
+        fields = _decoded(line)
+        if isinstance(fields, dict):
+            query = fields.get("query")
+            asked: JsonObject = {_ASKED: {"input": query}} if _ASKED not in fields and isinstance(query, str) else {}
+            rows.append(Row(f"{path.name}:{number}", asked | fields))
+        if len(rows) == _ROWS:
+            break
+    return rows
+
+
+def check_data(folder: Path) -> Iterator[Finding]:
+    """A finding a file of data, with the numbers of the lines that are wrong."""
+    data = folder / "data"
+    if not (data / "example.jsonl").is_file():
+        yield Finding("data/example.jsonl", Status.FAILED, f"missing: give exactly {EXAMPLES} rows")
+    for path in sorted(data.glob("*.jsonl")):
+        if any(word in path.stem for word in _NO_DATASETS):
+            continue
+        lines = list(_lines(path))
+        wrong = [f"line {number}: {told}" for number, line in lines if (told := _wrong_row(line))]
+        if path.name == "example.jsonl" and len(lines) != EXAMPLES:
+            wrong.insert(0, f"{len(lines)} rows: give exactly {EXAMPLES}")
+        elif not lines:
+            wrong.append("no rows")
+        yield _finding(f"data/{path.name}", wrong, f"{len(lines)} rows")
+    yield from _check_companions(data)
+
+
+def check_configuration(folder: Path) -> Iterator[Finding]:
+    """A finding a configuration."""
+    paths = sorted(folder.glob("configs/*.y*ml"))
+    if not paths:
+        yield Finding("configs", Status.FAILED, "no configs/*.yaml: NeMo Gym starts nothing without one")
+    for path in paths:
+        yield _finding(f"configs/{path.name}", list(_wrong_configuration(path, folder)), "as NeMo Gym 0.7 takes it")
+    if (folder / "requirements.txt").is_file() == (folder / "pyproject.toml").is_file():
+        yield Finding(
+            "requirements.txt", Status.FAILED, "give either requirements.txt or pyproject.toml, and one of them"
+        )
+    else:
+        yield Finding("requirements.txt", Status.OK, "there is what NeMo Gym's launcher installs")
+
+
+def _finding(check: str, wrong: list[str], otherwise: str) -> Finding:
+    if not wrong:
+        return Finding(check, Status.OK, otherwise)
+    more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+    return Finding(check, Status.FAILED, "; ".join(wrong[:_SHOWN]) + more)
+
+
+def _check_companions(data: Path) -> Iterator[Finding]:
+    """The two files that `gym env test +should_validate_data=true` asks for beside example.jsonl."""
+    rollouts, metrics = data / "example_rollouts.jsonl", data / "example_metrics.json"
+    count = sum(1 for _ in _lines(rollouts))
+    wrong = [] if count == EXAMPLES else [f"{count} rollouts: give one for each example, {EXAMPLES}"]
+    yield _finding(f"data/{rollouts.name}", wrong, f"{count} rollouts")
+    told = _decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
+    examples = told.get("Number of examples") if isinstance(told, dict) else None
+    wrong = (
+        [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this file']
+    )
+    yield _finding(f"data/{metrics.name}", wrong, f"of {EXAMPLES} examples")
+
+
+def _wrong_row(line: str) -> str | None:
+    """What keeps NeMo Gym from taking a row; None for a good one."""
+    fields = _decoded(line)
+    if not isinstance(fields, dict):
+        return "no JSON object"
+    asked = fields.get(_ASKED)
+    if isinstance(fields.get("task_id"), dict):
+        return None if isinstance(fields.get("task_input"), dict) else "task_input is missing beside task_id"
+    if not isinstance(asked, dict):
+        mend = ' (of a row with a query, {"input": QUERY})' if "query" in fields else ""
+        return f'no {_ASKED}: give {{"input": [{{"role": "user", "content": ...}}]}}{mend}'
+    given = asked.get("input")
+    if isinstance(given, str):
+        return None if given.strip() else f"{_ASKED}.input is empty"
+    if not isinstance(given, list) or not given:
+        return f"{_ASKED}.input is {'empty' if given == [] else 'missing'}: give a text or messages"
+    if not all(isinstance(item, dict) and ("role" in item or "type" in item) for item in given):
+        return f"{_ASKED}.input: each message needs a role and a content"
+    details = fields.get("verifier_metadata")
+    return None if details is None or isinstance(details, dict) else "verifier_metadata is no object"
+
+
+def _wrong_configuration(path: Path, folder: Path) -> Iterator[str]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        yield f"can't be read: {' '.join(str(error).split())}"
+        return
+    parts = {str(name): part for name, part in content.items()} if isinstance(content, dict) else {}
+    servers = dict(_of_section(parts, _SERVERS))
+    agents = dict(_of_section(parts, _AGENTS))
+    if not servers:
+        yield f"no {_SERVERS}: give NAME: {{{_SERVERS}: {{{folder.resolve().name}: {{entrypoint: app.py, ...}}}}}}"
+    for name, (kind, fields) in servers.items():
+        yield from _wrong_server(name, kind, fields, folder)
+    for name, (_, fields) in agents.items():
+        yield from _wrong_agent(name, fields, set(servers), folder)
+    if agents and not dict(_of_section(parts, _ENVIRONMENTS)):
+        yield f"no {_ENVIRONMENTS}: NeMo Gym 0.7 warns and adds one; say which agent it leads to"
+    for name, (_, fields) in _of_section(parts, _ENVIRONMENTS):
+        meant = _reference(fields, "agent_server")
+        if meant not in agents:
+            yield f"{name}: agent_server is {meant!r}: there is {', '.join(agents) or 'none'}"
+
+
+def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Iterator[str]:
+    entrypoint, domain = fields.get("entrypoint"), fields.get("domain")
+    if not isinstance(entrypoint, str) or not (folder / entrypoint).is_file():
+        yield f"{name}: entrypoint is {entrypoint!r}: name a file of the folder, app.py"
+    if domain not in _DOMAINS:
+        yield f"{name}: domain is {domain!r}: give one of {', '.join(_DOMAINS)}"
+    if kind != folder.resolve().name:
+        yield f"{name}: NeMo Gym looks for {kind!r} in {_SERVERS}/{kind}, and this folder is {folder.resolve().name!r}"
+
+
+def _wrong_agent(name: str, fields: JsonObject, servers: set[str], folder: Path) -> Iterator[str]:
+    meant = _reference(fields, "resources_server")
+    if meant not in servers:
+        yield f"{name}: resources_server is {meant!r}: there is {', '.join(sorted(servers)) or 'none'}"
+    if _reference(fields, "model_server") is None:
+        yield f"{name}: no model_server: give {{type: responses_api_models, name: policy_model}}"
+    datasets = fields.get("datasets")
+    for dataset in datasets if isinstance(datasets, list) else ():
+        if isinstance(dataset, dict):
+            yield from (f"{name}: dataset {dataset.get('name')}: {told}" for told in _wrong_dataset(dataset, folder))
+
+
+def _wrong_dataset(dataset: JsonObject, folder: Path) -> Iterator[str]:
+    kind, path, license_ = dataset.get("type"), dataset.get("jsonl_fpath"), dataset.get("license")
+    if kind not in _TYPES:
+        yield f"type is {kind!r}: give one of {', '.join(_TYPES)}"
+    if license_ not in _LICENSES and (license_ is not None or kind != "example"):
+        yield f"license is {license_!r}: give one of {', '.join(_LICENSES[:3])}, ..."
+    if not isinstance(path, str):
+        yield "jsonl_fpath is missing"
+    elif not _found(path, folder) and not any(
+        "identifier" in key or key in ("source", "prepare_script") for key in dataset
+    ):
+        yield f"jsonl_fpath {path}: there is no such file"
+
+
+def _found(path: str, folder: Path) -> bool:
+    """As NeMo Gym finds it, which runs where `resources_servers/` lies; that may not be so here yet."""
+    own = Path(_SERVERS, folder.resolve().name)
+    inner = Path(path).relative_to(own) if Path(path).is_relative_to(own) else Path(path)
+    return (folder / inner).is_file() or Path(path).is_file()
+
+
+def _of_section(parts: dict[str, object], section: str) -> Iterator[tuple[str, tuple[str, JsonObject]]]:
+    """Each instance of a kind of server: its name, and the name and the fields within."""
+    for name, part in parts.items():
+        inner = part.get(section) if isinstance(part, dict) else None
+        for kind, fields in inner.items() if isinstance(inner, dict) else ():
+            yield name, (str(kind), fields if isinstance(fields, dict) else {})
+
+
+def _reference(fields: JsonObject, name: str) -> object:
+    value = fields.get(name)
+    return value.get("name") if isinstance(value, dict) else None
+
+
+def _with_responses(rows: list[Row], path: Path) -> list[Row]:
+    by_prompt: dict[str, JsonObject] = {}
+    for _, line in _lines(path):
+        fields = _decoded(line)
+        if isinstance(fields, dict) and isinstance(fields.get("response"), dict):
+            by_prompt.setdefault(_prompt(fields), fields["response"])
+    return [Row(row.place, row.fields, by_prompt.get(_prompt(row.fields))) for row in rows]
+
+
+def _prompt(fields: JsonObject) -> str:
+    asked = fields.get(_ASKED)
+    return json.dumps(_said(asked.get("input"))) if isinstance(asked, dict) else ""
+
+
+def _said(given: object) -> object:
+    """What is asked, without what a collection adds to messages."""
+    if not isinstance(given, list):
+        return given
+    return [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers; none where there is no file."""
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+
+
+def _decoded(text: str) -> object:
+    try:
+        decoded: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return decoded

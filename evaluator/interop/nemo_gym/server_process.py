@@ -1,0 +1,159 @@
+"""Starts the `app.py` of a resource server's folder as NeMo Gym's launcher does, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import yaml
+
+from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
+from evaluator.interop.nemo_gym.config import CONFIG_DICT, CONFIG_PATH
+
+_HOST: Final = "127.0.0.1"
+_SECTION: Final = "resources_servers"
+_BETWEEN_LOOKS_S: Final = 0.05
+ENDS_WITHIN_S: Final = 5
+"""How long a server may take to end, as it is told to."""
+_MOST_READ: Final = 1_000_000
+_SHOWN: Final = 300
+_LISTENING: Final = re.compile(r"^listening on (http://\S+)$", re.MULTILINE)
+_BY_ITS_CLASS: Final = """\
+import app
+found = [each for each in vars(app).values() if isinstance(each, type) and each.__module__ == "app"
+         and hasattr(each, "run_webserver")]
+if not found:
+    raise SystemExit("app.py has no class with run_webserver: build one on BaseResourcesServer")
+found[-1].run_webserver()
+"""
+
+
+class StartError(Exception):
+    """The server did not start to listen. One line that says why."""
+
+
+class ServerProcess:
+    """A server that was started here. Leaving the `with` block ends it, with all its processes."""
+
+    def __init__(self, folder: Path, timeout: float, *, by_its_class: bool = False) -> None:
+        """Waits until it listens. `by_its_class`: for an app.py that starts nothing by itself, the last server class in
+        it is started. Raises `StartError`."""
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        port = _free_port()
+        python = folder.absolute() / ".venv" / "bin" / "python"
+        words = ["-c", _BY_ITS_CLASS] if by_its_class else ["app.py"]
+        self._process = subprocess.Popen(
+            [str(python) if python.exists() else sys.executable, *words],
+            cwd=folder, env=_environment(folder, port), stdin=subprocess.DEVNULL, stdout=self._log,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        self.url = f"http://{_HOST}:{port}"
+        began = time.monotonic()
+        try:
+            self._wait(began + timeout)
+        except BaseException:
+            self.close()
+            raise
+        self.started_in_s = time.monotonic() - began
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def end(self, number: signal.Signals) -> float | None:
+        """Sends the signal; the seconds until it had ended, or None where it did not in time, and was killed."""
+        began = time.monotonic()
+        self._process.send_signal(number)
+        try:
+            self._process.wait(ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            return None
+        return time.monotonic() - began
+
+    def close(self) -> None:
+        """Ends what is still running, at once."""
+        if self._process.poll() is None:
+            self.end(signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # those that it left behind
+        self._log.close()
+
+    def _wait(self, deadline: float) -> None:
+        while True:
+            status, answers = self._process.poll(), self._answers()
+            if status is not None:
+                raise StartError(f"app.py ended with status {status} and listens nowhere{self._last_words()}")
+            if answers:
+                return
+            if time.monotonic() > deadline:
+                raise StartError(f"app.py does not listen on {self.url}{self._last_words()}")
+            time.sleep(_BETWEEN_LOOKS_S)
+
+    def _answers(self) -> bool:
+        found = _LISTENING.search(self._said())
+        if found:
+            self.url = found[1]
+        try:
+            Client(self.url, 5).get("/")
+        except NoAnswerError:
+            return False
+        return True
+
+    def _said(self) -> str:
+        # Never moves the place where the process, which has the same file, writes next.
+        return os.pread(self._log.fileno(), _MOST_READ, 0).decode("utf-8", "replace")
+
+    def _last_words(self) -> str:
+        lines = [line.strip() for line in self._said().splitlines() if line.strip()]
+        return f": {lines[-1][:_SHOWN]}" if lines else ""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _environment(folder: Path, port: int) -> dict[str, str]:
+    """This process's variables and the two that NeMo Gym's launcher adds: the configuration, and which part of it."""
+    content, name = _configuration(folder)
+    inner = next(iter(content[name][_SECTION].values()))
+    inner |= {"host": _HOST, "port": port, "num_workers": None}
+    paths = [str(folder.absolute()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {
+        CONFIG_DICT: yaml.safe_dump(content),
+        CONFIG_PATH: name,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _configuration(folder: Path) -> tuple[dict[str, dict[str, dict[str, dict[str, object]]]], str]:
+    """The first configuration with a resources server in it, and that server's name; a bare one where there is none."""
+    for path in sorted(folder.glob("configs/*.y*ml")):
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            continue  # `--validate-data` tells of it
+        for name, part in content.items() if isinstance(content, dict) else ():
+            section = part.get(_SECTION) if isinstance(part, dict) else None
+            if isinstance(section, dict) and len(section) == 1 and isinstance(next(iter(section.values())), dict):
+                return content, str(name)
+    name = folder.resolve().name
+    return {name: {_SECTION: {name: {"entrypoint": "app.py"}}}}, name

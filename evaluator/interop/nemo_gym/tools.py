@@ -1,0 +1,131 @@
+"""The tools that a model may call while it works on a row: running code, and running the row's public test cases."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evaluator.checkers import shortened
+from evaluator.engines import pool
+from evaluator.engines.single import grade_one
+from evaluator.formats.nemo_gym import read_task
+from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders.bench import Bench, Options
+from evaluator.interop.nemo_gym.answering import ToolError
+from evaluator.interop.nemo_gym.config import ServerConfig
+from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
+from evaluator.interop.nemo_gym.sessions import Sessions
+from evaluator.interop.nemo_gym.wire import (
+    ExecuteCodeRequest,
+    ExecuteCodeResponse,
+    JsonObject,
+    PublicTest,
+    RunTestsRequest,
+    RunTestsResponse,
+)
+from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, TestCase
+from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+
+_SHOWN: Final = 2_000
+_LOST: Final = "What was defined before in this session is gone: the server was started anew, or needed the room.\n"
+
+
+class Tools:
+    """The tools of one server. Each method blocks; safe to call from several threads."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self.sessions = Sessions(lambda: Interpreter(config.limits), config.max_sessions, config.session_idle_secs)
+
+    def execute_code(self, session: str, request: ExecuteCodeRequest) -> ExecuteCodeResponse:
+        """Runs a program in the sandbox, or the session's next piece of one. Raises `ToolError`."""
+        try:
+            if not request.keep_state:
+                return answer_of(pool.in_sandbox(Settings(), lambda sandbox: self._run(sandbox, request)))
+            interpreter, lost = self.sessions.interpreter(session)
+            answer = interpreter.run(request.code, request.stdin)
+        except pool.FAULTS as error:
+            raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
+        if lost and answer.state == "new":
+            answer.state, answer.stderr = "lost", answer.stderr + _LOST
+        return answer
+
+    def run_tests(self, session: str, request: RunTestsRequest) -> RunTestsResponse:
+        """Runs a program on the public test cases of the session's row. Raises `ToolError`."""
+        row = self.sessions.row(session)
+        if row is None:
+            raise ToolError("this session has no task: send the row to /seed_session first, and keep its cookie")
+        task = public_task(row, self._config)
+        rollout = Rollout(
+            task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=request.code, kind=_kind(request)
+        )
+        options = Options(limits=self._config.limits, checker=self._config.checker)
+        try:
+            grade = grade_one(task, rollout, options)
+        except pool.FAULTS as error:
+            raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
+        if grade.reward is None:
+            raise ToolError(f"the test cases could not be run: {grade.error_message}")
+        inputs = {case.index: case.input for case in task.cases}
+        tests = [_public(case, inputs[case.index]) for case in grade.cases]
+        return RunTestsResponse(tests_passed=grade.tests_passed, tests_total=len(tests), tests=tests)
+
+    def close(self) -> None:
+        self.sessions.close_all()
+
+    def _run(self, sandbox: Sandbox, request: ExecuteCodeRequest) -> Outcome:
+        limits = self._config.limits
+        bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
+        stdin = request.stdin.encode("utf-8", "surrogatepass")
+        with sandbox.execute(Program(request.code), limits, reuse=False, several=False) as execution:
+            outcome = attempt(stdin, limits, Budget(limits.total_s), bench, execution)
+        if outcome.status is Status.FAULT:
+            raise FaultError(outcome.message)
+        return outcome
+
+
+def public_task(row: JsonObject, config: ServerConfig) -> Task:
+    """The row's task with nothing but its public test cases: those that it names, else as many as the configuration
+    says. Raises `ToolError` where there are none."""
+    try:
+        task = read_task(row)
+        cases = _named_cases(row, task) or task.cases[: config.public_tests]
+    except RecordError as error:
+        raise ToolError(f"the task has no test cases that can be run: {error}") from None
+    if task.mode not in (Mode.CALL, Mode.STDIN) or not cases:
+        raise ToolError("the task has no public test cases")
+    return Task(
+        task_id=task.task_id,
+        mode=task.mode,
+        prompt=task.prompt,
+        entry_point=task.entry_point,
+        cases=tuple(cases),
+        preamble=task.preamble,
+        checker=task.checker,
+        exit_code=task.exit_code,
+        limits=task.limits,
+    )
+
+
+def _named_cases(row: JsonObject, task: Task) -> tuple[TestCase, ...]:
+    details = row.get("verifier_metadata")
+    named = details.get("public_tests") if isinstance(details, dict) else None
+    if not isinstance(named, dict):
+        return ()
+    own = {"unit_tests": {"fn_name": task.entry_point, **named}}
+    return read_task({**row, "verifier_metadata": own}).cases
+
+
+def _kind(request: RunTestsRequest) -> Kind | None:
+    return Kind.CHAT if "```" in request.code else Kind.FULL
+
+
+def _public(case: CaseResult, given: str) -> PublicTest:
+    told = ": ".join(part for part in (case.error_type, case.error_message) if part)
+    return PublicTest(
+        index=case.index,
+        verdict=case.verdict.value,
+        input=shortened(given, _SHOWN, separator="\n", parts=4),
+        expected=shortened(case.expected or "", _SHOWN, separator="\n", parts=4),
+        actual=None if case.actual is None else shortened(case.actual, _SHOWN, separator="\n", parts=4),
+        message=told or (case.difference.message if case.difference else None),
+    )

@@ -1,0 +1,224 @@
+"""Verifies a model's response to a row: one core for every server of this package.
+
+Whatever a response or a row is like, there is an answer. Where nothing can be decided (the row can't be graded, a judge
+or the sandbox failed) the reward is 0.0 for want of another number on the wire, and `mask_sample` says that it is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final
+
+from evaluator.engines.single import grade_one
+from evaluator.formats.nemo_gym import read_task
+from evaluator.graders import waits
+from evaluator.graders.bench import Options
+from evaluator.interop.nemo_gym.code_gen_codes import codes_of
+from evaluator.interop.nemo_gym.config import ServerConfig
+from evaluator.interop.nemo_gym.profiling import VerifyProfile
+from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
+from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
+from evaluator.sandbox import SandboxUnavailable
+from evaluator.stages import measured
+
+_FENCES_OF_A_BLOCK: Final = 2
+_SLACK_S: Final = 5
+_THINKING: Final = re.compile(r"</?think>")
+_JUDGE_FLAG: Final = "judge_failed"
+_SHOWN: Final = 500
+
+
+class Verifier:
+    """One server's. Verifies as many responses at once as its configuration and this machine's CPUs allow."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self.profile = VerifyProfile() if config.profile else None
+        self._options = Options(
+            limits=config.limits,
+            checker=config.checker,
+            grader=config.grader_text,
+            fail_fast=not config.run_all_tests,
+            unverified=config.unverified,
+        )
+        cpus = len(os.sched_getaffinity(0))
+        self._running = ThreadPoolExecutor(min(config.num_processes or cpus, cpus), "rollscope-verify")
+        self._waiting: ThreadPoolExecutor | None = None
+        """For graders that run no code but wait for others."""
+
+    async def verify(self, request: VerifyRequest) -> VerifyResponse:
+        """The verified response. Raises nothing that the response, its row, a judge or the sandbox caused."""
+        row = _row(request)
+        task: Task | None = None
+        try:
+            task = _with_time_for_all(read_task(row), self._config)
+            job = partial(self._graded, task, request.response, time.perf_counter())
+            grade, seconds = await asyncio.get_running_loop().run_in_executor(self._threads(task), job)
+        except RecordError as error:
+            return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
+        except SandboxUnavailable as error:
+            return _undecided(request, FailureKind.PROVIDER_UNAVAILABLE, str(error), Verdict.SANDBOX_ERROR)
+        except Exception as error:  # a mistake of ours: it may cost the run nothing
+            return _undecided(request, FailureKind.VERIFIER_ERROR, repr(error), Verdict.SANDBOX_ERROR)
+        return self._response(request, task, grade, seconds)
+
+    def close(self) -> None:
+        """Begins nothing more."""
+        for threads in (self._running, self._waiting):
+            if threads is not None:
+                threads.shutdown(wait=False, cancel_futures=True)
+
+    def _threads(self, task: Task) -> ThreadPoolExecutor:
+        at_once = waits(task, self._options.grader)
+        if not at_once:
+            return self._running
+        if self._waiting is None:
+            self._waiting = ThreadPoolExecutor(at_once, "rollscope-judge")
+        return self._waiting
+
+    def _graded(self, task: Task, response: ModelResponse, arrived: float) -> tuple[Grade, float]:
+        """The grade, and the seconds since this thread began with it."""
+        started = time.perf_counter()
+        if self.profile is None:
+            return self._grade(task, response), time.perf_counter() - started
+        with measured() as spent:
+            spent.add("queue", started - arrived)
+            grade = self._grade(task, response)
+        ended = time.perf_counter()
+        self.profile.add(spent, ended - arrived)
+        return grade, ended - started
+
+    def _grade(self, task: Task, response: ModelResponse) -> Grade:
+        text = response.output_text
+        rollout = Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=text, kind=_kind(task, text))
+        if self._has_no_block(task, text):
+            grade = Grade(task_id=task.task_id, sample_id=rollout.sample_id, verdict=Verdict.NO_CODE, reward=0.0)
+            grade.error_message = "the answer has no closed code fence, and unfenced_code is off"
+            grade.pass_rate = 0.0
+            return grade
+        return grade_one(task, rollout, self._options)
+
+    def _has_no_block(self, task: Task, text: str) -> bool:
+        """code_gen's rule: only what stands between two lines with a fence is code."""
+        if self._config.unfenced_code or task.mode not in (Mode.CALL, Mode.STDIN) or not text.strip():
+            return False
+        return sum("```" in line for line in text.split("\n")) < _FENCES_OF_A_BLOCK
+
+    def _response(self, request: VerifyRequest, task: Task, grade: Grade, seconds: float) -> VerifyResponse:
+        answer = _undecided(request, *_why_undecided(grade)) if grade.reward is None else _echoed(request)
+        answer.verdict, answer.verified = grade.verdict.value, grade.verified
+        answer.pass_rate = grade.pass_rate
+        answer.tests_passed, answer.tests_total = grade.tests_passed, grade.tests_total or len(task.cases)
+        answer.test_verdicts = "".join(case.verdict.letter for case in grade.cases)
+        answer.flags = [flag.word for flag in grade.flags]
+        text = request.response.output_text
+        if text.strip():
+            answer.extracted_model_output = text
+            answer.extracted_model_code = grade.code.removesuffix("\n") if grade.code else None
+        if grade.reward is not None:
+            answer.reward = self._reward(request.response, grade, answer)
+            answer.unit_tests_time_taken = seconds if grade.code is not None else None
+            _tell_components(answer, grade)
+            if grade.verdict is not Verdict.PASSED:
+                answer.error_message = _reason(grade)
+        codes = codes_of(task, grade)
+        if codes is not None:
+            answer.result, answer.metadata = codes
+        return answer
+
+    def _reward(self, response: ModelResponse, grade: Grade, answer: VerifyResponse) -> float:
+        assert grade.reward is not None
+        if grade.code is None or not has_format_violation(response):
+            return grade.reward
+        answer.reasoning_format_violation_rate = 1.0
+        return self._config.reasoning_format_penalty
+
+
+def has_format_violation(response: ModelResponse) -> bool:
+    """Whether a thinking tag stands in the answer, or more than one opening or closing one in the reasoning."""
+    if _THINKING.search(response.output_text):
+        return True
+    reasoning = response.reasoning_text
+    return reasoning.count("<think>") > 1 or reasoning.count("</think>") > 1
+
+
+def _row(request: VerifyRequest) -> JsonObject:
+    return {
+        "task_id": "row",  # for a row that has none and asks nothing
+        **(request.model_extra or {}),
+        "responses_create_params": request.responses_create_params.model_dump(),
+        "verifier_metadata": request.verifier_metadata,
+    }
+
+
+def _with_time_for_all(task: Task, config: ServerConfig) -> Task:
+    """Time for all test cases as code_gen gives it, where the row says nothing of its own."""
+    if task.limits is None or "total_s" not in task.limits:
+        seconds = (config.unit_test_timeout_secs + 1) * max(1, len(task.cases)) + _SLACK_S
+        task.limits = {**(task.limits or {}), "total_s": seconds}
+    return task
+
+
+def _kind(task: Task, text: str) -> Kind | None:
+    return Kind.CHAT if task.mode in (Mode.CALL, Mode.STDIN) and "```" in text else None
+
+
+def _echoed(request: VerifyRequest) -> VerifyResponse:
+    """What every answer has: the request's own parts, and nothing decided yet."""
+    details = request.verifier_metadata
+    difficulty = details.get("difficulty") if isinstance(details, dict) else None
+    own_id = (request.model_extra or {}).get("task_id")
+    answer: JsonObject = {
+        "responses_create_params": request.responses_create_params.model_dump(),
+        "response": request.response.model_dump(),
+        "reward": 0.0,
+        "verdict": Verdict.UNKNOWN.value,
+        "difficulty": difficulty if isinstance(difficulty, str) else None,
+    }
+    if isinstance(own_id, str):
+        answer["task_id"] = own_id
+    return VerifyResponse.model_validate(answer)
+
+
+def _undecided(
+    request: VerifyRequest, kind: FailureKind, reason: str, verdict: Verdict = Verdict.UNKNOWN
+) -> VerifyResponse:
+    answer = _echoed(request)
+    answer.mask_sample, answer.failure_kind, answer.failure_reason = True, kind.value, _one_line(reason)
+    answer.verdict = verdict.value
+    return answer
+
+
+def _why_undecided(grade: Grade) -> tuple[FailureKind, str, Verdict]:
+    reason = grade.error_message or grade.unverified_reason or "no reason was given"
+    if grade.verdict is Verdict.SANDBOX_ERROR:
+        ours = reason.startswith("the grader failed:")
+        kind = FailureKind.VERIFIER_ERROR if ours else FailureKind.PROVIDER_UNAVAILABLE
+    elif any(flag.word == _JUDGE_FLAG for flag in grade.flags):
+        kind = FailureKind.JUDGE_FAILED
+    else:
+        kind = FailureKind.UNGRADABLE_TASK if grade.verified else FailureKind.UNVERIFIED
+    return kind, reason, grade.verdict
+
+
+def _reason(grade: Grade) -> str | None:
+    """Why the reward is not the full one: no `failure_reason`, which is for rewards that measure nothing."""
+    told = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
+    return _one_line(told) if told else None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]
+
+
+def _tell_components(answer: VerifyResponse, grade: Grade) -> None:
+    """In one table, and each as a field of its own: NeMo Gym averages numbers on top, and none within a table."""
+    answer.reward_components = {part.name: part.reward for part in grade.components if part.reward is not None}
+    assert answer.model_extra is not None
+    for name, reward in answer.reward_components.items():
+        answer.model_extra[f"component_{name}"] = reward

@@ -1,0 +1,114 @@
+"""`rollscope collect` on rows of a test's own, and the files that it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.cli import main
+from tests.interop.nemo_gym.serving import ROOT
+
+COMMAND = [sys.executable, "-m", "evaluator.cli", "collect"]
+PATIENCE_S = 120
+
+
+@dataclass
+class Done:
+    """How one call of the command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `--json` said."""
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+class Collection:
+    """One output, which can be gone on with."""
+
+    def __init__(
+        self, folder: Path, rows: list[object], options: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.rows = folder / "rows.jsonl"
+        self.output = folder / "out" / "rollouts.jsonl"
+        self._options = options
+        self._capsys = capsys
+        self.rows.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+
+    def run(self, *more: object) -> Done:
+        """In this process."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(["collect", *self.words(*more)])
+        captured = self._capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, captured.out, captured.err)
+
+    def start(self, *more: object) -> subprocess.Popen[str]:
+        """In a process of its own."""
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
+        return subprocess.Popen(
+            [*COMMAND, *self.words(*more)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def words(self, *more: object) -> list[str]:
+        return [
+            "--input",
+            str(self.rows),
+            "--output",
+            str(self.output),
+            "--model",
+            "m",
+            *self._options,
+            *map(str, more),
+        ]
+
+    def beside(self, ending: str) -> Path:
+        return self.output.with_name(f"rollouts_{ending}")
+
+    @property
+    def rollouts(self) -> list[dict[str, Any]]:
+        """Sorted by what names them."""
+        return sorted(lines(self.output), key=lambda line: (line["_ng_task_index"], line["_ng_rollout_index"]))
+
+    @property
+    def names(self) -> list[tuple[int, int]]:
+        """Of the rollouts that are there, as often as each is."""
+        return [(line["_ng_task_index"], line["_ng_rollout_index"]) for line in self.rollouts]
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        return lines(self.beside("materialized_inputs.jsonl"))
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        path = self.beside("failures.jsonl")
+        return lines(path) if path.exists() else []
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    text = path.read_text()
+    assert text == "" or text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def row(question: str = "Square the number.", **more: object) -> dict[str, Any]:
+    """A row of a dataset."""
+    return {"responses_create_params": {"input": [{"role": "user", "content": question}]}, **more}
+
+
+def squares(number: int = 0) -> dict[str, Any]:
+    """A row whose right answer is `RIGHT`."""
+    tests = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}
+    return row(f"Square the number ({number}).", verifier_metadata={"unit_tests": tests})

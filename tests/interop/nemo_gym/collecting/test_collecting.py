@@ -1,0 +1,256 @@
+"""`rollscope collect`: what it asks, what it writes, and what it says at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from evaluator.formats import load_rollouts, load_tasks
+from tests.graders.judge_server import Asked, Handler, JudgeServer, sends
+from tests.interop.nemo_gym.collecting.answers import (
+    RIGHT,
+    WRONG,
+    completes,
+    function_call,
+    message,
+    responds,
+    verifies,
+)
+from tests.interop.nemo_gym.collecting.collection import Collection, row, squares
+
+Make = Callable[..., Collection]
+Server = Callable[..., str]
+
+
+def half_right(handler: Handler, asked: Asked) -> None:
+    """The right answer to rows with an even number."""
+    even = "(0)" in json.dumps(asked.body) or "(2)" in json.dumps(asked.body)
+    responds(message(RIGHT if even else WRONG))(handler, asked)
+
+
+def test_the_files_are_those_of_nemo_gym(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [half_right]
+    made = collection([squares(number) for number in range(3)], "--server", server(), "--num-repeats", 2, "--json")
+    done = made.run()
+    assert (done.status, made.names) == (0, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)])
+    assert [line["reward"] for line in made.rollouts] == [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]
+    first = made.rollouts[0]
+    assert first["agent_ref"] == {"type": "responses_api_agents", "name": "rollscope_simple_agent"}
+    assert first["response"]["output"] == [message(RIGHT)]
+    assert first["responses_create_params"] == squares(0)["responses_create_params"] | {"model": "m"}
+    assert "verifier_metadata" not in first
+    assert [(line["_ng_task_index"], line["_ng_rollout_index"]) for line in made.inputs] == made.names
+    assert made.inputs[0]["verifier_metadata"] == squares(0)["verifier_metadata"]
+    assert not made.beside("failures.jsonl").exists()
+    (metrics,) = json.loads(made.beside("aggregate_metrics.json").read_text())
+    assert metrics["agent_ref"] == {"name": "rollscope_simple_agent"}
+    assert metrics["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
+    assert len(metrics["group_level_metrics"]) == 3
+
+
+def test_the_figures_at_the_end(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [half_right]
+    made = collection([squares(number) for number in range(3)], "--server", server(), "--num-repeats", 2, "--json")
+    told = made.run().summary
+    assert (told["asked"], told["rollouts"], told["failed"], told["masked"], told["retries"]) == (6, 6, 0, 0, 0)
+    assert told["mean_reward"] == pytest.approx(2 / 3)
+    assert [(one["k"], round(one["value"], 3)) for one in told["pass_at_k"]] == [(1, 0.667), (2, 0.667)]
+    assert (told["input_tokens"], told["output_tokens"], told["counted"]) == (60, 30, 6)
+
+
+def test_the_figures_as_people_read_them(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [responds(message(RIGHT)), responds(message(RIGHT), usage=None)]
+    done = collection([squares(0), squares(1)], "--server", server()).run()
+    assert (done.status, done.err) == (0, "")
+    told = dict(line.split(maxsplit=1) for line in done.out.replace("mean reward", "mean_reward").splitlines())
+    assert told["rollouts"] == "2 of 2"
+    assert told["mean_reward"] == "1.000 over 2 rollouts"
+    assert told["tokens"] == "10 in, 5 out (counted in 1 of 2 answers)"
+    assert told["next"].startswith("rollscope view ")
+
+
+def test_what_was_collected_can_be_read_as_rollouts_and_their_tasks(
+    collection: Make, model: JudgeServer, server: Server
+) -> None:
+    model.answers = [responds(message(RIGHT))]
+    made = collection([squares(0), squares(1)], "--server", server())
+    made.run()
+    tasks = {task.task_id for task in load_tasks(made.beside("materialized_inputs.jsonl"))}
+    rollouts = list(load_rollouts(made.output))
+    assert {rollout.task_id for rollout in rollouts} == tasks
+    assert [(rollout.completion, rollout.given_reward) for rollout in rollouts] == [(RIGHT, 1.0)] * 2
+
+
+def test_the_model_is_asked_what_the_row_asks_but_for_the_options(collection: Make, model: JudgeServer) -> None:
+    model.answers = [responds(message("Fine."))]
+    given = {"input": "Hello?", "temperature": 0.2, "seed": 7, "stream": True, "tools": []}
+    collection([{"responses_create_params": given}], "--temperature", 0.9, "--max-output-tokens", 50).run()
+    (asked,) = model.asked
+    assert asked.path == "/v1/responses"
+    assert asked.authorization == "Bearer sk-a-secret-of-this-test"
+    assert asked.body == {
+        "input": [{"role": "user", "content": "Hello?"}],
+        "model": "m",
+        "temperature": 0.9,
+        "max_output_tokens": 50,
+        "seed": 7,
+        "tools": [],
+    }
+
+
+def test_without_a_server_a_rollout_has_no_reward(collection: Make, model: JudgeServer) -> None:
+    model.answers = [responds(message(RIGHT))]
+    made = collection([squares()])
+    done = made.run()
+    (line,) = made.rollouts
+    assert (done.status, line["response"]["output"]) == (0, [message(RIGHT)])
+    assert "reward" not in line
+    assert "none: nothing was verified" in done.out
+    assert not made.beside("aggregate_metrics.json").exists()
+
+
+def test_without_a_server_the_first_tool_call_is_the_end(collection: Make, model: JudgeServer) -> None:
+    model.answers = [responds(function_call("execute_code", {"code": "1"}))]
+    made = collection([row()])
+    assert (made.run().status, len(model.asked)) == (0, 1)
+
+
+def test_masked_rollouts_are_in_no_mean(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [responds(message(RIGHT))]
+    done = collection([squares(), row("No tests here.")], "--server", server(), "--json").run()
+    assert (done.summary["rollouts"], done.summary["masked"], done.summary["mean_reward"]) == (2, 1, 1.0)
+
+
+def test_equal_rows_are_one_task(collection: Make, model: JudgeServer) -> None:
+    model.answers = [responds(message("Fine."))]
+    made = collection([row("a"), row("b"), row("a"), {**row("c"), "_ng_task_index": 9}], "--num-repeats", 2)
+    made.run()
+    assert made.names == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (9, 0), (9, 1)]
+
+
+def test_a_native_task_is_a_row_too(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [responds(message(RIGHT))]
+    task = {"task_id": "t", "mode": "stdin", "prompt": "Square.", "in_outs": {"inputs": ["3\n"], "outputs": ["9\n"]}}
+    made = collection([task], "--server", server())
+    assert (made.run().status, made.rollouts[0]["reward"]) == (0, 1.0)
+
+
+def test_tools_are_called_and_their_session_is_kept(collection: Make, model: JudgeServer, server: Server) -> None:
+    thought = {"id": "rs_1", "type": "reasoning", "summary": []}
+    remember, recall = ({"code": code, "keep_state": True} for code in ("x = 6 * 7", "print(x)"))
+    model.answers = [
+        responds(thought, function_call("execute_code", remember, "a")),
+        responds(function_call("execute_code", recall, "b"), function_call("nothing", {}, "c")),
+        responds(function_call("execute_code", "{not JSON", "d")),
+        responds(message(RIGHT)),
+    ]
+    made = collection([squares()], "--server", server(), "--json")
+    done = made.run()
+    (line,) = made.rollouts
+    items = line["response"]["output"]
+    outputs = {item["call_id"]: item["output"] for item in items if item["type"] == "function_call_output"}
+    assert json.loads(outputs["b"])["stdout"] == "42\n"
+    assert json.loads(outputs["c"]) == {"detail": "Not Found"}
+    assert "not JSON" in json.loads(outputs["d"])["error"]
+    assert model.asked[-1].body["input"] == squares()["responses_create_params"]["input"] + items[:-1]
+    assert line["response"]["usage"]["input_tokens"] == 40
+    assert line["response"]["usage"]["input_tokens_details"] == {"cached_tokens": 4}
+    assert (done.summary["tool_calls"], line["reward"]) == (4, 1.0)
+
+
+def test_an_endpoint_that_speaks_chat_completions(collection: Make, model: JudgeServer, server: Server) -> None:
+    call = {"id": "x", "type": "function", "function": {"name": "execute_code", "arguments": '{"code": "print(1)"}'}}
+    model.answers = [
+        completes("tool_calls", reasoning_content="Let me see.", tool_calls=[call]),
+        completes("length", content=RIGHT),
+    ]
+    tool = {"type": "function", "name": "execute_code", "parameters": {"type": "object"}}
+    given = squares()
+    given["responses_create_params"] |= {"tools": [tool], "instructions": "Be brief.", "max_output_tokens": 99}
+    made = collection([given], "--server", server(), "--api", "chat")
+    assert made.run().status == 0
+    first, second = (asked.body for asked in model.asked)
+    assert model.asked[0].path == "/v1/chat/completions"
+    question = given["responses_create_params"]["input"][0]
+    assert first["messages"] == [{"role": "system", "content": "Be brief."}, question]
+    assert first["tools"] == [
+        {"type": "function", "function": {"name": "execute_code", "parameters": {"type": "object"}}}
+    ]
+    assert first["max_tokens"] == 99
+    said, heard = second["messages"][2:]
+    assert said == {"role": "assistant", "content": None, "reasoning_content": "Let me see.", "tool_calls": [call]}
+    assert (heard["role"], heard["tool_call_id"], json.loads(heard["content"])["stdout"]) == ("tool", "x", "1\n")
+    (line,) = made.rollouts
+    kinds = [item["type"] for item in line["response"]["output"]]
+    assert kinds == ["reasoning", "function_call", "function_call_output", "message"]
+    assert line["response"]["usage"]["total_tokens"] == 20
+    assert line["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
+    assert line["reward"] == 1.0
+
+
+def test_an_empty_answer_is_an_answer(collection: Make, model: JudgeServer, server: Server) -> None:
+    model.answers = [completes(content="")]
+    made = collection([squares()], "--server", server(), "--api", "chat")
+    assert (made.run().status, made.rollouts[0]["reward"]) == (0, 0.0)
+
+
+def test_endless_tool_calls_end_and_are_verified_as_they_are(
+    collection: Make, model: JudgeServer, server: Server
+) -> None:
+    model.answers = [responds(function_call("execute_code", {"code": "print(1)"}))]
+    made = collection([squares()], "--server", server(), "--max-turns", 3)
+    assert made.run().status == 0
+    (line,) = made.rollouts
+    assert (len(model.asked), len(line["response"]["output"]), line["reward"]) == (3, 6, 0.0)
+
+
+@pytest.mark.parametrize("name", ["verify", "close_session", "../verify", "a/b", ""])
+def test_a_model_can_call_nothing_but_tools(
+    collection: Make, model: JudgeServer, other: JudgeServer, name: str
+) -> None:
+    model.answers = [responds(function_call(name, {})), responds(message("Fine."))]
+    other.answers = [verifies()]
+    made = collection([row()], "--server", other.url)
+    assert made.run().status == 0
+    assert [asked.path for asked in other.asked] == ["/seed_session", "/verify", "/close_session", "/aggregate_metrics"]
+    assert "there is no tool" in made.rollouts[0]["response"]["output"][1]["output"]
+
+
+def test_a_tools_error_is_what_the_model_sees(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
+    model.answers = [responds(function_call("look", {})), responds(message("Fine."))]
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        (sends("it broke", 500) if asked.path == "/look" else verifies())(handler, asked)
+
+    other.answers = [answer]
+    made = collection([row()], "--server", other.url)
+    assert made.run().status == 0
+    assert made.rollouts[0]["response"]["output"][1]["output"] == "it broke"
+    assert [asked.path for asked in other.asked].count("/look") == 1
+
+
+def test_the_row_and_the_cookie_go_to_the_server(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
+    model.answers = [responds(message("Fine."))]
+    cookies: list[tuple[str, str | None]] = []
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        cookies.append((asked.path, handler.headers["Cookie"]))
+        verifies()(handler, asked)
+
+    other.answers = [answer]
+    made = collection([row("a", extra=[1])], "--server", other.url)
+    made.run()
+    assert cookies[:2] == [("/seed_session", None), ("/verify", "session=1")]
+    assert other.asked[0].body == made.inputs[0]
+    assert other.asked[1].body == made.inputs[0] | {"response": made.rollouts[0]["response"]}
+
+
+def test_a_server_without_figures_costs_no_rollout(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
+    model.answers = [responds(message("Fine."))]
+    other.answers = [verifies()]
+    made = collection([row()], "--server", other.url)
+    done = made.run()
+    assert (done.status, made.names) == (0, [(0, 0)])
+    assert done.err == "the resources server has no /aggregate_metrics: its figures are left out\n"

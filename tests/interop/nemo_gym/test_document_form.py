@@ -1,0 +1,124 @@
+"""The tutorial's request and response: what a row of today becomes in them, and what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from starlette.testclient import TestClient
+
+from evaluator.interop.nemo_gym import BaseResourcesServer, BaseVerifyRequest, BaseVerifyResponse
+from tests.interop.nemo_gym.asking import answer_of
+
+CALL = {"type": "function_call", "name": "look_up", "arguments": "{}", "call_id": "c"}
+OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "a note"}
+
+
+def row(asked: object = "Why?", response: object = None, **more: object) -> dict[str, Any]:
+    return {"responses_create_params": {"input": asked}, "response": response or answer_of("So."), **more}
+
+
+def read(body: dict[str, Any]) -> BaseVerifyRequest:
+    return BaseVerifyRequest.model_validate(body)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Why?",
+        [{"role": "user", "content": "Why?"}],
+        [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Wh"}, {"text": "y?"}, {}]}],
+    ],
+)
+def test_the_prompt_and_the_answer_are_one_conversation(asked: object) -> None:
+    assert read(row(asked)).input == [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
+
+
+def test_calls_of_tools_stay_what_they_are() -> None:
+    response = answer_of("So.")
+    response["output"] = [CALL, OUTPUT, *response["output"]]
+    assert read(row(response=response)).input[1:] == [CALL, OUTPUT, {"role": "assistant", "content": "So."}]
+
+
+def test_what_is_known_of_the_task_lies_one_over_another() -> None:
+    known = read(row(a=1, b=1, c=1, metadata={"b": 2, "c": 2}, verifier_metadata={"c": 3})).metadata
+    assert known == {"a": 1, "b": 2, "c": 3}
+
+
+@pytest.mark.parametrize("value", [None, "text", [1], 7])
+def test_metadata_that_is_no_object_is_a_field_like_another(value: object) -> None:
+    assert read(row(metadata=value, verifier_metadata=value)).metadata == {
+        "metadata": value,
+        "verifier_metadata": value,
+    }
+
+
+def test_a_row_may_have_an_input_of_its_own() -> None:
+    request = read(row(input="5"))
+    assert (len(request.input), request.metadata) == (2, {"input": "5"})
+
+
+def test_a_subclass_declares_fields_of_its_rows() -> None:
+    class Request(BaseVerifyRequest):
+        difficulty: str
+
+    assert Request.model_validate(row(difficulty="easy")).difficulty == "easy"
+
+
+@pytest.mark.parametrize("body", [{}, {"responses_create_params": {"input": "x"}}, {"response": answer_of("x")}])
+def test_a_row_without_its_parts_is_refused(body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        read(body)
+
+
+@pytest.mark.parametrize(
+    ("conversation", "answer"),
+    [
+        ([], ""),
+        ([{"role": "user", "content": "x"}], ""),
+        (
+            [
+                {"role": "assistant", "content": "1"},
+                {"role": "user", "content": "?"},
+                {"role": "assistant", "content": "2"},
+            ],
+            "2",
+        ),
+        ([{"role": "assistant", "content": "1"}, CALL, OUTPUT], "1"),
+        ([{"role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"text": "b"}]}], "ab"),
+        ([{"role": "assistant", "content": None}], ""),
+    ],
+)
+def test_the_answer_is_what_was_said_last(conversation: list[Any], answer: str) -> None:
+    assert BaseResourcesServer()._extract_answer(conversation) == answer
+
+
+def test_a_response_takes_metadata_of_its_own_or_none() -> None:
+    request = BaseVerifyRequest(input=[], metadata={"answer": "secret"})
+    assert BaseVerifyResponse(**request.model_dump(), reward=1.0).metadata is None
+    assert BaseVerifyResponse(**request.model_dump(), reward=1.0, metadata={"a": 1}).metadata == {"a": 1}
+
+
+def test_what_comes_back_has_the_row_as_it_came_and_every_figure() -> None:
+    class Server(BaseResourcesServer):
+        async def verify(self, body):  # type: ignore[no-untyped-def]  # nothing says what `body` is
+            return BaseVerifyResponse(**body.model_dump(), reward=0.5, length=len(self._extract_answer(body.input)))
+
+    response = {**answer_of("So."), "usage": {"input_tokens": 3}, "more": [1]}
+    sent = {"responses_create_params": {"input": "Why?", "temperature": 0.5}, "response": response, "answer": "secret"}
+    with TestClient(Server().setup_webserver()) as client:
+        told = client.post("/verify", json=sent).json()
+    assert {name: told[name] for name in ("responses_create_params", "response")} == {
+        name: sent[name] for name in ("responses_create_params", "response")
+    }
+    assert (told["reward"], told["length"], "secret" in str(told), "input" in told) == (0.5, 3, False, False)
+
+
+def test_a_verify_that_is_not_written_masks_and_says_so() -> None:
+    with TestClient(BaseResourcesServer().setup_webserver()) as client:
+        told = client.post("/verify", json=row()).json()
+    assert (told["mask_sample"], "has no verify" in told["failure_reason"]) == (True, True)
+    with pytest.raises(NotImplementedError):
+        asyncio.run(BaseResourcesServer().verify(None))

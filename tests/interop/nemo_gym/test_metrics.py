@@ -1,0 +1,185 @@
+"""The figures of `/aggregate_metrics`: those of NeMo Gym's own code on the same rollouts, and what it can't be asked.
+
+`aggregate_metrics_0.7.0.json` holds rollouts and what release 0.7.0 answered for them (`made_by` says how).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.interop.nemo_gym._student_t import t95
+from evaluator.interop.nemo_gym.metrics import aggregate, compute_metrics, key_metrics
+
+ANSWERED = json.loads((Path(__file__).parent / "aggregate_metrics_0.7.0.json").read_text())["cases"]
+
+Row = dict[str, Any]
+
+
+def rollout(task: int, repeat: int, reward: object = 1.0, **more: Any) -> Row:
+    return {"_ng_task_index": task, "_ng_rollout_index": repeat, "reward": reward, "extracted_model_code": "a", **more}
+
+
+def differences(ours: Any, theirs: Any, place: str = "") -> Iterator[str]:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        yield from (f"{place}: only one has {name}" for name in ours.keys() ^ theirs.keys())
+        for name in ours.keys() & theirs.keys():
+            yield from differences(ours[name], theirs[name], f"{place} > {name}")
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for n, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+            yield from differences(our, their, f"{place}[{n}]")
+    elif isinstance(ours, int | float) and isinstance(theirs, int | float):
+        if not math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12):
+            yield f"{place}: {ours} is not {theirs}"
+    elif ours != theirs:
+        yield f"{place}: {ours!r} is not {theirs!r}"
+
+
+@pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case["name"])
+def test_the_figures_are_those_of_release_0_7_0(case: Row) -> None:
+    ours = aggregate(case["verify_responses"]).model_dump()
+    assert list(differences(ours, case["answer"])) == []
+
+
+def test_the_order_in_which_rollouts_arrive_changes_nothing() -> None:
+    rows = ANSWERED[2]["verify_responses"]
+    shuffled = random.Random(3).sample(rows, len(rows))
+    assert shuffled != rows
+    assert aggregate(shuffled) == aggregate(rows)
+
+
+def test_of_no_rollouts_there_are_no_figures() -> None:
+    empty = aggregate([])
+    assert (empty.agent_metrics, empty.group_level_metrics, empty.perf_summary) == ({}, [], None)
+    assert compute_metrics([]) == {}
+
+
+@pytest.mark.parametrize(
+    "unmeasured",
+    [
+        {"mask_sample": True},
+        {"verdict": "unknown"},
+        {"verdict": "sandbox_error"},
+        {"reward": None},
+        {"reward": "1.0"},
+        {"reward": math.nan},
+        {"reward": 10**400},
+        {"reward": [1.0]},
+    ],
+    ids=lambda fields: " ".join(f"{name} {str(value)[:13]}" for name, value in fields.items()),
+)
+def test_what_measures_nothing_is_no_zero(unmeasured: Row) -> None:
+    rows = [rollout(0, 0), rollout(0, 1) | {"reward": 0.0} | unmeasured, rollout(1, 0, 0.0)]
+    figures = aggregate(rows)
+    assert figures.key_metrics["pass@1[avg-of-1]/accuracy"] == 50.0
+    assert figures.agent_metrics["mean/reward"] == 0.5
+    assert figures.key_metrics["coverage/masked_rollouts"] == 1
+    assert figures.key_metrics["coverage/measured_rollouts"] == 2
+    assert [task["num_rollouts"] for task in figures.group_level_metrics] == [1, 1]
+
+
+def test_a_run_in_which_nothing_was_measured_has_no_score() -> None:
+    figures = aggregate([rollout(0, 0, 0.0, verdict="unknown"), {"_ng_task_index": 4}])
+    expected = {"measured_rollouts": 0, "masked_rollouts": 2, "measured_tasks": 0, "fully_masked_tasks": 2}
+    assert figures.key_metrics == {f"coverage/{name}": n for name, n in expected.items()}
+    assert figures.group_level_metrics == []
+
+
+def test_releases_that_hand_masked_rollouts_over_get_the_same_figures() -> None:
+    tasks = [[rollout(0, 0), rollout(0, 1, 0.0, mask_sample=True)], [rollout(1, 0, 0.0, verdict="sandbox_error")]]
+    assert compute_metrics(tasks) == compute_metrics([[rollout(0, 0)]])
+
+
+def test_rollouts_without_indices_are_grouped_by_their_prompt() -> None:
+    first, second = {"input": "add two numbers"}, {"input": [{"role": "user", "content": "sort a list"}]}
+    rows = [
+        {"reward": 1.0, "responses_create_params": first},
+        {"reward": 0.0, "responses_create_params": second},
+        {"reward": 0.0, "responses_create_params": first},
+        rollout(7, 0),
+    ]
+    figures = aggregate(rows)
+    placed = [(task["_ng_task_index"], task["num_rollouts"]) for task in figures.group_level_metrics]
+    assert placed == [(7, 1), (8, 2), (9, 1)]
+    assert [info["rollout_id"] for info in figures.group_level_metrics[1]["rollout_infos"]] == ["8:0", "8:1"]
+
+
+def test_indices_that_are_no_number_still_group() -> None:
+    rows = [{"reward": 1.0, "_ng_task_index": name, "_ng_rollout_index": "x"} for name in ("a", "b", "a")]
+    assert [task["num_rollouts"] for task in aggregate(rows).group_level_metrics] == [2, 1]
+
+
+def test_a_repeat_that_is_taken_becomes_the_next_free_one() -> None:
+    rows = [rollout(0, 0), rollout(0, 0, 0.0), rollout(0, 1), rollout(0, 3), {"_ng_task_index": 0, "reward": 1.0}]
+    infos = aggregate(rows).group_level_metrics[0]["rollout_infos"]
+    assert [(info["_ng_rollout_index"], info["reward"]) for info in infos] == [
+        (0, 1.0),
+        (1, 1.0),
+        (2, 0.0),
+        (3, 1.0),
+        (4, 1.0),
+    ]
+
+
+def test_every_answer_is_json_whatever_the_rows_hold() -> None:
+    odd = {"usage": {"input_tokens": math.inf, "output_tokens": 1e308, "huge": 10**400}}
+    rows = [
+        rollout(0, 0, 1e308, response=odd, difficulty=["easy"], extracted_model_code=["a", {"b": 1}]),
+        rollout(0, 1, 1e308, response="no object", difficulty=3, ng_perf={"num_turns": 1e308, "prompt_tokens": "7"}),
+        rollout(1, 0, True, response={"usage": [1]}, ng_perf={"num_turns": 1e308, "total_latency_ms": math.nan}),
+        rollout(1, 1, -1e308, verdict=["passed"], ng_perf=5, extracted_model_code=7),
+    ]
+    figures = aggregate(rows)
+    text = json.dumps(figures.model_dump(), allow_nan=False)
+    assert json.loads(text) == json.loads(figures.model_dump_json())
+    assert figures.agent_metrics["max/output_tokens"] == 1e308
+    assert "mean/num_turns" not in (figures.perf_summary or {})
+
+
+def test_pass_at_k_and_majority_by_hand() -> None:
+    answers = [("a", 1.0), ("b", 0.0), ("b", 0.0), (None, 0.0)]
+    task = [rollout(0, n, reward, extracted_model_code=code) for n, (code, reward) in enumerate(answers)]
+    figures = compute_metrics([task])
+    assert figures["pass@1/accuracy"] == 25.0
+    assert figures["pass@2/accuracy"] == pytest.approx(50.0)
+    assert figures["pass@4/accuracy"] == 100.0
+    assert figures["pass@1[avg-of-2]/accuracy"] == 50.0
+    assert [figures[f"majority@{k}/accuracy"] for k in (1, 2, 3, 4)] == [100.0, 50.0, 0.0, 0.0]
+    assert figures["pass@1/no_answer"] == 25.0
+    assert figures["pass@1[avg-of-4]/accuracy/avg_sample_std_dev"] == pytest.approx(0.5)
+
+
+def test_the_headlines_are_at_the_largest_k() -> None:
+    figures: Row = {f"pass@{k}/accuracy": float(k) for k in (1, 9, 10)}
+    figures |= {"easy/pass@1[avg-of-2]/accuracy": 5.0, "easy/pass@1[avg-of-11]/accuracy": 6.0, "mean/reward": 0.5}
+    figures |= {"pass@10/accuracy/std_dev_across_runs": 1.0, "pass@10/no_answer": 2.0, "mean/input_tokens": 3.0}
+    expected = {"pass@10/accuracy": 10.0, "easy/pass@1[avg-of-11]/accuracy": 6.0, "mean/input_tokens": 3.0}
+    assert key_metrics(figures) == expected
+
+
+@pytest.mark.parametrize(
+    ("degrees", "expected"),
+    [
+        (1, 12.706204736174694),
+        (2, 4.302652729749462),
+        (3, 3.1824463052837078),
+        (10, 2.228138851986274),
+        (299, 1.9679296690656698),
+        (300, 1.9679030112610865),
+        (301, 1.9678765312856952),
+        (10_000, 1.960201239890626),
+    ],
+)
+def test_student_t_is_that_of_scipy(degrees: int, expected: float) -> None:
+    assert t95(degrees) == pytest.approx(expected, rel=1e-11)
+
+
+def test_no_interval_without_a_degree_of_freedom() -> None:
+    with pytest.raises(ValueError, match="give 1 or more"):
+        t95(0)

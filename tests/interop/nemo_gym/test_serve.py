@@ -1,0 +1,258 @@
+"""`rollscope serve nemo-gym` as people and NeMo Gym start it: its endpoints, its configuration, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.engines.processes import descendants, wait_until_none
+from tests.interop.nemo_gym.asking import Client, fenced, request
+from tests.interop.nemo_gym.serving import COMMAND, ENVIRONMENT, Served
+
+Server = Callable[..., str]
+
+SQUARES = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}
+RIGHT = fenced("print(int(input()) ** 2)")
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/healthz", "/livez", "/readyz"])
+def test_it_is_healthy(server: Server, path: str) -> None:
+    assert Client(server()).get(path) == (200, {"status": "ok"})
+
+
+def test_a_stored_rollout_can_be_verified_again(server: Server) -> None:
+    assert Client(server()).get("/reverify_mode") == (200, "stateless")
+
+
+def test_sessions_open_and_close(server: Server) -> None:
+    client = Client(server())
+    assert client.post("/seed_session", {"responses_create_params": {"input": "x"}, "agent_ref": {}}) == (200, {})
+    typed = {"resources_session_id": "s1", "episode_id": "e", "task_id": {"taskset": "t"}, "task_data": {"a": 1}}
+    assert client.post("/seed_session", typed) == (200, {"resources_session_id": "s1"})
+    assert client.post("/seed_session", typed).status == 200
+    for name in ("s1", "s1", "never seeded"):
+        closing = {"resources_session_id": name, "episode_id": "e"}
+        assert client.post("/close_session", closing) == (200, {"resources_session_id": name})
+        assert client.post("/seed_session", typed | {"resources_session_id": name}).status == 400
+
+
+def test_the_figures_of_many_rollouts(server: Server) -> None:
+    rollouts = [
+        {"_ng_task_index": task, "_ng_rollout_index": sample, "reward": float(task == sample), "difficulty": "easy"}
+        for task in range(2)
+        for sample in range(2)
+    ]
+    status, told = Client(server()).post("/aggregate_metrics", {"verify_responses": rollouts})
+    assert status == 200
+    assert told["agent_metrics"]["mean/reward"] == 0.5
+    assert told["key_metrics"]["pass@2/accuracy"] == 100.0
+    assert len(told["group_level_metrics"]) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_cleanly_and_leaves_no_process(number: signal.Signals) -> None:
+    served = Served()
+    client = Client(served.url)
+    assert client.post("/verify", request(RIGHT, SQUARES)).body["reward"] == 1.0
+    assert client.post("/execute_code", {"code": "x = 1", "keep_state": True}).body["returncode"] == 0
+    children = descendants(served.process.pid)
+    assert children
+    assert served.end(number) == (0, "")
+    assert not wait_until_none(lambda: [each for each in children if Path(f"/proc/{each}").exists()])
+
+
+def test_it_ends_in_the_midst_of_a_run() -> None:
+    served = Served()
+    asking = subprocess.Popen(
+        [sys.executable, "-c", _ASKS_FOR_AN_ENDLESS_LOOP, served.url], stdout=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert asking.stdout
+    assert asking.stdout.readline() == b"asked\n"
+    children = descendants(served.process.pid)
+    assert served.end()[0] == 0
+    assert not wait_until_none(lambda: [each for each in children if Path(f"/proc/{each}").exists()])
+    asking.wait(timeout=30)
+
+
+_ASKS_FOR_AN_ENDLESS_LOOP = """
+import http.client, json, sys
+from urllib.parse import urlsplit
+connection = http.client.HTTPConnection(urlsplit(sys.argv[1]).netloc, timeout=30)
+body, headers = json.dumps({"code": "while True: pass"}), {"content-type": "application/json"}
+connection.request("POST", "/execute_code", body, headers)
+print("asked", flush=True)
+try:
+    connection.getresponse()
+except (OSError, http.client.HTTPException):
+    pass
+"""
+
+
+def started(environment: dict[str, str], tmp_path: Path) -> subprocess.Popen[str]:
+    app = tmp_path / "app.py"
+    app.write_text(
+        "from evaluator.interop.nemo_gym import CodeResourcesServer\n\n"
+        'if __name__ == "__main__":\n    CodeResourcesServer.run_webserver()\n'
+    )
+    return subprocess.Popen(
+        [sys.executable, "app.py"], cwd=tmp_path, env=ENVIRONMENT | environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+NAME, WHOLE = "NEMO_GYM_CONFIG_PATH", "NEMO_GYM_CONFIG_DICT"
+RESOLVED = """
+policy_model: {responses_api_models: {openai_model: {entrypoint: app.py, openai_api_key: "secret"}}}
+mine:
+  resources_servers:
+    mine: {entrypoint: app.py, domain: coding, host: 127.0.0.1, port: 0, checker: tokens, description: x}
+other:
+  resources_servers:
+    other: {entrypoint: app.py, domain: coding, host: 203.0.113.1, port: 1}
+"""
+
+
+def test_an_app_is_started_as_nemo_gym_starts_it(tmp_path: Path) -> None:
+    process = started({"NEMO_GYM_CONFIG_DICT": RESOLVED, "NEMO_GYM_CONFIG_PATH": "mine"}, tmp_path)
+    assert process.stdout
+    url = process.stdout.readline().strip().removeprefix("listening on ")
+    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
+    assert Client(url).post("/verify", spaced).body["reward"] == 1.0  # by the checker of its configuration
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 0
+
+
+BAD_ENVIRONMENTS = {
+    "name": ({WHOLE: RESOLVED, NAME: "mien"}, "no resources server is called 'mien' (there is mine, other)"),
+    "no name": ({WHOLE: RESOLVED}, "no resources server is called None"),
+    "no yaml": ({WHOLE: "{"}, "NEMO_GYM_CONFIG_DICT: can't be read"),
+    "checker": ({WHOLE: RESOLVED.replace("tokens", "token"), NAME: "mine"}, "checker 'token' is unknown"),
+    "address": ({WHOLE: RESOLVED, NAME: "other"}, "203.0.113.1: not an address of this machine"),
+}
+
+
+@pytest.mark.parametrize(("environment", "told"), BAD_ENVIRONMENTS.values(), ids=BAD_ENVIRONMENTS)
+def test_a_bad_environment_is_one_line(environment: dict[str, str], told: str, tmp_path: Path) -> None:
+    process = started(environment, tmp_path)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert error.startswith("CodeResourcesServer: ")
+    assert told in error
+    assert error.count("\n") == 1
+    assert "secret" not in error
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.yaml", "grder: tests", "grder is no field of a server's"),
+        ("a.yaml", "memory_mb: -1", "memory_mb: input should be greater than 0"),
+        ("a.yaml", "grader: nothing", "grader 'nothing' is unknown"),
+        ("a.yaml", "[1]", "holds no fields"),
+        ("a.yaml", "a: [", "can't be read"),
+        ("a.toml", "a = ", "can't be read"),
+        ("a.json", '{"checker": "nothing"}', "checker 'nothing' is unknown"),
+    ],
+)
+def test_a_bad_configuration_is_one_line(name: str, content: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    done = subprocess.run(
+        [*COMMAND, "--config", path], env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"rollscope: {path}: ")
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.yaml", "checker: tokens\n"),
+        ("a.toml", 'checker = "tokens"\n'),
+        ("a.json", '{"checker": "tokens"}'),
+        ("b.yaml", "mine:\n  resources_servers:\n    mine: {entrypoint: app.py, domain: coding, checker: tokens}\n"),
+    ],
+)
+def test_a_configuration_may_be_in_any_of_its_forms(name: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    served = Served("--config", path)
+    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
+    told = Client(served.url).post("/verify", spaced).body
+    assert served.end()[0] == 0
+    assert told["reward"] == 1.0
+
+
+STAGES = ["extraction", "queue", "sandbox start", "run", "compare", "rest", "total"]
+
+
+@pytest.mark.parametrize("way", ["option", "field"])
+def test_it_tells_at_its_end_where_the_time_went(way: str, tmp_path: Path) -> None:
+    config = tmp_path / "a.yaml"
+    config.write_text("profile: true")
+    served = Served(*(["--profile"] if way == "option" else ["--config", config]))
+    client = Client(served.url)
+    for _ in range(3):
+        client.post("/verify", request(RIGHT, SQUARES))
+    served.process.send_signal(signal.SIGINT)
+    out, table = served.process.communicate(timeout=60)
+    told = json.loads(out)
+    assert (told["requests"], [each["stage"] for each in told["stages"]]) == (3, STAGES)
+    *parts, total = [each["total_s"] for each in told["stages"]]
+    assert sum(parts) == pytest.approx(total)
+    lines = table.splitlines()
+    assert lines[0].split()[:2] == ["stage", "total"]
+    assert [line.partition("  ")[0] for line in lines[1:]] == STAGES
+
+
+def test_a_profile_is_of_a_resource_server_alone() -> None:
+    words = [*COMMAND[:-1], "agentfly", "--profile"]
+    done = subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.startswith("rollscope: --profile: ")) == (2, True)
+
+
+NO_SANDBOX = ("namespaces", "landlock")
+
+
+def test_without_a_sandbox_it_does_not_start() -> None:
+    served = Served(without=NO_SANDBOX)
+    status, told = served.end()
+    assert (served.first_line, status) == ("", 3)
+    assert told.startswith("rollscope: no sandbox: ")
+    assert told.count("\n") == 1
+
+
+def test_without_a_sandbox_answers_are_graded_and_code_is_masked(tmp_path: Path) -> None:
+    config = tmp_path / "answers.yaml"
+    config.write_text("grader: exact_match")
+    served = Served("--config", config, without=NO_SANDBOX)
+    client = Client(served.url)
+    answer = request("Paris", None) | {"verifier_metadata": {"answer": "Paris"}}
+    assert client.post("/verify", answer).body["reward"] == 1.0
+    told = client.post("/verify", request(RIGHT, SQUARES, grader="tests")).body
+    assert (told["reward"], told["mask_sample"], told["verdict"]) == (0.0, True, "sandbox_error")
+    assert told["failure_kind"] == "provider_unavailable"
+    tool = client.post("/execute_code", {"code": "print(1)"})
+    assert tool.status == 400
+    assert "sandbox" in tool.body["error"]
+    assert served.end()[0] == 0
+
+
+def test_a_page_of_another_name_can_not_reach_it(server: Server) -> None:
+    import http.client
+    from urllib.parse import urlsplit
+
+    connection = http.client.HTTPConnection(urlsplit(server()).netloc, timeout=30)
+    body = json.dumps({"code": "print(1)"})
+    connection.request("POST", "/execute_code", body, {"host": "evil.example", "content-type": "application/json"})
+    assert connection.getresponse().status == 400
+    connection.close()
