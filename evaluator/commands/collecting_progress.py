@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TextColumn
 
-from evaluator.commands.progress import paced
-
-_LINE_EVERY: Final = 5.0
+from evaluator.commands.progress import Speaker, bar, paced
 
 
 class CollectingMeter:
@@ -62,15 +58,11 @@ class CollectingLines(CollectingMeter):
 
     def __init__(self, total: int, stream: IO[str]) -> None:
         super().__init__(total)
-        self._stream = stream
-        self._over = threading.Event()
-        self._speaker = threading.Thread(target=self._speak, daemon=True)
+        self._speaker = Speaker(self._line, stream)
 
-    def _speak(self) -> None:
-        while not self._over.wait(_LINE_EVERY):
-            failed = f", {self.failed:,} failed" if self.failed else ""
-            line = f"{self.rollouts:,} of {self.total:,} collected, {self.pace}{failed}, {self.reward}"
-            print(line, file=self._stream, flush=True)
+    def _line(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.rollouts:,} of {self.total:,} collected, {self.pace}{failed}, {self.reward}"
 
     def __enter__(self) -> Self:
         self._speaker.start()
@@ -79,8 +71,7 @@ class CollectingLines(CollectingMeter):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
-        self._speaker.join()
+        self._speaker.stop()
 
 
 class CollectingBar(CollectingMeter):
@@ -88,15 +79,7 @@ class CollectingBar(CollectingMeter):
 
     def __init__(self, total: int) -> None:
         super().__init__(total)
-        self._progress = Progress(
-            BarColumn(bar_width=None),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-            TextColumn("{task.fields[told]}"),
-            TimeRemainingColumn(compact=True),
-            console=Console(stderr=True),
-            transient=True,
-            expand=True,
-        )
+        self._progress = bar(TextColumn("{task.completed:,.0f}/{task.total:,.0f}"), TextColumn("{task.fields[told]}"))
         self._bar = self._progress.add_task("", total=total, told="")
 
     def count(self, reward: float | None) -> None:

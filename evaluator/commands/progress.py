@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import IO, Final, Self
 
@@ -52,18 +53,45 @@ class Meter:
         return None
 
 
-class LineMeter(Meter):
-    """A plain line every five seconds, for logs, also while a slow completion holds everything up."""
+class Speaker:
+    """Within it, a plain line every five seconds, for logs, also while something slow holds everything up."""
 
-    def __init__(self, total: int | None, stream: IO[str]) -> None:
-        super().__init__(total)
+    def __init__(self, line: Callable[[], str], stream: IO[str]) -> None:
+        self._line = line
         self._stream = stream
         self._over = threading.Event()
-        self._speaker = threading.Thread(target=self._speak, daemon=True)
+        self._thread = threading.Thread(target=self._speak, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
 
     def _speak(self) -> None:
         while not self._over.wait(_LINE_EVERY):
             print(self._line(), file=self._stream, flush=True)
+
+
+def bar(*columns: TextColumn) -> Progress:
+    """A bar on stderr over the whole width, with these columns after it, that goes away at its end."""
+    return Progress(
+        BarColumn(bar_width=None),
+        *columns,
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        transient=True,
+        expand=True,
+    )
+
+
+class LineMeter(Meter):
+    """A plain line every five seconds."""
+
+    def __init__(self, total: int | None, stream: IO[str]) -> None:
+        super().__init__(total)
+        self._speaker = Speaker(self._line, stream)
 
     def __enter__(self) -> Self:
         self._speaker.start()
@@ -72,8 +100,7 @@ class LineMeter(Meter):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
-        self._speaker.join()
+        self._speaker.stop()
 
     def _line(self) -> str:
         of, left = "", ""
@@ -88,15 +115,10 @@ class BarMeter(Meter):
 
     def __init__(self, total: int | None) -> None:
         super().__init__(total)
-        self._progress = Progress(
-            BarColumn(bar_width=None),
+        self._progress = bar(
             TextColumn("{task.completed:,.0f}{task.fields[of]}"),
             TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[passed]} passed"),
-            TimeRemainingColumn(compact=True),
-            console=Console(stderr=True),
-            transient=True,
-            expand=True,
         )
         of = f"/{total:,}" if total else ""
         self._bar = self._progress.add_task("", total=total, of=of, rate="-", passed="-")

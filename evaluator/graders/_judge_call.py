@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -13,6 +11,7 @@ import msgspec
 from evaluator.graders._judge_failures import CallError, one_line
 from evaluator.graders._judge_prompt import Message
 from evaluator.model import JsonValue
+from evaluator.retry_after import seconds_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -157,7 +156,7 @@ def _refused(server: Server, status: int, body: bytes, retry_after: str | None) 
         message += f": {_scrubbed(told, server)}"
     again = (status in _AGAIN or status >= 500) and code != "insufficient_quota"
     mend = _mend(server, status)
-    return CallError(f"{message} ({mend})" if mend else message, again=again, wait_s=_seconds(retry_after))
+    return CallError(f"{message} ({mend})" if mend else message, again=again, wait_s=seconds_of(retry_after))
 
 
 def _mend(server: Server, status: int) -> str:
@@ -175,20 +174,6 @@ def _told(body: bytes) -> tuple[str, str]:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return body.decode("utf-8", "replace"), ""
     return (error, "") if isinstance(error, str) else (error.message, str(error.code or ""))
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Of a `Retry-After` header: seconds, or a date."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return None
-    return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - NaN is no time
 
 
 def _scrubbed(text: str, server: Server) -> str:

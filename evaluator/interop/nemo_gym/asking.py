@@ -79,7 +79,7 @@ class Client:
             raise NoAnswerError(f"{method} {path}: no answer: {error or type(error).__name__}") from None
         finally:
             connection.close()
-        return Answer(answer.status, told, _decoded(told))
+        return Answer(answer.status, told, decoded(told))
 
     def _keep(self, given: str) -> None:
         try:
@@ -105,7 +105,8 @@ def response_with(output: JsonValue) -> JsonObject:
     }  # fmt: skip
 
 
-def _decoded(text: str) -> object:
+def decoded(text: str) -> object:
+    """The value of a JSON text; None where it is none."""
     try:
         decoded: object = json.loads(text)
     except (ValueError, RecursionError):

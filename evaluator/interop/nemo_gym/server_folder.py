@@ -9,6 +9,7 @@ from typing import Final
 
 import yaml
 
+from evaluator.interop.nemo_gym.asking import decoded
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
 from evaluator.interop.nemo_gym.wire import JsonObject
 
@@ -47,7 +48,7 @@ def rows_of_file(path: Path) -> list[Row]:
     """The first rows of a file; what asks by `query` alone, as the tutorial's rows do, asks as an agent would."""
     rows: list[Row] = []
     for number, line in _lines(path):
-        fields = _decoded(line)
+        fields = decoded(line)
         if isinstance(fields, dict):
             query = fields.get("query")
             asked: JsonObject = {_ASKED: {"input": query}} if _ASKED not in fields and isinstance(query, str) else {}
@@ -103,7 +104,7 @@ def _check_companions(data: Path) -> Iterator[Finding]:
     count = sum(1 for _ in _lines(rollouts))
     wrong = [] if count == EXAMPLES else [f"{count} rollouts: give one for each example, {EXAMPLES}"]
     yield _finding(f"data/{rollouts.name}", wrong, f"{count} rollouts")
-    told = _decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
+    told = decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
     examples = told.get("Number of examples") if isinstance(told, dict) else None
     wrong = (
         [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this file']
@@ -113,7 +114,7 @@ def _check_companions(data: Path) -> Iterator[Finding]:
 
 def _wrong_row(line: str) -> str | None:
     """What keeps NeMo Gym from taking a row; None for a good one."""
-    fields = _decoded(line)
+    fields = decoded(line)
     if not isinstance(fields, dict):
         return "no JSON object"
     asked = fields.get(_ASKED)
@@ -215,7 +216,7 @@ def _reference(fields: JsonObject, name: str) -> object:
 def _with_responses(rows: list[Row], path: Path) -> list[Row]:
     by_prompt: dict[str, JsonObject] = {}
     for _, line in _lines(path):
-        fields = _decoded(line)
+        fields = decoded(line)
         if isinstance(fields, dict) and isinstance(fields.get("response"), dict):
             by_prompt.setdefault(_prompt(fields), fields["response"])
     return [Row(row.place, row.fields, by_prompt.get(_prompt(row.fields))) for row in rows]
@@ -239,11 +240,3 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         return
     with path.open(encoding="utf-8", errors="replace") as file:
         yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
-
-
-def _decoded(text: str) -> object:
-    try:
-        decoded: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return decoded

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterable, Mapping
-from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 from urllib.parse import urlsplit
@@ -17,6 +15,7 @@ import msgspec
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.failures import CollectError, FailureClass, TransientError
 from evaluator.model import JsonValue
+from evaluator.retry_after import seconds_of
 
 _LARGEST: Final = 64 * 2**20
 _KEPT_OPEN_S: Final = 2.0
@@ -141,24 +140,10 @@ def _reply(response: httpx2.Response, body: bytes) -> Reply:
     return Reply(
         status=response.status_code,
         body=body,
-        retry_after_s=_seconds(response.headers.get("retry-after")),
+        retry_after_s=seconds_of(response.headers.get("retry-after")),
         cookies={name.strip(): value.strip() for name, _, value in given},
         headers=response.headers,
     )
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Of a `Retry-After` header: seconds, or a date."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return None
-    return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - NaN is no time
 
 
 def _why(error: Exception) -> str:
