@@ -140,7 +140,7 @@ def _close_session(server: Server) -> Result:
 
 
 def _rewards(server: Server) -> Result:
-    """A finite number for each row; one that measures nothing says why."""
+    """A number from 0 to 1 for each row; one that measures nothing says why."""
     wrong: list[str] = []
     odd: list[str] = []
     rewards = []
@@ -159,7 +159,9 @@ def _rewards(server: Server) -> Result:
     if odd:
         return Status.WARNING, "; ".join(odd[:_SHOWN])
     told = f"{min(rewards):g} to {max(rewards):g} for {_rows(len(rewards))}"
-    return Status.OK, told + ("" if min(rewards) >= 0 and max(rewards) <= _FULL else ": outside of 0 to 1")
+    if min(rewards) < 0 or max(rewards) > _FULL:
+        return Status.FAILED, f"{told}: outside of 0 to 1"
+    return Status.OK, told
 
 
 def _same_twice(server: Server) -> Result:
