@@ -15,6 +15,7 @@ from tests.attacks.process_tree import descendants
 _PR_SET_CHILD_SUBREAPER = 36
 _TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/dev/mqueue"))
 _WORKERS_FOLDER = re.compile(r"/rollscope-sandbox-(\d+)-")
+_OWNERS_CGROUP = re.compile(r"/rollscope-(\d+)-")
 _USERS_OF_A_PROCESS = 64
 _CGROUPS = Path("/sys/fs/cgroup")
 _PATIENCE_S = 5.0
@@ -70,9 +71,12 @@ def _below(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _unused_cgroups() -> Iterator[str]:
-    """Those that hold no process: a sandbox at work has some."""
+    """Those that hold no process, as one at work does. One that another process made is that one's to take away; where
+    it was killed, the next one's."""
     for root, _folders, files in os.walk(_CGROUPS):
-        if "cgroup.procs" in files:
+        of_process = _OWNERS_CGROUP.search(root)
+        ours = of_process is None or int(of_process[1]) == os.getpid()
+        if ours and "cgroup.procs" in files:
             try:
                 if not Path(root, "cgroup.procs").read_text().strip():
                     yield root
