@@ -2,10 +2,11 @@
 # make test   linters, types and all tests               PAGES=no leaves out the tests that need Chromium
 # make lint   linters and types alone
 # make bench  the benchmarks; figures on stdout
+# make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 
 .POSIX:
-.PHONY: run test lint bench lock environment environment-dev check
+.PHONY: run test test-nemo-gym lint bench lock environment environment-dev check
 SHELL = /bin/sh
 
 run: environment
@@ -16,6 +17,9 @@ test: environment-dev
 	else CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; pages=; fi; \
 	$(MAKE) -s check && exec .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
 		$$pages $$PYTEST_ARGS
+
+test-nemo-gym: environment-dev
+	@exec .venv/bin/python tools/nemo_gym_release.py
 
 lint: environment-dev
 	@$(MAKE) -s check

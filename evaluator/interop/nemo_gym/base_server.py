@@ -30,6 +30,7 @@ from evaluator.interop import http_serving
 from evaluator.interop.nemo_gym.answering import PlainJSON, answered, masked_where_it_fails
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
+from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.session_cookie import SessionCookie
 from evaluator.interop.nemo_gym.wire import (
     AggregateMetrics,
@@ -126,7 +127,10 @@ class BaseResourcesServer:
     def run_webserver(cls) -> None:
         """Serves as NeMo Gym's environment variables say, else by the class's defaults, until it is stopped."""
         try:
-            config = config_from_environment(cls.config_type, os.environ) or cls.config_type()
+            launched = config_from_environment(cls.config_type, os.environ)
+            if launched is not None:
+                end_with_launcher()
+            config = launched or cls.config_type()
             server = cls(config)
             server.prove()
             listener = http_serving.listening(config.host, config.port)

@@ -110,7 +110,8 @@ class VerifyResponse(Open):
     extracted_model_output: str | None = None
     extracted_model_code: str | None = None
     result: list[bool | int] | None = None
-    """code_gen's codes: true, -1 killed, -2 wrong answer, -3 time limit, -4 error. To the first failing test case."""
+    """code_gen's codes to the first failing test case: true passed, -1 killed, -2 wrong answer (false where a function
+    was called), -3 time limit, -4 error."""
     metadata: JsonObject | None = None
     """code_gen's account of the first failing test case."""
     unit_tests_time_taken: float | None = None

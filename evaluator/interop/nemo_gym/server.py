@@ -1,0 +1,159 @@
+"""The code-grading server as a subclass of NeMo Gym's own `SimpleResourcesServer`, for who wants one.
+
+Nothing else here imports `nemo_gym`, and the server that needs none (`CodeResourcesServer`) is as good for `ng_run`:
+this one has NeMo Gym's middleware, telemetry and exposure of tools over MCP besides. Releases from 0.4 to 0.7: fields
+and endpoints that a release lacks are added here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from nemo_gym import base_resources_server as nemo_gym
+from nemo_gym.server_utils import SESSION_ID_KEY
+from pydantic import ConfigDict
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from evaluator.interop.nemo_gym import metrics
+from evaluator.interop.nemo_gym.answering import answered
+from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
+from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from
+from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.session_cookie import current_session
+from evaluator.interop.nemo_gym.wire import (
+    CloseSessionRequest,
+    JsonObject,
+    ReverifyMode,
+    SeedSessionRequest,
+    VerifyRequest,
+    VerifyResponse,
+)
+from evaluator.sandbox import SandboxUnavailable
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_BAD_INPUT: Final = 2
+_NO_SANDBOX: Final = 3
+
+# Releases before 0.5 have none, and do not ask.
+_ReverifyMode: Any = getattr(nemo_gym, "ReverifyMode", ReverifyMode)
+
+
+class EvaluatorResourcesServerConfig(ServerConfig, nemo_gym.BaseResourcesServerConfig):  # type: ignore[misc]
+    """Our fields and NeMo Gym's. `entrypoint` is required, as there."""
+
+    model_config = ConfigDict(frozen=False)
+
+    debug: bool = False
+    """code_gen's. Changes nothing here."""
+    REVERIFY_MODE: ClassVar[Any] = _ReverifyMode.STATELESS
+
+
+class EvaluatorVerifyRequest(nemo_gym.BaseVerifyRequest):  # type: ignore[misc]
+    """NeMo Gym's request, with the row's other fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    verifier_metadata: dict[str, Any] | None = None
+
+
+class EvaluatorVerifyResponse(nemo_gym.BaseVerifyResponse, VerifyResponse):  # type: ignore[misc]
+    """NeMo Gym's response, and the fields of ours that the release has not."""
+
+    verdict: str = "unknown"
+
+
+class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[misc]
+    """`CodeResourcesServer` behind NeMo Gym's class."""
+
+    ray_enabled: ClassVar[bool | None] = False
+    config: EvaluatorResourcesServerConfig
+
+    @cached_property
+    def core(self) -> CodeResourcesServer:
+        """What grades and runs code. Raises `ConfigError`."""
+        fields = self.config.model_dump(include=set(ServerConfig.model_fields))
+        return CodeResourcesServer(config_from(ServerConfig, fields, self.config.name), self.server_client)
+
+    def setup_webserver(self) -> FastAPI:
+        """The server as an ASGI application. Raises `ConfigError` and `SandboxUnavailable`: what keeps it from
+        starting."""
+        self.core.prove()
+        app: FastAPI = super().setup_webserver()
+        for name, tool in self.core.tools().items():
+            app.post(f"/{name}")(answered(tool))
+        there = {getattr(route, "path", None) for route in app.routes}
+        if "/close_session" not in there:
+            app.post("/close_session")(self.close_resources_session)
+        if "/reverify_mode" not in there:
+            app.get("/reverify_mode")(self._reverify_mode)
+        _add_to_life(app, self.core)
+        return app
+
+    def setup_session_middleware(self, app: FastAPI) -> None:
+        app.add_middleware(_SessionOfNemoGym)  # what is added first is asked last, when there is a session
+        super().setup_session_middleware(app)
+
+    async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
+        """Begins a rollout: its row is kept for `run_tests`, and earlier state is given up."""
+        return await self.core.seed_session(body)
+
+    async def close_resources_session(self, body: CloseSessionRequest) -> dict[str, str]:
+        """Ends a rollout, with its interpreter."""
+        return await self.core.close_session(body)
+
+    async def verify(self, body: EvaluatorVerifyRequest) -> EvaluatorVerifyResponse:
+        """What the response is worth."""
+        sent = VerifyRequest.model_validate(body.model_dump())
+        answer = await self.core.verify(sent)
+        return EvaluatorVerifyResponse.model_validate(answer.model_dump())
+
+    def compute_metrics(self, tasks: list[list[JsonObject]]) -> JsonObject:
+        """pass@k and its like in percent, of rollouts by task; those that measure nothing are left out."""
+        return metrics.compute_metrics(tasks)
+
+    def get_key_metrics(self, agent_metrics: JsonObject) -> JsonObject:
+        """Those to look at first."""
+        return metrics.key_metrics(agent_metrics)
+
+    @classmethod
+    def run_webserver(cls) -> Any:
+        """Serves as NeMo Gym's configuration says, until it is stopped."""
+        end_with_launcher()
+        try:
+            return super().run_webserver()
+        except (ConfigError, SandboxUnavailable) as error:
+            print(f"{cls.__name__}: {error}", file=sys.stderr)
+            raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
+
+    async def _reverify_mode(self) -> str:
+        return str(self.config.REVERIFY_MODE.value)
+
+
+class _SessionOfNemoGym:
+    """An ASGI middleware: the session that NeMo Gym's cookie names is the one that the tools work in."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        current_session.set(str(scope.get("session", {}).get(SESSION_ID_KEY, "")))
+        await self._app(scope, receive, send)
+
+
+def _add_to_life(app: FastAPI, core: CodeResourcesServer) -> None:
+    outer = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(application: FastAPI) -> AsyncIterator[Any]:
+        await core.started()
+        async with outer(application) as state:
+            yield state
+        await core.closed()
+
+    app.router.lifespan_context = lifespan

@@ -1,0 +1,64 @@
+"""A real `ng_run` launches both forms of our server, and `ng_collect_rollouts` gets what each rollout deserves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.nemo_gym_release.conftest import REPEATS, Collected
+from tests.nemo_gym_release.launched import Project, read_lines
+from tests.nemo_gym_release.rollouts import ANSWERS, name_in
+
+SHARE_RIGHT = sum(answer.reward for answer in ANSWERS.values()) / len(ANSWERS)
+
+
+def name_of(rollout: dict[str, Any]) -> str:
+    return name_in(str(rollout["responses_create_params"]["input"]))
+
+
+def test_each_rollout_has_the_reward_that_it_deserves(collected: Collected) -> None:
+    rollouts = read_lines(collected.rollouts)
+
+    assert len(rollouts) == len(ANSWERS) * REPEATS
+    for rollout in rollouts:
+        answer = ANSWERS[name_of(rollout)]
+        seen = (rollout["reward"], rollout["verdict"], rollout["result"], rollout["mask_sample"])
+        assert seen == (answer.reward, answer.verdict, answer.result, False), name_of(rollout)
+
+
+def test_no_rollout_repeats_its_test_cases(collected: Collected) -> None:
+    assert all("verifier_metadata" not in rollout for rollout in read_lines(collected.rollouts))
+
+
+def test_nothing_is_put_aside_as_failed(collected: Collected) -> None:
+    assert not collected.failures.exists() or collected.failures.read_text() == ""
+
+
+def test_the_aggregate_metrics_are_those_of_the_rollouts(collected: Collected) -> None:
+    [figures] = json.loads(collected.figures.read_text())
+
+    assert figures["agent_metrics"]["mean/reward"] == pytest.approx(SHARE_RIGHT)
+    assert figures["key_metrics"][f"pass@1[avg-of-{REPEATS}]/accuracy"] == pytest.approx(100 * SHARE_RIGHT)
+    assert len(figures["group_level_metrics"]) == len(ANSWERS)
+
+
+def test_the_old_command_profiles_the_rewards(project: Project, ours: Collected) -> None:
+    words = [f"+materialized_inputs_jsonl_fpath={ours.inputs}", f"+rollouts_jsonl_fpath={ours.rollouts}"]
+    project.run("ng_reward_profile", *words)
+
+    assert means_in(ours) == {name: answer.reward for name, answer in ANSWERS.items()}
+
+
+def test_the_new_command_profiles_the_rewards(project: Project, ours: Collected) -> None:
+    project.run("gym", "eval", "profile", "--inputs", str(ours.inputs), "--rollouts", str(ours.rollouts))
+
+    assert means_in(ours) == {name: answer.reward for name, answer in ANSWERS.items()}
+
+
+def means_in(ours: Collected) -> dict[str, float]:
+    """What the profile says, by the name of the row; the file goes, for the other command to write its own."""
+    rows = read_lines(ours.profile)
+    ours.profile.unlink()
+    return {name_of(row["sample"]): row["mean/reward"] for row in rows}

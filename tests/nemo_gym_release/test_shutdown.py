@@ -1,0 +1,26 @@
+"""`gym env start` launches our server, and whichever way it is ended nothing of ours is left behind."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.nemo_gym_release.launched import OURS, Project, still_there, watched
+from tests.nemo_gym_release.model_endpoint import model_endpoint
+from tests.nemo_gym_release.releases import Release, releases
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("release", releases(), ids=lambda each: each.number)
+def test_no_process_is_left(release: Release, number: signal.Signals, tmp_path: Path) -> None:
+    with model_endpoint() as url:
+        project = Project(tmp_path, release, url)
+        project.add_ours()
+        configs = [word for path in project.configs(OURS) for word in ("--config", path)]
+        with project.launched("gym", "env", "start", *configs, *project.settings(OURS)) as servers:
+            ours = watched(servers.of_server(OURS))
+            assert len(ours) > 1, "the server and its sandbox"
+            servers.process.send_signal(number)
+            assert still_there(ours) == 0

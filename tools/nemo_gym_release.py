@@ -1,0 +1,226 @@
+"""Runs the tests against real releases of NeMo Gym, in environments of their own under `.nemo-gym/`.
+
+    make test-nemo-gym                           # makes the environments once: 1.5 GB and some minutes each
+    NEMO_GYM_VENVS=/some/where make test-nemo-gym   # on top of ready ones, /some/where/0.7.0 and so on
+
+Runs on any Python from 3.11: standard library only. A release for which no interpreter is found is left out, and said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".nemo-gym"
+TESTS = ROOT / "tests" / "nemo_gym_release"
+TOLD = "ROLLSCOPE_NEMO_GYM_RELEASES"
+"""The environment variable by which the tests learn what there is: JSON, by release."""
+READY = "NEMO_GYM_VENVS"
+MADE_FOR = ".made-for"
+"""In an environment: what it was made of, written when it is complete."""
+
+_PROBE = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.version_info[:3]]))"
+
+
+class StopError(Exception):
+    """Nothing more can be done. One line that says what to type."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of nemo-gym, and the Python that it is tried on."""
+
+    number: str
+    minor: int
+    """Of Python 3."""
+    needs: tuple[int, int, int]
+    """The oldest Python that its metadata allows."""
+
+    @property
+    def variable(self) -> str:
+        return f"PYTHON3{self.minor}"
+
+    @property
+    def environment(self) -> Path:
+        return HOME / self.number
+
+
+RELEASES = (Release("0.7.0", 13, (3, 13, 14)), Release("0.4.0", 12, (3, 12, 0)))
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python that ran, and what it said of itself."""
+
+    executable: str
+    prefix: str
+    version: tuple[int, ...]
+
+    @property
+    def number(self) -> str:
+        return ".".join(map(str, self.version))
+
+
+def main(arguments: Sequence[str]) -> int:
+    try:
+        made = {release.number: places(release) for release in RELEASES if is_made(release)}
+    except StopError as stop:
+        say(str(stop))
+        return 2
+    if not made:
+        say("no release of NeMo Gym can be tried here: nothing was tested")
+        return 0
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS), *arguments]
+    command += shlex.split(os.environ.get("PYTEST_ARGS", ""))
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, TOLD: json.dumps(made)}, check=False).returncode
+
+
+def places(release: Release) -> dict[str, str]:
+    """What the tests are told of a release."""
+    behind = ready(release) or release.environment
+    return {
+        "environment": str(release.environment),
+        "commands": str(behind / "bin"),
+        "library": str(behind / library(release)),
+    }
+
+
+# --- environments
+
+
+def is_made(release: Release) -> bool:
+    """Sees to the release's environment; False, after a line, where no interpreter is found. Raises `StopError`."""
+    interpreter = found(release)
+    if interpreter is None:
+        return False
+    made_for = "\n".join([interpreter.executable, str(ROOT), (ROOT / "pyproject.toml").read_text(encoding="utf-8")])
+    marker = release.environment / MADE_FOR
+    if not (marker.is_file() and marker.read_text(encoding="utf-8") == made_for and runs(python_of(release))):
+        make(release, interpreter)
+        marker.write_text(made_for, encoding="utf-8")
+    say(f"nemo-gym {release.number} on Python {interpreter.number}: {release.environment}")
+    return True
+
+
+def make(release: Release, interpreter: Interpreter) -> None:
+    """A fresh environment with the release, pytest, and this checkout. Raises `StopError`."""
+    started = time.monotonic()
+    shutil.rmtree(release.environment, ignore_errors=True)
+    release.environment.parent.mkdir(exist_ok=True)
+    wanted = [f"nemo-gym=={release.number}", "pytest", "pytest-asyncio", "--editable", str(ROOT)]
+    if ready(release) is None:
+        say(f"installing nemo-gym {release.number}, once: 1.5 GB, some minutes")
+        call([interpreter.executable, "-I", "-m", "venv", str(release.environment)])
+    else:
+        call([interpreter.executable, "-I", "-m", "venv", "--without-pip", str(release.environment)])
+        see_packages_of(interpreter, release)
+    if interpreter.version < release.needs:
+        asked = ".".join(map(str, release.needs))
+        say(f"nemo-gym {release.number} asks for Python {asked}; on {interpreter.number} with --ignore-requires-python")
+        wanted.append("--ignore-requires-python")
+    pip = [python_of(release), "-I", "-m", "pip", "--disable-pip-version-check"]
+    call([*pip, "-qq", "install", *wanted])
+    say(f"made in {time.monotonic() - started:.0f} s, {size(release.environment) / 1e9:.1f} GB")
+
+
+def see_packages_of(interpreter: Interpreter, release: Release) -> None:
+    """Puts a ready environment's packages behind the new one's own: nothing is written into the former."""
+    behind = release.environment / library(release) / "ready.pth"
+    behind.write_text(f"{interpreter.prefix}/{library(release)}\n", encoding="utf-8")
+
+
+def library(release: Release) -> str:
+    return f"lib/python3.{release.minor}/site-packages"
+
+
+def python_of(release: Release) -> str:
+    return str(release.environment / "bin" / "python")
+
+
+# --- interpreters
+
+
+def found(release: Release) -> Interpreter | None:
+    """The newest of the interpreters that fit and run; says so where there is none. Raises `StopError`."""
+    environment = ready(release)
+    if environment is not None:
+        probed = probe(str(environment / "bin" / "python"))
+        if probed is None:
+            raise StopError(
+                f"{environment} has no Python that runs: set {READY} to a folder with {release.number}/ in it"
+            )
+        return probed
+    named = os.environ.get(release.variable)
+    fitting = [
+        probed
+        for path in ([named] if named else candidates(release.minor))
+        if (probed := probe(path)) and probed.version[:2] == (3, release.minor)
+    ]
+    if not fitting:
+        tried = f"{named} is none that runs" if named else "none was found on PATH, in pyenv's or in uv's folders"
+        say(f"nemo-gym {release.number} is left out: it wants a Python 3.{release.minor}, and {tried}: "
+            f"name one with {release.variable}=/path/to/python")  # fmt: skip
+        return None
+    return max(fitting, key=lambda one: one.version)
+
+
+def ready(release: Release) -> Path | None:
+    """The environment to build on, where one is named."""
+    folder = os.environ.get(READY)
+    return Path(folder).resolve() / release.number if folder else None
+
+
+def candidates(minor: int) -> Iterator[str]:
+    """Paths at which a Python 3.`minor` may be. Those on PATH may be shims that do not run."""
+    home = Path.home()
+    for on_path in os.environ.get("PATH", "").split(os.pathsep):
+        if on_path:
+            yield str(Path(on_path) / f"python3.{minor}")
+    pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv") / "versions"
+    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local" / "share" / "uv" / "python")
+    for folder, pattern in ((pyenv, f"3.{minor}.*"), (uv, f"cpython-3.{minor}.*")):
+        yield from (str(path / "bin" / f"python3.{minor}") for path in sorted(folder.glob(pattern)))
+
+
+def probe(path: str) -> Interpreter | None:
+    """What the interpreter says of itself; None when it doesn't run."""
+    try:
+        done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
+        executable, prefix, version = json.loads(done.stdout)
+        return Interpreter(executable, prefix, tuple(version))
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
+        return None
+
+
+# --- running things
+
+
+def call(command: Sequence[str]) -> None:
+    """Raises `StopError`."""
+    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        raise StopError(f"'{shlex.join(command)}' failed; its own message stands above")
+
+
+def runs(python: str) -> bool:
+    return probe(python) is not None
+
+
+def size(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*"))
+
+
+def say(line: str) -> None:
+    print(f"rollscope: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
