@@ -19,23 +19,32 @@ from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
-from evaluator.formats import Problem, dataset_hash, load_rollouts
-from evaluator.formats.joining import Dataset, load_dataset
-from evaluator.graders import shown_cases
+from evaluator.formats import FormatError, Problem, dataset_hash, load_rollouts
+from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
+from evaluator.graders import needs_tasks, shown_cases
+from evaluator.graders.bench import Options
 from evaluator.model import Verdict
 from evaluator.resuming import folder_from
 from evaluator.runs import Manifest, RunWriter
 
 _COUNTED = 1 << 20
 _POLL_S = 0.5
+_STORED = "stored"
+"""The grader of rewards that rollouts came with."""
+_LOOKED_AT = 100
+"""Rollouts, to see whether they came with rewards."""
 
 
 class Job:
     """One grading of a file, on a thread of its own. Its fields may be read from anywhere at any time."""
 
-    def __init__(self, rollouts: Path, dataset: Path, out: Path, total: int | None) -> None:
+    def __init__(
+        self, rollouts: Path, dataset: Path | None, out: Path, total: int | None, grader: str | None = None
+    ) -> None:
+        """Without a dataset only a grader will do that needs no tasks."""
         self.rollouts = rollouts
-        self.dataset = dataset
+        self.dataset = dataset or rollouts
+        self.grader = grader
         self.out = out
         self.total = total
         self.counts: Counter[Verdict] = Counter()
@@ -72,11 +81,14 @@ class Job:
 
     def _grade(self) -> None:
         problems: list[Problem] = []
-        dataset = load_dataset(self.dataset, on_problem=problems.append)
+        if needs_tasks(self.grader):
+            dataset = load_dataset(self.dataset, on_problem=problems.append)
+        else:
+            dataset = load_with_prompts(self.rollouts, self.dataset)
         writer = RunWriter.create(self.out, self._manifest())
         try:
             for task in dataset.tasks:
-                writer.add_task(task, shown_cases(task, None))
+                writer.add_task(task, shown_cases(task, self.grader))
             self._grade_into(writer, dataset, problems)
         except evaluator.SandboxUnavailable:
             writer.discard()
@@ -86,7 +98,8 @@ class Job:
 
     def _grade_into(self, writer: RunWriter, dataset: Dataset, problems: list[Problem]) -> None:
         rollouts = dataset.named(load_rollouts(self.rollouts, on_problem=problems.append))
-        for rollout, grade, row in local.grade_all(dataset.tasks, rollouts, stop=self._stop):
+        options = Options(grader=self.grader)
+        for rollout, grade, row in local.grade_all(dataset.tasks, rollouts, options, stop=self._stop):
             writer.add(rollout, grade, row)
             self.counts[grade.verdict] += 1
         for problem in problems:
@@ -98,6 +111,7 @@ class Job:
             dataset=str(self.dataset),
             dataset_hash=dataset_hash(self.dataset),
             rollouts=str(self.rollouts),
+            grader=self.grader,
             evaluator_version=evaluator.__version__,
             python=platform.python_version(),
             folder=folder_from(self.out),
@@ -105,38 +119,73 @@ class Job:
 
 
 def offer(entry: Entry, view: View) -> None:
-    """The page of a rollouts file that has no grades: what it is, and the button that grades it."""
-    job = _jobs().get(entry.path)
-    if job is not None:
+    """The page of a rollouts file that has no grades: what it is, and the buttons that give it some."""
+    del view
+    if entry.path in _jobs():
         _watch(entry.path)
         return
     facts.line([("file", str(entry.path))], title=f"{entry.name}: not graded yet")
     dataset = workspace.opened().dataset
-    if dataset is None:
-        facts.banner("A dataset with the test cases is needed to grade it. Start the dashboard with one:", warn=True)
-        st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
-        return
-    count = lines(entry.path)
-    refusal = sandbox_check.refusal()
+    rewarded = _has_rewards(entry.path, entry.path.stat().st_mtime_ns)
+    refusal = sandbox_check.refusal() if dataset else None
     if refusal:
         facts.banner(refusal, warn=True)
-    label = "Grade the rollouts" if count is None else f"Grade {counted(count, 'rollout')}"
+    with st.container(horizontal=True, gap="small"):
+        if rewarded:
+            _offer_rewards(entry, dataset)
+        if dataset:
+            _offer_grading(entry, dataset, first=not rewarded, refused=bool(refusal))
+    if dataset is None:
+        to = "grade it anew" if rewarded else "grade it"
+        facts.banner(
+            f"A dataset with the test cases is needed to {to}. Start the dashboard with one:", warn=not rewarded
+        )
+        st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
+    if dataset or rewarded:
+        found = [("dataset", dataset)] if dataset else []
+        facts.line([*found, ("grades go to", f"{_stem(entry.path)}-<time>")])
+
+
+def _offer_rewards(entry: Entry, dataset: str | None) -> None:
+    tasks = Path(dataset) if dataset else None
     st.button(
-        label,
+        "Show the rewards it came with",
         type="primary",
-        key="grade",
-        disabled=bool(refusal),
+        key="grade_stored",
         on_click=_start,
-        args=(entry.path, Path(dataset), count),
+        args=(entry, tasks, lines(entry.path), _STORED),
     )
-    facts.line([("dataset", dataset), ("grades go to", f"{_stem(entry.path)}-<time>")])
-    del view
 
 
-def _start(rollouts: Path, dataset: Path, total: int | None) -> None:
-    known = _jobs().get(rollouts)
+def _offer_grading(entry: Entry, dataset: str, *, first: bool, refused: bool) -> None:
+    count = lines(entry.path)
+    st.button(
+        "Grade the rollouts" if count is None else f"Grade {counted(count, 'rollout')}",
+        type="primary" if first else "secondary",
+        key="grade",
+        disabled=refused,
+        on_click=_start,
+        args=(entry, Path(dataset), count),
+    )
+
+
+def _start(entry: Entry, dataset: Path | None, total: int | None, grader: str | None = None) -> None:
+    # An address without a run means the first entry, which the new run will be: the picker would go back to this one.
+    state.write(View(run=entry.name))
+    known = _jobs().get(entry.path)
     if known is None or not known.running:
-        _jobs()[rollouts] = Job(rollouts, dataset, _out(rollouts), total)
+        _jobs()[entry.path] = Job(entry.path, dataset, _out(entry.path), total, grader)
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _has_rewards(path: Path, changed: int) -> bool:
+    """Whether one of the first rollouts came with a reward. `changed`: when the file did, to look again."""
+    del changed
+    try:
+        first = itertools.islice(load_rollouts(path, on_problem=lambda _: None), _LOOKED_AT)
+        return any(rollout.given_reward is not None for rollout in first)
+    except FormatError:
+        return False
 
 
 @st.fragment(run_every=_POLL_S)
@@ -158,7 +207,7 @@ def _watch(path: Path) -> None:
             ("rate", f"{rate:,.1f} a second"),
             ("", left),
         ],
-        title=f"Grading {path.name}",
+        title=f"{'Reading' if job.grader == _STORED else 'Grading'} {path.name}",
     )
     st.progress(min(1.0, job.graded / total) if total else 0.0)
     st.button("Stopping" if job.stopping else "Stop", key="stop", disabled=job.stopping, on_click=job.stop)
@@ -175,7 +224,8 @@ def _ended(job: Job) -> None:
     graded = workspace.graded_here()
     if job.out not in graded:
         graded.append(job.out)
-    state.go("overview", View(run=workspace.name_of(job.out)))
+    page = "rollouts" if job.grader == _STORED else "overview"
+    state.go(page, View(run=workspace.name_of(job.out)))
     st.rerun()
 
 

@@ -130,7 +130,7 @@ def grade(
 
     request = grading.Request(
         rollouts=rollouts,
-        dataset=dataset or grading.required_dataset(rollouts, format_),
+        dataset=dataset or grading.dataset_for(rollouts, format_, grader),
         out=out or grading.default_out(rollouts),
         workers=workers,
         timeout=timeout,

@@ -14,11 +14,14 @@ export default function (component) {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     const link = event.target.closest?.("a[data-testid='stPageLink-NavLink']");
     if (!link) return;
-    tab.wanted = link.pathname;
-    if (link.pathname !== window.location.pathname) return;
+    // The front page's link has a query alone, which the browser would take for the shown page's.
+    const given = link.getAttribute("href") ?? "";
+    const target = new URL(given === "" || given.startsWith("?") ? `./${given}` : given, window.location.href);
+    tab.wanted = target.pathname;
+    if (target.pathname !== window.location.pathname) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (link.href !== window.location.href) open(tab, new URL(link.href), false);
+    if (target.href !== window.location.href) open(tab, target, false);
   };
   document.addEventListener("click", onClick, true);
   return () => document.removeEventListener("click", onClick, true);

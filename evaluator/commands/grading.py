@@ -22,7 +22,7 @@ from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
 from evaluator.commands.progress import meter
-from evaluator.commands.sidecars import required_dataset, tell_failures
+from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
 from evaluator.commands.summary import print_summary, summarise
 from evaluator.engines.local import grade_all
 from evaluator.formats import (
@@ -37,15 +37,15 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.joining import Dataset, load_dataset
-from evaluator.graders import shown_cases
+from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
+from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
 from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
 
-__all__ = ["Done", "Request", "default_out", "grade", "grade_quietly", "required_dataset"]
+__all__ = ["Done", "Request", "dataset_for", "default_out", "grade", "grade_quietly"]
 
 _PRINTED_PROBLEMS: Final = 20
 _VIRTUAL_PER_RESIDENT: Final = 4
@@ -58,6 +58,7 @@ class Request:
 
     rollouts: Path
     dataset: Path
+    """The rollouts again where these alone are graded, by what they came with."""
     out: Path
     workers: int | None = None
     timeout: float | None = None
@@ -82,6 +83,13 @@ def default_out(rollouts: Path) -> Path:
     for suffix in _SUFFIXES:
         stem = stem.removesuffix(suffix)
     return Path("runs") / f"{stem or 'rollouts'}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+
+
+def dataset_for(rollouts: Path, format_name: str | None, grader: str | None) -> Path:
+    """The tasks where no `--dataset` was given. Raises `CommandError` where a grader that needs some has none."""
+    if needs_tasks(grader_text(grader)):
+        return required_dataset(rollouts, format_name)
+    return found_dataset(rollouts, format_name) or rollouts
 
 
 def grade(request: Request, *, as_json: bool) -> int:
@@ -298,6 +306,14 @@ def _limits(request: Request) -> Limits:
 
 def _dataset(request: Request, field_map: dict[str, str] | None, tell: OnProblem) -> Dataset:
     name = _dataset_format(request)
+    if not needs_tasks(request.grader):
+        return load_with_prompts(
+            request.rollouts,
+            request.dataset,
+            rollouts_format=_rollouts_format(request),
+            dataset_format=name,
+            field_map=field_map,
+        )
     names = field_map if name == "mapped" else None
     return load_dataset(request.dataset, name, field_map=names, on_problem=tell)
 

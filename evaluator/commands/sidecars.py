@@ -27,9 +27,9 @@ def required_dataset(rollouts: Path, format_name: str | None) -> Path:
     )
 
 
-def found_dataset(rollouts: Path) -> Path | None:
+def found_dataset(rollouts: Path, format_name: str | None = None) -> Path | None:
     """The tasks of such rollouts where there are some."""
-    return _inputs(rollouts, _readings(rollouts, None))
+    return _inputs(rollouts, _readings(rollouts, format_name))
 
 
 def tell_failures(rollouts: Path, format_name: str | None) -> None:

@@ -167,7 +167,7 @@ def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
     without = summary.unverified - summary.unverified_rewarded
     rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
     told = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
-    head = ("not verified", f"{summary.unverified:,} ({told}), decided in part in the completion's process")
+    head = ("not verified", f"{summary.unverified:,} ({told})")
     return [head, *_reason_rows(summary.unverified_reasons)]
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
-from evaluator.graders import runs_code, waits
+from evaluator.graders import by_completion, runs_code, waits
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable
@@ -51,7 +51,8 @@ def grade_all(
     """Grades each rollout and yields it when it is done, so not in the order of the input.
 
     Reads `rollouts` as it goes, a few ahead of the workers: memory stays flat however many there are.
-    Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set.
+    Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set
+    (unless their grader says that they may differ).
     A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
     When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
 
@@ -185,8 +186,8 @@ class _Crew:
 
     def _grade(self, worker: Worker, row: int, rollout: Rollout) -> None:
         task = self._tasks.get(rollout.task_id)
-        if task is None:
-            self._done.put(Graded(rollout, worker.grade(None, rollout), row))
+        if task is None or not by_completion(task, self._options.grader):
+            self._done.put(Graded(rollout, worker.grade(task, rollout), row))
             return
         key = _key(rollout)
         known = self._known.ask(key, (row, rollout))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from evaluator.formats.loading import OnProblem, load_tasks, require_rows
-from evaluator.formats.problems import Problem, TaskClash
+from evaluator.formats.loading import OnProblem, load_prompts, load_tasks, require_rows
+from evaluator.formats.problems import FormatError, Problem, TaskClash
 from evaluator.model import Rollout, Task
 
 _MADE = "prompt-"
@@ -47,17 +48,47 @@ def load_dataset(
     on_problem: OnProblem,
 ) -> Dataset:
     """All tasks of a file. Arguments and errors as in `load_tasks`; a file without one raises `FormatError`."""
-    clashes: list[str] = []
+    return Dataset(*_read(path, format, field_map, on_problem))
+
+
+def load_with_prompts(
+    rollouts: str | Path,
+    dataset: str | Path | None,
+    *,
+    rollouts_format: str | None = None,
+    dataset_format: str | None = None,
+    field_map: Mapping[str, str] | None = None,
+) -> Dataset:
+    """The tasks of a dataset, and one without test cases for each task of the rollouts that is not in it.
+
+    For grades that take no test cases: a dataset that can't be read, or whose rows can't, is told of nowhere. Raises
+    `FormatError` where the rollouts can't be read.
+    """
+    tasks: list[Task] = []
+    if dataset is not None:
+        names = field_map if dataset_format == "mapped" else None
+        with suppress(FormatError):
+            found, clashes = _read(dataset, dataset_format, names, lambda _: None)
+            tasks = [task for task in found if task.task_id not in clashes]
+    known = {task.task_id for task in tasks}
+    prompts = load_prompts(rollouts, rollouts_format, field_map=field_map)
+    return Dataset([*tasks, *(task for task in prompts if task.task_id not in known)])
+
+
+def _read(
+    path: str | Path, format_name: str | None, field_map: Mapping[str, str] | None, on_problem: OnProblem
+) -> tuple[list[Task], set[str]]:
+    """The tasks of a file, at least one, and the ids of those of which there are two."""
+    clashes: set[str] = set()
 
     def tell(problem: Problem) -> None:
         if isinstance(problem, TaskClash):
-            clashes.append(problem.task_id)
+            clashes.add(problem.task_id)
             why = "whose rollout is whose can't be told, so neither is graded"
             problem = Problem(problem.path, problem.line, f"{problem.message}; {why}")
         on_problem(problem)
 
-    tasks = list(require_rows(load_tasks(path, format, field_map=field_map, on_problem=tell), path))
-    return Dataset(tasks, clashes)
+    return list(require_rows(load_tasks(path, format_name, field_map=field_map, on_problem=tell), path)), clashes
 
 
 def _own_names(tasks: list[Task]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from evaluator.formats.problems import FormatError, FormatWarning, Problem, Task
 from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
 from evaluator.formats.rows import Row, read_rows
 from evaluator.formats.seen import SeenIds
-from evaluator.model import RecordError, Rollout, Task
+from evaluator.model import Mode, RecordError, Rollout, Task
 
 OnProblem = Callable[[Problem], object]
 Record = TypeVar("Record", Task, Rollout)
@@ -89,6 +89,23 @@ def load_rollouts(
     reading = _open(path, Role.ROLLOUTS, format, field_map, on_problem)
     rollouts = _numbered(reading.records(_rollouts_of))
     return _unique_rollouts(rollouts, reading.container.path, reading.tell)
+
+
+def load_prompts(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+) -> Iterator[Task]:
+    """A task for each that the rollouts of a file are of, with its prompt where the rows have it, and no test cases.
+
+    Arguments and errors as in `load_rollouts`, which also tells of the rows that can't be read.
+    """
+    reading = _open(path, Role.ROLLOUTS, format, field_map, lambda _: None)
+    seen = SeenIds()
+    for task, _ in reading.records(_prompts_of):
+        if seen.first_line(task.task_id, task.line) is None:
+            yield task
 
 
 def require_rows(records: Iterator[Record], path: str | Path) -> Iterator[Record]:
@@ -196,6 +213,15 @@ def _task_of(format_: Format, fields: Fields) -> Iterable[Task]:
 def _rollouts_of(format_: Format, fields: Fields) -> Iterable[Rollout]:
     assert format_.read_rollouts is not None
     return format_.read_rollouts(fields)
+
+
+def _prompts_of(format_: Format, fields: Fields) -> Iterator[Task]:
+    """The tasks of a row of rollouts, by the name that the row gives them beside the id that was made."""
+    for rollout in _rollouts_of(format_, fields):
+        task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=format_.read_prompt(fields))
+        if "task_id" in rollout.metadata:
+            task.metadata = {"task_id": rollout.metadata["task_id"]}
+        yield task
 
 
 def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnProblem) -> Iterator[Task]:

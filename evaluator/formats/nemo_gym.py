@@ -39,6 +39,8 @@ _OF_FAILURE = "_ng_failure_class"
 _FULL_REWARD = 1.0
 _LONGEST = 20_000
 """Characters of JSON that one field of a rollout's metadata may have."""
+_SHORT = 1_000
+"""And that a field of one that has more may."""
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -162,15 +164,38 @@ def _metadata(fields: Fields, response: Fields) -> dict[str, JsonValue]:
 
 
 def _bounded(value: JsonValue) -> JsonValue:
-    """The value, or how large it was: what a server adds to a rollout may be of any size."""
-    if not isinstance(value, str | list | dict):
+    """The value, or how large it was: what a server adds to a rollout may be of any size.
+
+    An object that is too large keeps its short fields, an error's message among them.
+    """
+    size = _size(value)
+    if size <= _LONGEST:
         return value
-    size = len(value) if isinstance(value, str) else len(json.dumps(value))
-    return value if size <= _LONGEST else f"left out: {size:,} characters"
+    if isinstance(value, dict):
+        sizes = {name: _size(inner) for name, inner in value.items()}
+        short = {name: inner if sizes[name] <= _SHORT else _left_out(sizes[name]) for name, inner in value.items()}
+        if _size(short) <= _LONGEST:
+            return short
+    return _left_out(size)
+
+
+def _size(value: JsonValue) -> int:
+    """Characters of JSON, roughly."""
+    if isinstance(value, str):
+        return len(value)
+    return len(json.dumps(value)) if isinstance(value, list | dict) else 0
+
+
+def _left_out(size: int) -> str:
+    return f"left out: {size:,} characters"
 
 
 def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
     yield read_rollout(fields)
+
+
+def _read_prompt(fields: Fields) -> str:
+    return _prompt(_flat(fields))
 
 
 FORMAT = Format(
@@ -181,4 +206,5 @@ FORMAT = Format(
     claim_rollout=claim_rollout,
     read_rollouts=_read_rollouts,
     repeats_tasks=True,
+    read_prompt=_read_prompt,
 )

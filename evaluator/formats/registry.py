@@ -35,13 +35,19 @@ class Claim(NamedTuple):
     why: str
 
 
+def _prompt_field(fields: Fields) -> str:
+    prompt = fields.get("prompt")
+    return prompt if isinstance(prompt, str) else ""
+
+
 class Format(NamedTuple):
     """One file format: how its rows are recognised and what records they become.
 
     `claim_*` gives None for a row that is not of this format. `read_*` yields the records of one row and
     raises `evaluator.model.RecordError` with the field that is wrong. A format without tasks or without
     rollouts leaves that pair out. `repeats_tasks`: rows of the same task are usual (each carries a sample
-    too) and the later ones are no problem.
+    too) and the later ones are no problem. `read_prompt`: what was asked for the rollouts of a row that has been read;
+    empty where the row does not say.
     """
 
     name: str
@@ -51,6 +57,7 @@ class Format(NamedTuple):
     claim_rollout: Callable[[Fields], Claim | None] | None = None
     read_rollouts: Callable[[Fields], Iterable[Rollout]] | None = None
     repeats_tasks: bool = False
+    read_prompt: Callable[[Fields], str] = _prompt_field
 
     @property
     def roles(self) -> tuple[Role, ...]:

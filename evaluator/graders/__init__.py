@@ -27,9 +27,11 @@ __all__ = [
     "Bench",
     "Grader",
     "GraderError",
+    "by_completion",
     "get_grader",
     "grader_of",
     "known_graders",
+    "needs_tasks",
     "runs_code",
     "shown_cases",
     "waits",
@@ -52,8 +54,11 @@ def get_grader(text: str) -> Grader:
 
 
 def grader_of(task: Task, asked: str | None) -> Grader:
-    """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`."""
-    if task.grader:
+    """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`.
+
+    A row has no say where the run's grader needs no tasks.
+    """
+    if task.grader and needs_tasks(asked):
         return _grader_of_row(task.grader)
     return get_grader(asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
 
@@ -71,6 +76,22 @@ def runs_code(task: Task, asked: str | None) -> bool:
         return grader_of(task, asked).runs_code
     except GraderError:
         return False
+
+
+def by_completion(task: Task, asked: str | None) -> bool:
+    """Whether rollouts of a task with the same completion have the same grade."""
+    try:
+        return grader_of(task, asked).by_completion
+    except GraderError:
+        return True
+
+
+def needs_tasks(asked: str | None) -> bool:
+    """Whether a run's grader needs a dataset."""
+    try:
+        return asked is None or get_grader(asked).needs_tasks
+    except GraderError:
+        return True
 
 
 def waits(task: Task, asked: str | None) -> int:

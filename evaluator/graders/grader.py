@@ -30,6 +30,10 @@ class Grader:
     """Whether it needs a sandbox."""
     waits: int = 0
     """How many rollouts it grades at once because others do the work; 0: as many as there are CPUs."""
+    by_completion: bool = True
+    """Whether rollouts of a task with the same completion have the same grade."""
+    needs_tasks: bool = True
+    """Whether its grades follow from tasks; else no dataset is needed, and no task's own grader wins over it."""
 
 
 class GraderError(ValueError):

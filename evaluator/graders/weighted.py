@@ -64,6 +64,8 @@ class Part(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the most that it adds."""
+        if not self.weight:  # also where the part's rewards have no ends
+            return 0.0, 0.0
         ends = sorted((self.weight * self.grader.lowest, self.weight * self.grader.highest))
         return ends[0], ends[1]
 
@@ -82,6 +84,7 @@ def make(config: Config) -> Grader:
         highest=math.fsum(part.ends[1] for part in parts),
         runs_code=any(part.grader.runs_code for part in parts),
         waits=max(part.grader.waits for part in parts),
+        by_completion=all(part.grader.by_completion for part in parts),
     )
 
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_check, state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
 from tests.dashboard.conftest import APP
 
@@ -402,6 +402,66 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
     app = visit("overview")
     no_exception(app)
     assert "--dataset" in text(app)
+
+
+def came_with(folder: Path, *rewards: float | None) -> Path:
+    """A file of NeMo Gym's rollouts that were verified."""
+    said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "An answer."}]}]
+    asked = {"responses_create_params": {"input": "How far?"}, "response": {"object": "response", "output": said}}
+    file = folder / "new.jsonl"
+    file.write_text("".join(json.dumps(asked | {"reward": reward}) + "\n" for reward in rewards))
+    return file
+
+
+@pytest.fixture
+def grades_go_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder for what is graded from the page, which no other test has open."""
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path / "runs"
+    workspace.graded_here().clear()
+
+
+def until_opened(app: AppTest) -> AppTest:
+    """The run that the end of a grading opens."""
+    for _ in range(200):
+        if component(app, "go")["address"]:
+            return followed(app)
+        app.run()
+    pytest.fail("no run was opened")
+
+
+def test_the_rewards_that_rollouts_came_with_are_one_click_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grades_go_to: Path
+) -> None:
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(came_with(tmp_path, None, 0.25, 19.5))]}))
+    app = visit("overview")
+    assert [button.label for button in app.button] == ["Show the rewards it came with"]
+    assert "to grade it anew" in text(app)
+    app.button(key="grade_stored").click().run()
+    assert app.query_params["run"] in ("new.jsonl", ["new.jsonl"])  # else the run picker would come back to it
+    opened = until_opened(app)
+    no_exception(opened)
+    (run,) = grades_go_to.iterdir()
+    assert opened.query_params["run"] in (run.name, [run.name])
+    overview = text(visit("overview", run=run.name))
+    assert "<span>grader</span> <b>stored</b>" in overview
+    rewards = Run.open(run).connect().execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
+    assert rewards == [(None,), (0.25,), (19.5,)]
+
+
+def test_rewards_come_first_and_grading_second_where_there_is_a_dataset(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dataset = tmp_path / "d.jsonl"
+    dataset.write_text("{}\n")
+    for name, rewards, labels in (
+        ("with", (1.0, 0.0), ["Show the rewards it came with", "Grade 2 rollouts"]),
+        ("without", (None,), ["Grade 1 rollout"]),
+    ):
+        (tmp_path / name).mkdir()
+        names = {"rollouts": [str(came_with(tmp_path / name, *rewards))], "dataset": str(dataset)}
+        monkeypatch.setenv(workspace.VARIABLE, json.dumps(names))
+        assert [button.label for button in visit("overview").button] == labels
 
 
 def test_a_degraded_run_says_so_on_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

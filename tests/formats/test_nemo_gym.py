@@ -349,6 +349,14 @@ def test_where_nothing_is_asked_the_row_s_own_id_leads_to_its_task(read: Read) -
     assert [task.task_id for task in tasks] == [rollout.task_id for rollout in rollouts] == ["a", "task-4"]
 
 
+def test_of_an_account_that_is_too_long_the_short_fields_are_kept(read: Read) -> None:
+    account = {"inputs": "1\n" * 20_000, "error_code": -2, "error_message": "Wrong answer"}
+    many = {f"field {n}": "x" * 900 for n in range(100)}
+    _, [rollout], _ = read(load_rollouts, OLD | {"metadata": account, "extra": many})
+    assert rollout.metadata["metadata"] == account | {"inputs": "left out: 40,000 characters"}
+    assert rollout.metadata["extra"].startswith("left out: ")
+
+
 def test_rollouts_that_carry_their_tests_are_a_dataset_too(read: Read, tmp_path: Path) -> None:
     row = NEW | {"verifier_metadata": {"unit_tests": UNIT_TESTS}}
     _, [task], _ = read(load_tasks, row, row)
