@@ -232,8 +232,8 @@ def check(
 def serve(
     system: Annotated[System, typer.Argument(help="Whose server to stand in for.")],
     *,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any that is free. [default: 8000]")] = None,
     config: Annotated[
         Path | None, typer.Option("--config", help="Limits of a program (agentfly), fields of a server (nemo-gym).")
     ] = None,

@@ -152,7 +152,13 @@ def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
     yield "tokens", _tokens(figures)
     if figures.cut_off:
         yield "cut off", f"{counted(figures.cut_off, 'answer')} ended by the endpoint, at its limit mostly"
-    yield "tool calls", f"{figures.tool_calls:,}"
+    missing = f", of which {figures.no_such_tool:,} to tools that the server has not" if figures.no_such_tool else ""
+    yield "tool calls", f"{figures.tool_calls:,}{missing}"
+    if figures.thinking:
+        yield (
+            "thinking",
+            f"{counted(figures.thinking, 'rollout')} paid for thinking tags in the answer, whatever it solves",
+        )
     pace = paced(figures.rollouts / collected.seconds) if collected.seconds and not request.resume else ""
     retries = f"{collected.retries:,} retries" if collected.retries else ""
     yield "took", ", ".join(filter(None, [f"{collected.seconds:,.1f} s", pace, retries]))

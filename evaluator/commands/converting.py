@@ -66,6 +66,8 @@ def _require_writable(request: Request) -> None:
         raise CommandError(f"{request.out}: JSON lines are written: give a name that ends in .jsonl")
     if request.out.exists() and request.source.exists() and request.out.samefile(request.source):
         raise CommandError(f"{request.out}: is what is read: give another name to write to")
+    if request.out.exists():
+        raise CommandError(f"{request.out}: is there already: remove it, or give another name to write to")
 
 
 def _holds_tasks(request: Request) -> bool:

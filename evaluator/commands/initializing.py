@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import counted
+
+_PYTEST: Final = " (pip install pytest)"
 
 
 def init_server(folder: Path, *, name: str | None) -> int:
@@ -16,8 +23,19 @@ def init_server(folder: Path, *, name: str | None) -> int:
         written = write_server(folder, name)
     except NewServerError as error:
         raise CommandError(str(error)) from None
+    python, command = shlex.quote(sys.executable), shlex.quote(_command())
+    steps = {
+        f"{python} -m pytest": f"its tests{_PYTEST if find_spec('pytest') is None else ''}",
+        f"{command} test-server . --validate-data": "start it, and try all that a trainer will ask of it",
+        f"{python} app.py": "serve; your own tools and rule go into app.py",
+    }
+    width = max(map(len, steps))
     print(f"{folder}: {counted(len(written), 'file')}; next, in that folder:")
-    print("  python -m pytest                           # its tests")
-    print("  rollscope test-server . --validate-data    # start it, and try all that a trainer will ask of it")
-    print("  python app.py                              # serve; your own tools and rule go into app.py")
+    for step, what in steps.items():
+        print(f"  {step:{width}}   # {what}")
     return Exit.DONE
+
+
+def _command() -> str:
+    """How `rollscope` was called: by a path, where it is on none."""
+    return "rollscope" if shutil.which("rollscope") else str(Path(sys.executable).with_name("rollscope"))

@@ -16,7 +16,13 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import counted, new_table, one_line, print_table
 from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
-from evaluator.interop.nemo_gym.server_folder import check_configuration, check_data, rows_of_file, rows_of_folder
+from evaluator.interop.nemo_gym.server_folder import (
+    check_configuration,
+    check_data,
+    check_readable,
+    rows_of_file,
+    rows_of_folder,
+)
 from evaluator.interop.nemo_gym.server_process import ENDS_WITHIN_S, ServerProcess, StartError
 from evaluator.interop.nemo_gym.tool_checks import check_tools
 
@@ -88,6 +94,8 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
     if validate_data:
         yield from check_configuration(folder)
         yield from check_data(folder)
+    else:
+        yield from check_readable(folder)
     rows = given or rows_of_folder(folder) or [_SQUARES]
     by_its_class = False
     try:

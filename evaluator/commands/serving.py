@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -15,26 +15,35 @@ from evaluator.model import RecordError, limits_from
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from evaluator.interop.nemo_gym import CodeResourcesServer
     from evaluator.model import Limits
+
+_HOST: Final = "127.0.0.1"
+_PORT: Final = 8000
 
 System = Literal["agentfly", "colossalai", "nemo-gym"]
 
 
-def serve(system: System, *, host: str, port: int, config: Path | None, profile: bool) -> int:
+def serve(system: System, *, host: str | None, port: int | None, config: Path | None, profile: bool) -> int:
     """Serves until it is stopped; `port` 0 is any free one. Raises `SandboxUnavailable` before it listens."""
+    application: Starlette
+    place = _HOST, _PORT
     if system == "nemo-gym":
-        application = _nemo_gym(config, profile)
+        server = _nemo_gym(config, profile)
+        server.prove()
+        application, place = server.setup_webserver(), (server.config.host, server.config.port)
     elif profile:
         raise CommandError(f"--profile: `serve {system}` has none: it is for nemo-gym")
     else:
         application = _application(system, config)
         _prove_sandbox()
-    with http_serving.listening(host, port) as listener:
-        http_serving.serve(application, listener, host)
+    where = place[0] if host is None else host
+    with http_serving.listening(where, place[1] if port is None else port) as listener:
+        http_serving.serve(application, listener, where)
     return Exit.DONE
 
 
-def _nemo_gym(config: Path | None, profile: bool) -> Starlette:
+def _nemo_gym(config: Path | None, profile: bool) -> CodeResourcesServer:
     from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
     from evaluator.interop.nemo_gym.config import ConfigError, config_from_file
 
@@ -42,9 +51,7 @@ def _nemo_gym(config: Path | None, profile: bool) -> Starlette:
         fields = config_from_file(ServerConfig, config) if config else ServerConfig()
     except ConfigError as error:
         raise CommandError(str(error)) from None
-    server = CodeResourcesServer(fields.model_copy(update={"profile": fields.profile or profile}))
-    server.prove()
-    return server.setup_webserver()
+    return CodeResourcesServer(fields.model_copy(update={"profile": fields.profile or profile}))
 
 
 def _application(system: System, config: Path | None) -> Starlette:

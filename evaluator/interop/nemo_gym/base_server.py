@@ -19,6 +19,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from fastapi import FastAPI
@@ -28,6 +29,7 @@ from starlette.responses import Response
 
 from evaluator.interop import http_serving
 from evaluator.interop.nemo_gym.answering import PlainJSON, answered, masked_where_it_fails
+from evaluator.interop.nemo_gym.command_line import config_from_command_line
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
@@ -125,12 +127,15 @@ class BaseResourcesServer:
 
     @classmethod
     def run_webserver(cls) -> None:
-        """Serves as NeMo Gym's environment variables say, else by the class's defaults, until it is stopped."""
+        """Serves until it is stopped: as NeMo Gym's environment variables say, else as the command line does
+        (`--host`, `--port`, `--config`), by default with the one configuration in `configs/` beside the program.
+        """
         try:
-            launched = config_from_environment(cls.config_type, os.environ)
-            if launched is not None:
+            config = config_from_environment(cls.config_type, os.environ)
+            if config is not None:
                 end_with_launcher()
-            config = launched or cls.config_type()
+            else:
+                config = config_from_command_line(cls.config_type, sys.argv[1:], _folder_of_program())
             server = cls(config)
             server.prove()
             listener = http_serving.listening(config.host, config.port)
@@ -147,6 +152,11 @@ class BaseResourcesServer:
 
     async def _reverify_mode(self) -> str:
         return self.reverify_mode.value
+
+
+def _folder_of_program() -> Path | None:
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return Path(file).resolve().parent if file else None
 
 
 async def _healthy() -> dict[str, str]:

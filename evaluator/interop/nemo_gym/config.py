@@ -22,6 +22,10 @@ CONFIG_PATH: Final = "NEMO_GYM_CONFIG_PATH"
 """The environment variable with the name of the instance that a server is."""
 
 _SECTION: Final = "resources_servers"
+_NEMO_GYMS_FIELDS: Final = {
+    "entrypoint", "domain", "verified", "verified_url", "description", "value", "num_workers", "debug",
+    "expose_tools_over_mcp",
+}  # fmt: skip
 _EXAMPLE: Final = "grader: tests:reward=fraction"
 
 
@@ -111,11 +115,12 @@ def config_from_file(kind: type[Config], path: Path) -> Config:
     except OSError as error:
         raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}: check the path") from None
     except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can't be read: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{path}: can't be read: {place_and_fault(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: holds no fields: give for instance {_EXAMPLE!r}")
     fields = _of_server(content, None, str(path))
-    unknown = sorted(map(str, fields.keys() - kind.model_fields.keys())) if fields is content else []
+    known = kind.model_fields.keys() | (set() if fields is content else _NEMO_GYMS_FIELDS)
+    unknown = sorted(map(str, fields.keys() - known))
     if unknown:
         raise ConfigError(f"{path}: {unknown[0]} is no field of a server's: give any of {', '.join(kind.model_fields)}")
     return config_from(kind, fields, str(path), path.resolve().parent)
@@ -132,12 +137,20 @@ def config_from_environment(kind: type[Config], environment: Mapping[str, str]) 
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{CONFIG_DICT}: can't be read: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{CONFIG_DICT}: can't be read: {place_and_fault(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{CONFIG_DICT}: holds no fields: give the whole configuration, as YAML")
     # NeMo Gym's own switch stands on top, and is for all of its servers.
     fields = {"profile": bool(content.get("profiling_enabled")), **_of_server(content, name, CONFIG_DICT)}
     return config_from(kind, fields, CONFIG_DICT)
+
+
+def place_and_fault(error: Exception) -> str:
+    """Where the fault is, and what; without the text around it, which in one line says nothing."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None or problem is None:
+        return " ".join(str(error).split())
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
 def _of_server(content: dict[str, object], name: str | None, where: str) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from evaluator.interop.nemo_gym.asking import Answer, Client, NoAnswerError, response_of, response_with
-from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
+from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ReverifyMode
 
 _HEALTH: Final = ("/", "/health", "/healthz", "/livez", "/readyz")
 _NOT_THERE: Final = (404, 405)
@@ -151,7 +151,8 @@ def _rewards(server: Server) -> Result:
             wrong.append(f"{row.place}: {_no_reward(answer)}")
         elif answer.fields.get("mask_sample") is True:
             why = answer.fields.get("failure_reason") or answer.fields.get("failure_kind")
-            (odd if why else wrong).append(f"{row.place}: masked: {why or 'no failure_reason'}")
+            broken = answer.fields.get("failure_kind") == FailureKind.VERIFIER_ERROR
+            (odd if why and not broken else wrong).append(f"{row.place}: masked: {why or 'no failure_reason'}")
         else:
             rewards.append(reward)
     if wrong:

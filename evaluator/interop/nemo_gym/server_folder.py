@@ -9,14 +9,18 @@ from typing import Final
 
 import yaml
 
+from evaluator.formats.nemo_gym import read_task
 from evaluator.interop.nemo_gym.asking import decoded
+from evaluator.interop.nemo_gym.config import place_and_fault
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
 from evaluator.interop.nemo_gym.wire import JsonObject
+from evaluator.model import RecordError
 
 EXAMPLES: Final = 5
 """How many rows NeMo Gym wants in example.jsonl, and rollouts beside them."""
 _ROWS: Final = 5
 _SHOWN: Final = 3
+_MORE: Final = "; --validate-data says all that is wrong"
 _ASKED: Final = "responses_create_params"
 _TRIED_FIRST: Final = ("example.jsonl", "validation.jsonl", "train.jsonl")
 _NO_DATASETS: Final = ("rollouts", "_prepare", "_failures", "_materialized_inputs")
@@ -56,6 +60,20 @@ def rows_of_file(path: Path) -> list[Row]:
         if len(rows) == _ROWS:
             break
     return rows
+
+
+def check_readable(folder: Path) -> Iterator[Finding]:
+    """A finding for each file that a server is tried with and that can't be read as a whole; none where all can."""
+    for path in (folder / "data" / name for name in _TRIED_FIRST):
+        broken = [number for number, line in _lines(path) if not isinstance(decoded(line), dict)]
+        if broken:
+            yield Finding(f"data/{path.name}", Status.FAILED, f"line {broken[0]}: no JSON object{_MORE}")
+    for path in sorted(folder.glob("configs/*.y*ml")):
+        try:
+            yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            told = f"can't be read: {place_and_fault(error)}{_MORE}"
+            yield Finding(f"configs/{path.name}", Status.FAILED, told)
 
 
 def check_data(folder: Path) -> Iterator[Finding]:
@@ -131,14 +149,25 @@ def _wrong_row(line: str) -> str | None:
     if not all(isinstance(item, dict) and ("role" in item or "type" in item) for item in given):
         return f"{_ASKED}.input: each message needs a role and a content"
     details = fields.get("verifier_metadata")
-    return None if details is None or isinstance(details, dict) else "verifier_metadata is no object"
+    if details is not None and not isinstance(details, dict):
+        return "verifier_metadata is no object"
+    return _wrong_tests(fields) if details and "unit_tests" in details else None
+
+
+def _wrong_tests(fields: JsonObject) -> str | None:
+    """Why nobody can be graded by a row's unit tests; what else decides a row is its server's to know."""
+    try:
+        task = read_task(fields)
+    except RecordError as error:
+        return str(error)
+    return None if task.cases or task.test else "verifier_metadata.unit_tests: inputs and outputs are empty"
 
 
 def _wrong_configuration(path: Path, folder: Path) -> Iterator[str]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        yield f"can't be read: {' '.join(str(error).split())}"
+        yield f"can't be read: {place_and_fault(error)}"
         return
     parts = {str(name): part for name, part in content.items()} if isinstance(content, dict) else {}
     servers = dict(_of_section(parts, _SERVERS))

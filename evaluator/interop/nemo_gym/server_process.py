@@ -28,6 +28,7 @@ ENDS_WITHIN_S: Final = 5
 _MOST_READ: Final = 1_000_000
 _SHOWN: Final = 300
 _LISTENING: Final = re.compile(r"^listening on (http://\S+)$", re.MULTILINE)
+_IN_APP: Final = re.compile(r'^ *File ".*\bapp\.py", line (\d+)', re.MULTILINE)
 _BY_ITS_CLASS: Final = """\
 import app
 found = [each for each in vars(app).values() if isinstance(each, type) and each.__module__ == "app"
@@ -120,8 +121,12 @@ class ServerProcess:
         return os.pread(self._log.fileno(), _MOST_READ, 0).decode("utf-8", "replace")
 
     def _last_words(self) -> str:
-        lines = [line.strip() for line in self._said().splitlines() if line.strip()]
-        return f": {lines[-1][:_SHOWN]}" if lines else ""
+        """The last line that it wrote; of a traceback also the last line of app.py in it."""
+        said = self._said()
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        places = _IN_APP.findall(said)
+        place = f"app.py, line {places[-1]}: " if places else ""
+        return f": {place}{lines[-1][:_SHOWN]}" if lines else ""
 
 
 def _free_port() -> int:

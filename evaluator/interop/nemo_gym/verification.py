@@ -30,6 +30,8 @@ _FENCES_OF_A_BLOCK: Final = 2
 _SLACK_S: Final = 5
 _THINKING: Final = re.compile(r"</?think>")
 _JUDGE_FLAG: Final = "judge_failed"
+_REASONING_FLAG: Final = "reasoning_format"
+_REASONING: Final = "thinking tags stand in the answer, so the reward is reasoning_format_penalty"
 _SHOWN: Final = 500
 
 
@@ -121,11 +123,11 @@ class Verifier:
             answer.extracted_model_output = text
             answer.extracted_model_code = grade.code.removesuffix("\n") if grade.code else None
         if grade.reward is not None:
+            if grade.verdict is not Verdict.PASSED:
+                answer.error_message = _reason(grade)
             answer.reward = self._reward(request.response, grade, answer)
             answer.unit_tests_time_taken = seconds if grade.code is not None else None
             _tell_components(answer, grade)
-            if grade.verdict is not Verdict.PASSED:
-                answer.error_message = _reason(grade)
         codes = codes_of(task, grade)
         if codes is not None:
             answer.result, answer.metadata = codes
@@ -136,6 +138,9 @@ class Verifier:
         if grade.code is None or not has_format_violation(response):
             return grade.reward
         answer.reasoning_format_violation_rate = 1.0
+        answer.flags.append(_REASONING_FLAG)
+        if answer.error_message is None:
+            answer.error_message = _REASONING
         return self._config.reasoning_format_penalty
 
 

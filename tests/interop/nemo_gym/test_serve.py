@@ -94,14 +94,14 @@ except (OSError, http.client.HTTPException):
 """
 
 
-def started(environment: dict[str, str], tmp_path: Path) -> subprocess.Popen[str]:
+def started(environment: dict[str, str], tmp_path: Path, *words: str) -> subprocess.Popen[str]:
     app = tmp_path / "app.py"
     app.write_text(
         "from evaluator.interop.nemo_gym import CodeResourcesServer\n\n"
         'if __name__ == "__main__":\n    CodeResourcesServer.run_webserver()\n'
     )
     return subprocess.Popen(
-        [sys.executable, "app.py"], cwd=tmp_path, env=ENVIRONMENT | environment, text=True,
+        [sys.executable, "app.py", *words], cwd=tmp_path, env=ENVIRONMENT | environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -127,6 +127,60 @@ def test_an_app_is_started_as_nemo_gym_starts_it(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
+
+
+def by_hand(tmp_path: Path, *words: str) -> subprocess.Popen[str]:
+    (tmp_path / "configs").mkdir(exist_ok=True)
+    return started({}, tmp_path, *words)
+
+
+def url_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip().removeprefix("listening on ")
+
+
+def test_an_app_that_is_started_by_hand_reads_its_own_configuration(tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "mine.yaml").write_text(RESOLVED.partition("other:")[0])
+    process = by_hand(tmp_path)
+    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
+    told = Client(url_of(process)).post("/verify", spaced).body
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60)[1] == ""
+    assert told["reward"] == 1.0
+
+
+def test_an_app_takes_its_address_from_the_command_line(tmp_path: Path) -> None:
+    process = by_hand(tmp_path, "--port", "0", "--host", "localhost")
+    assert url_of(process).startswith("http://localhost:")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("words", "configurations", "told"),
+    [
+        (["--prot", "1"], {}, "unrecognized arguments: --prot 1"),
+        (["--config", "a.yaml"], {}, "a.yaml: no such file or directory"),
+        (
+            [],
+            {"a.yaml": "checker: tokens", "b.yaml": "checker: tokens"},
+            "has 2 configurations: name one with --config",
+        ),
+        ([], {"a.yaml": "checker: nothing"}, "checker 'nothing' is unknown"),
+    ],
+    ids=["word", "file", "two", "checker"],
+)
+def test_what_an_app_can_not_be_started_with_is_told(
+    words: list[str], configurations: dict[str, str], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "configs").mkdir()
+    for name, content in configurations.items():
+        (tmp_path / "configs" / name).write_text(content)
+    process = by_hand(tmp_path, *words)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert told in error.splitlines()[-1]
 
 
 BAD_ENVIRONMENTS = {
@@ -156,7 +210,8 @@ def test_a_bad_environment_is_one_line(environment: dict[str, str], told: str, t
         ("a.yaml", "memory_mb: -1", "memory_mb: input should be greater than 0"),
         ("a.yaml", "grader: nothing", "grader 'nothing' is unknown"),
         ("a.yaml", "[1]", "holds no fields"),
-        ("a.yaml", "a: [", "can't be read"),
+        ("a.yaml", "a: [", "can't be read: line 1, column 5: "),
+        ("a.yaml", "a: {resources_servers: {a: {entrypoint: app.py, memory_mbs: 1}}}", "memory_mbs is no field"),
         ("a.toml", "a = ", "can't be read"),
         ("a.json", '{"checker": "nothing"}', "checker 'nothing' is unknown"),
     ],
@@ -245,6 +300,15 @@ def test_without_a_sandbox_answers_are_graded_and_code_is_masked(tmp_path: Path)
     assert tool.status == 400
     assert "sandbox" in tool.body["error"]
     assert served.end()[0] == 0
+
+
+def test_a_configuration_may_say_the_address(tmp_path: Path) -> None:
+    config = tmp_path / "a.yaml"
+    config.write_text("host: 203.0.113.1")
+    done = subprocess.run(
+        [*COMMAND, "--config", config], env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, "203.0.113.1: not an address" in done.stderr) == (2, True)
 
 
 def test_a_page_of_another_name_can_not_reach_it(server: Server) -> None:

@@ -139,6 +139,10 @@ BROKEN = {
     "a text": ("reward = '1.0'", "rewards"),
     "above 1": ("reward = 10.0 * reward", "rewards"),
     "below 0": ("reward = reward - 1.5", "rewards"),
+    "always masked as broken": (
+        "more = {'mask_sample': True, 'failure_kind': 'verifier_error', 'failure_reason': 'x'}",
+        "rewards",
+    ),
     "masked without a reason": ("more = {'mask_sample': True}", "rewards"),
     "no reward for what is right": ("reward = 0.0", "right answers"),
     "the request is not echoed": ("body = {}", "/verify"),

@@ -128,6 +128,8 @@ def test_thinking_in_the_answer_has_a_price(server: Server) -> None:
     config = "reasoning_format_penalty: -0.5"
     told = verified(server(config), request(f"<think>so</think>\n{RIGHT}", SQUARES))
     assert (told["reward"], told["reasoning_format_violation_rate"], told["verdict"]) == (-0.5, 1.0, "passed")
+    assert "thinking tags" in told["error_message"]
+    assert told["flags"] == ["reasoning_format"]
     assert verified(server(config), request(RIGHT, SQUARES))["reward"] == 1.0
 
 

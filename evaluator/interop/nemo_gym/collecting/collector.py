@@ -87,6 +87,9 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
             roller = Roller(endpoint_for(request.api, asking), server, request.most_turns)
             stopped = await _all(_Collection(roller, output, watch), request.concurrency, stop)
             drop_settled(files, output.done)
+        except CollectError:
+            output.discard_if_empty()
+            raise
         finally:
             output.close()
         has_metrics = False

@@ -18,6 +18,8 @@ from evaluator.model import JsonValue
 
 _FULL_REWARD: Final = 1.0
 _CALL: Final = "function_call"
+_NOT_FOUND: Final = '{"detail":"Not Found"}'
+"""What FastAPI, on which NeMo Gym's servers and ours are built, says of a path that is not there."""
 
 
 class PassAtK(msgspec.Struct):
@@ -52,6 +54,10 @@ class Figures(msgspec.Struct):
     cut_off: int
     """Rollouts whose last answer the endpoint ended, at `max_output_tokens` mostly."""
     tool_calls: int
+    no_such_tool: int
+    """Those that the server answered with 404: it is not the one that the rows were written for."""
+    thinking: int
+    """Rollouts that were paid for thinking tags in their answer, not for what they solve."""
 
 
 class _Response(msgspec.Struct):
@@ -65,6 +71,7 @@ class _Line(msgspec.Struct):
     response: _Response = msgspec.field(default_factory=_Response)
     reward: float | None = None
     mask_sample: JsonValue = None
+    reasoning_format_violation_rate: JsonValue = None
 
 
 class _Failure(msgspec.Struct):
@@ -77,12 +84,13 @@ _FAILURES: Final = msgspec.json.Decoder(_Failure)
 
 def figures_of(files: Files, asked: int, repeats: int) -> Figures:
     """Reads the rollouts and the failures once, one line at a time."""
-    told = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0)
+    told = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0, 0, 0)
     rewards = 0.0
     graded: Counter[int] = Counter()
     passed: Counter[int] = Counter()
     for line in _lines(files):
         told.rollouts += 1
+        told.thinking += line.reasoning_format_violation_rate not in (None, 0)
         _count_response(told, line.response)
         if line.mask_sample:
             told.masked += 1
@@ -105,6 +113,7 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
 def _count_response(told: Figures, response: _Response) -> None:
     items = response.output if isinstance(response.output, list) else []
     told.tool_calls += sum(isinstance(item, dict) and item.get("type") == _CALL for item in items)
+    told.no_such_tool += sum(isinstance(item, dict) and item.get("output") == _NOT_FOUND for item in items)
     told.cut_off += bool(response.incomplete_details)
     if isinstance(response.usage, dict):
         told.counted += 1

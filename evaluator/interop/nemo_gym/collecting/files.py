@@ -100,6 +100,12 @@ class Output:
             self._failures = _locked(self.files.failures)
         _write(self._failures, line)
 
+    def discard_if_empty(self) -> None:
+        """Takes the files away where nothing came of it, so that the same command can be given again."""
+        if not self.done and self._failures is None and not self.files.failures.exists():
+            self.files.inputs.unlink(missing_ok=True)
+            self.files.output.unlink(missing_ok=True)
+
     def close(self) -> None:
         self._rollouts.close()
         if self._failures is not None:

@@ -1,0 +1,30 @@
+"""What may be said where a server is started by hand: `python app.py [--host ADDRESS] [--port N] [--config FILE]`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluator.interop.nemo_gym.config import Config, ConfigError, config_from_file
+
+
+def config_from_command_line(kind: type[Config], words: Sequence[str], folder: Path | None) -> Config:
+    """The configuration that is named, else the only one in the folder's `configs/`, else the defaults; `--host` and
+    `--port` win over it. Raises `ConfigError`; prints its help, or what is wrong with the words, and ends."""
+    parser = argparse.ArgumentParser(description="Serves until Ctrl-C or SIGTERM.", allow_abbrev=False)
+    parser.add_argument("--host", help="address to listen on")
+    parser.add_argument("--port", type=int, help="0: any that is free")
+    parser.add_argument("--config", type=Path, help="FILE.yaml [default: the one in configs/]")
+    given = parser.parse_args(words)
+    path = given.config or _only_one(folder)
+    config = config_from_file(kind, path) if path else kind()
+    asked = {name: value for name, value in (("host", given.host), ("port", given.port)) if value is not None}
+    return config.model_copy(update=asked)
+
+
+def _only_one(folder: Path | None) -> Path | None:
+    found = sorted(folder.glob("configs/*.y*ml")) if folder else []
+    if len(found) > 1:
+        raise ConfigError(f"{folder}/configs: has {len(found)} configurations: name one with --config FILE")
+    return found[0] if found else None
