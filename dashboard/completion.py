@@ -339,6 +339,8 @@ def _said(result: Record) -> str:
 
 
 def _reason(verdict: Verdict, rollout: Record, message: str, trace: Traceback | None) -> str:
+    if rollout["grader"] == "stored":
+        return "as it was stored: nothing was run here"
     limits = json.loads(rollout["limits"] or "{}")
     words = {
         Verdict.TIME_LIMIT: _time_limit(limits, message),

@@ -158,20 +158,20 @@ def provenance(run: OpenRun) -> None:
     """Grader, limits, sandbox and version: what two runs must share to be compared."""
     manifest = run.manifest
     limits = manifest.get("limits") or {}
+    ran = [
+        ("checker", manifest.get("checker") or _CHECKERS),
+        ("wall", f"{limits.get('wall_s', 0):g} s"),
+        ("CPU", f"{limits.get('cpu_s', 0):g} s"),
+        ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
+        ("isolation", str(manifest.get("isolation", ""))),
+        ("sandbox", str(manifest.get("sandbox", ""))),
+        ("layers", ", ".join(manifest.get("layers") or []) or "not named"),
+    ]
     facts.line(
         [
-            (
-                "checker",
-                manifest.get("checker") or _CHECKERS,
-            ),
             ("grader", manifest.get("grader") or "tests, unless the task says"),
-            ("wall", f"{limits.get('wall_s', 0):g} s"),
-            ("CPU", f"{limits.get('cpu_s', 0):g} s"),
-            ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
-            ("isolation", str(manifest.get("isolation", ""))),
+            *(ran if manifest.get("grader") != "stored" else ()),
             ("not verified", str(manifest.get("unverified", ""))),
-            ("sandbox", str(manifest.get("sandbox", ""))),
-            ("layers", ", ".join(manifest.get("layers") or []) or "not named"),
             ("created", str(manifest.get("created", ""))),
             ("evaluator", str(manifest.get("evaluator_version", ""))),
             ("Python", str(manifest.get("python", ""))),

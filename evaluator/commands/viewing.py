@@ -113,7 +113,8 @@ def _command(host: str, port: int) -> list[str]:
     if host in _LOOPBACK_NAMES:
         # Else a page of somebody else's, whose name is made to point here, could reach the box that runs code.
         options += [word for name in _LOOPBACK_NAMES for word in ("--server.allowedHosts", name)]
-    return [sys.executable, "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
+    # -P: of the folder that it is typed in nothing is imported, whatever a file there is called.
+    return [sys.executable, "-P", "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
 
 
 def _dies_with(parent: int) -> Callable[[], None]:

@@ -445,7 +445,11 @@ def test_the_rewards_that_rollouts_came_with_are_one_click_away(
     assert opened.query_params["run"] in (run.name, [run.name])
     overview = text(visit("overview", run=run.name))
     assert "<span>grader</span> <b>stored</b>" in overview
-    rewards = Run.open(run).connect().execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
+    assert "<span>checker</span>" not in overview
+    rows = Run.open(run).connect()
+    task, sample = rows.execute("SELECT task_id, sample_id FROM rollouts WHERE reward = 0.25").fetchall()[0]
+    assert "as it was stored: nothing was run here" in text(visit("completion", run=run.name, task=task, sample=sample))
+    rewards = rows.execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
     assert rewards == [(None,), (0.25,), (19.5,)]
 
 

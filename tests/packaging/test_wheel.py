@@ -41,8 +41,9 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where `rollscope view`, started in an empty folder, says that it listens."""
+    """Where `rollscope view`, started in a folder that has none of its files, says that it listens."""
     folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "click.py").write_text("raise SystemExit('imported from the folder')\n")
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STREAMLIT"))}
     process = subprocess.Popen(
         [environment / "bin" / "rollscope", "view"],
@@ -115,7 +116,7 @@ def test_a_new_server_is_written_and_passes_where_the_wheel_is_installed(environ
     run(environment / "bin" / "rollscope", "test-server", "my_task", "--validate-data", cwd=tmp_path)
 
 
-def test_view_answers_from_an_empty_folder(address: str) -> None:
+def test_view_answers_from_any_folder_and_imports_nothing_of_it(address: str) -> None:
     assert answer(f"{address}/_stcore/health") == "ok"
     assert "<title>" in answer(address)
 

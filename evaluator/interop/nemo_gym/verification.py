@@ -107,7 +107,9 @@ class Verifier:
 
     def _has_no_block(self, task: Task, text: str) -> bool:
         """code_gen's rule: only what stands between two lines with a fence is code."""
-        if self._config.unfenced_code or task.mode not in (Mode.CALL, Mode.STDIN) or not text.strip():
+        if self._config.unfenced_code or task.mode not in (Mode.CALL, Mode.STDIN):
+            return False
+        if not text.strip() or not task.cases:  # of which more can be said
             return False
         return sum("```" in line for line in text.split("\n")) < _FENCES_OF_A_BLOCK
 

@@ -151,6 +151,12 @@ def test_a_row_that_can_not_be_graded_is_masked(server: Server, name: str) -> No
     assert told["failure_reason"]
 
 
+def test_a_row_without_test_cases_is_masked_whatever_the_answer(server: Server) -> None:
+    for text in ("", "no code", RIGHT):
+        told = verified(server(), request(text, {"inputs": [], "outputs": []}))
+        assert (told["mask_sample"], told["failure_reason"]) == (True, "the task has no test cases")
+
+
 @pytest.mark.parametrize("metadata", [None, [], "x", 3], ids=["null", "list", "text", "number"])
 def test_metadata_of_any_kind_is_answered(server: Server, metadata: object) -> None:
     told = verified(server(), {**request(RIGHT, SQUARES), "verifier_metadata": metadata})
