@@ -1,4 +1,7 @@
-"""`server(config)`: the URL of a `rollscope serve nemo-gym` with this configuration, as YAML; one a configuration."""
+"""`server(config)`: the URL of a `rollscope serve nemo-gym` with this configuration, as YAML; one a configuration.
+
+They end with their file of tests: others look through all processes of theirs, and end them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import pytest
 from tests.interop.nemo_gym.serving import Served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
     folder: Path = tmp_path_factory.mktemp("servers")
     running: dict[str, Served] = {}
