@@ -27,10 +27,18 @@ class ToolError(Exception):
 
 
 class PlainJSON(JSONResponse):
-    """JSON in ASCII: half a surrogate pair, which a model may well write, has no other form."""
+    """JSON in ASCII: half a surrogate pair, which a model may well write, has no other form. NaN and infinity, which a
+    row may have had in it and JSON has not, are null."""
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+        try:
+            return _compact(content)
+        except ValueError:
+            return _compact(json.loads(json.dumps(content), parse_constant=lambda _: None))
+
+
+def _compact(content: Any) -> bytes:
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def answered(method: Method) -> Endpoint:

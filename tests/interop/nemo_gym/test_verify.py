@@ -210,6 +210,14 @@ def test_a_response_of_any_shape_is_answered(server: Server, output: object) -> 
     assert (told["reward"], told["verdict"], told["mask_sample"]) == (0.0, "no_code", False)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")], ids=["nan", "infinity"])
+def test_what_no_json_has_comes_back_as_null(server: Server, value: float) -> None:
+    body = request(RIGHT, SQUARES)
+    body["responses_create_params"]["temperature"] = value
+    told = verified(server(), body)
+    assert (told["reward"], told["responses_create_params"]["temperature"]) == (1.0, None)
+
+
 @pytest.mark.parametrize("missing", ["response", "responses_create_params"])
 def test_a_body_without_its_parts_is_refused(server: Server, missing: str) -> None:
     body = request(RIGHT, SQUARES)
