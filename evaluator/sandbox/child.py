@@ -20,7 +20,8 @@ from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
 _START_S = 10.0
 _GRACE_S = 10.0
 """For the kernel to end a process and free its memory, on a busy machine."""
-_STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.1, 0.002, 64 * 1024
+_STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.5, 0.002, 64 * 1024
+"""How long to wait for a stack: on a busy machine a process may well get no CPU for a tenth of a second."""
 
 
 class Forker(Protocol):
