@@ -100,6 +100,12 @@ def test_the_requests_own_parts_come_back(server: Server) -> None:
     assert "verifier_metadata" not in told
 
 
+def test_a_row_that_asks_nothing_is_graded_by_its_tests(server: Server) -> None:
+    body = request(RIGHT, SQUARES)
+    body["responses_create_params"] = {"input": ""}
+    assert verified(server(), body)["reward"] == 1.0
+
+
 def test_the_rest_of_the_tests_is_run_where_it_is_asked_for(server: Server) -> None:
     tests = {"inputs": ["1\n", "2\n", "3\n"], "outputs": ["9", "4", "9"]}
     told = verified(server("run_all_tests: true\ngrader: tests:reward=fraction"), request(RIGHT, tests))
