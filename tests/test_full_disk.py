@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.runs import Run
+from evaluator.commands.grading import Done, summarise_written
+from evaluator.runs import Run, RunError
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = [sys.executable, "-m", "evaluator.cli", "grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run"]
@@ -70,7 +71,9 @@ def test_a_full_disk(inputs: Path) -> None:
 
 def test_a_directory_that_is_taken_away(inputs: Path) -> None:
     rollouts = inputs / "r.jsonl"
-    rollouts.write_text(rollouts.read_text().replace("sleep(1.5)", "sleep(5)"))  # however slow the machine
+    slow, *others = rollouts.read_text().splitlines(keepends=True)
+    last = slow.replace("sleep(1.5)", "sleep(5)")  # graded while the directory goes, however slow the machine
+    rollouts.write_text("".join([*others, last]))
     process = start(inputs)
     end = time.monotonic() + 30
     while not (inputs / "run" / "tasks.parquet").exists() and time.monotonic() < end:
@@ -78,4 +81,11 @@ def test_a_directory_that_is_taken_away(inputs: Path) -> None:
     while (inputs / "run").exists():
         shutil.rmtree(inputs / "run", ignore_errors=True)
     told = one_line_of(process)
-    assert "run: can't be written any more (No such file or directory)" in told or "run: taken away" in told
+    assert "run: can't be written any more (No such file or directory)" in told
+
+
+def test_a_directory_of_which_a_part_is_gone_when_all_is_graded(inputs: Path) -> None:
+    start(inputs).communicate(timeout=60)
+    (inputs / "run" / "run.json").unlink()
+    with pytest.raises(RunError, match="run: taken away while it was graded"):
+        summarise_written(inputs / "run", Done(graded=5, seconds=1.0, stopped=False))

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+import duckdb
 import msgspec
 
 import evaluator
@@ -23,7 +24,7 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
 from evaluator.commands.progress import meter
 from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
-from evaluator.commands.summary import print_summary, summarise
+from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.engines.local import grade_all
 from evaluator.formats import (
     FormatError,
@@ -45,7 +46,7 @@ from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
 from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
 
-__all__ = ["Done", "Request", "dataset_for", "default_out", "grade", "grade_quietly"]
+__all__ = ["Done", "Request", "dataset_for", "default_out", "grade", "grade_quietly", "summarise_written"]
 
 _PRINTED_PROBLEMS: Final = 20
 _VIRTUAL_PER_RESIDENT: Final = 4
@@ -95,27 +96,16 @@ def dataset_for(rollouts: Path, format_name: str | None, grader: str | None) -> 
 def grade(request: Request, *, as_json: bool) -> int:
     """Grade and print the figures. Raises errors with one line each for bad arguments and input."""
     done = grade_quietly(request)
-    run = _written(request.out)
-    summary = summarise(run, seconds=done.seconds, graded_now=done.graded)
+    summary = summarise_written(request.out, done)
     if as_json:
         print(msgspec.json.encode(summary).decode())
     else:
         print_summary(summary)
     if done.stopped:
-        command = resume_command(request.out, run.manifest)
+        command = resume_command(request.out, Run.open(request.out).manifest)
         print(f"stopped; go on with: {command}", file=sys.stderr)
         return Exit.STOPPED
     return Exit.DONE
-
-
-def _written(out: Path) -> Run:
-    """The run that was just written; somebody may have taken its directory away since."""
-    try:
-        return Run.open(out)
-    except RunError:
-        if out.exists():
-            raise
-        raise RunError(f"{out}: taken away while it was graded, with its grades: grade again") from None
 
 
 @dataclass(frozen=True)
@@ -125,6 +115,16 @@ class Done:
     graded: int
     seconds: float
     stopped: bool
+
+
+def summarise_written(out: Path, done: Done) -> Summary:
+    """The figures of the run that was just written. Raises `RunError` where somebody took it away meanwhile."""
+    try:
+        return summarise(Run.open(out), seconds=done.seconds, graded_now=done.graded)
+    except (RunError, duckdb.IOException) as error:
+        if isinstance(error, RunError) and is_run(out):
+            raise
+        raise RunError(f"{out}: taken away while it was graded, with its grades: grade again") from None
 
 
 def grade_quietly(request: Request) -> Done:
