@@ -24,6 +24,8 @@ MADE_FOR = ".made-for"
 COPIES = Path("/var/cache/rollscope")
 """Where root puts a copy of an interpreter that other users can't read."""
 TRIED_UP_TO = (3, 13)
+NOBODY = 65534
+"""The user who owns nothing, by its number on every Linux."""
 
 _PROBE = """
 import importlib.util, json, os, sys
@@ -154,11 +156,13 @@ def copied(interpreter: Interpreter) -> Interpreter:
                 source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "test", "share")
             )
             opened_to_others(target)
-            copy = probe(str(target / inside.relative_to(source.resolve())))
+            executable = target / inside.relative_to(source.resolve())
+            look_for_libraries_beside(executable, source)
+            copy = probe(str(executable))
         except OSError as error:
             say(f"the copy failed: {error}")
         else:
-            if copy and copy.readable_by_others:
+            if copy and copy.readable_by_others and runs_for_others(copy.executable):
                 return copy
     say(f"warning: other users can't read {interpreter.executable}; 'rollscope doctor' tells what that costs")
     return interpreter
@@ -169,6 +173,17 @@ def opened_to_others(folder: Path) -> None:
     for path in (COPIES, folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | (0o055 if path.is_dir() or os.access(path, os.X_OK) else 0o044))
+
+
+def look_for_libraries_beside(executable: Path, built_for: Path) -> None:
+    """Makes the copy of an executable with a shared libpython load the copied one, not that of its old folder.
+
+    The folder stands in the file, with a zero after it, and what takes its place must not be longer.
+    """
+    content = executable.read_bytes()
+    old, new = f"{built_for}/lib".encode() + b"\0", b"$ORIGIN/../lib\0"
+    if content.count(old) == 1 and len(new) <= len(old):
+        executable.write_bytes(content.replace(old, new.ljust(len(old), b"\0")))
 
 
 def others_can_read(path: Path) -> bool:
@@ -288,6 +303,18 @@ def pip(*arguments: str) -> None:
 def runs(command: Sequence[str], environment: dict[str, str] | None = None) -> bool:
     try:
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=900, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+def runs_for_others(executable: str) -> bool:
+    """Whether a user who owns nothing can start this Python, its shared libraries with it. For root to ask."""
+    command = [executable, "-I", "-c", ""]
+    try:
+        done = subprocess.run(
+            command, cwd="/", user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, timeout=60, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Context
 
 from evaluator.model import Mode, Task, TestCase
@@ -34,6 +35,9 @@ def _counted(last: int) -> str:
 
 _SMALL, _LARGE = 10, 200_000
 
+_DEPTH_THROUGH_C = {(3, 11): 30_000, (3, 12): 400}.get(sys.version_info[:2], 3_000)
+"""From 3.12 on Python itself ends such a recursion, whatever limit was set."""
+
 
 def _sevens(exponent: int) -> str:
     """7 ** exponent in digits, of which Python writes no more than 4,300 unless it is asked to."""
@@ -49,6 +53,8 @@ HONEST_TASKS: dict[str, Task] = {
         _task("carriage_returns", None, ("1 2\r\n3 4\r\n", "3\n7\n"), ("5\r\n", "5\n")),
         # Reads n, prints n: by going n calls deep.
         _task("depth", None, ("10\n", "10\n"), ("30000\n", "30000\n")),
+        # The same by calls that each go through C.
+        _task("depth_through_c", None, ("10\n", "10\n"), (f"{_DEPTH_THROUGH_C}\n", f"{_DEPTH_THROUGH_C}\n")),
         # Reads n, prints the numbers up to n.
         _task("numbers", None, (f"{_SMALL}\n", _counted(_SMALL)), (f"{_LARGE}\n", _counted(_LARGE))),
         # Prints its input, which is not ASCII.

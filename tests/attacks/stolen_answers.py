@@ -77,7 +77,7 @@ def f(x):
     "collector-referents": """
 import collections, gc, json, sys
 def f(x):
-    seen, waiting = set(), collections.deque([sys._getframe(1).f_locals])
+    seen, waiting = set(), collections.deque([dict(sys._getframe(1).f_locals)])
     while waiting and len(seen) < 20_000:
         found = waiting.popleft()
         if type(found) is dict and found.get("input") == str(x) and "expected" in found:

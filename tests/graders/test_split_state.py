@@ -334,8 +334,9 @@ DEEP = [
         import sys
         from functools import lru_cache
         sys.setrecursionlimit(30_000)
-        @lru_cache(maxsize=None)
         def f(n): return n + f(n - 1) if n else 0
+        if sys.version_info < (3, 12):  # later ones go through C no deeper than they like, whatever is set
+            f = lru_cache(maxsize=None)(f)
         """,
         wrong="""
         import sys

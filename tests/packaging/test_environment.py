@@ -104,6 +104,24 @@ def test_a_file_below_a_closed_folder_is_not_readable_by_others(environment: Mod
     assert not environment.others_can_read(closed / "python3")
 
 
+@pytest.mark.parametrize(
+    ("built_for", "before", "after"),
+    [
+        ("/opt/somewhere", b"\0/opt/somewhere/lib\0...", b"\0$ORIGIN/../lib\0\0\0\0\0..."),
+        ("/opt/somewhere", b"\0/opt/somewhere/lib/python\0", b"\0/opt/somewhere/lib/python\0"),
+        ("/opt", b"\0/opt/lib\0...", b"\0/opt/lib\0..."),
+    ],
+    ids=["moved", "another folder", "too short"],
+)
+def test_a_copy_looks_for_its_libraries_beside_it(
+    environment: ModuleType, tmp_path: Path, built_for: str, before: bytes, after: bytes
+) -> None:
+    executable = tmp_path / "python3"
+    executable.write_bytes(before)
+    environment.look_for_libraries_beside(executable, Path(built_for))
+    assert executable.read_bytes() == after
+
+
 def test_without_a_browser_one_line_says_what_to_type(
     environment: ModuleType,
     monkeypatch: pytest.MonkeyPatch,

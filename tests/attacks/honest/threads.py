@@ -43,7 +43,7 @@ print(down(int(input())))
     ),
     Honest(
         "deep-recursion-through-c",
-        "depth",
+        "depth_through_c",
         """
 import sys
 from functools import lru_cache
