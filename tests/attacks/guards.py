@@ -173,7 +173,8 @@ def _fails_in_little_memory(code: str, task: Task) -> bool:
 
 
 def _fails_with_a_small_stack(code: str, task: Task) -> bool:
-    limit = partial(resource.setrlimit, resource.RLIMIT_STACK, (2**20, 2**20))
+    """160 KiB: little more than the 128 KiB of a thread under musl."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_STACK, (160 * 2**10, 160 * 2**10))
     return not all(_Ended(code, case.input, preexec_fn=limit).is_right(case.expected) for case in task.cases)
 
 
