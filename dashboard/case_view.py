@@ -82,7 +82,8 @@ def expected_and_actual(
         return
     actual = actual or ""
     if verdict is Verdict.WRONG_ANSWER:
-        facts.banner(f"First difference: {difference or diff_view.banner(diff.compare(expected, actual))}")
+        where = f"First difference: {difference}" if difference else diff_view.banner(diff.compare(expected, actual))
+        facts.banner(where)
     elif compared and expected != actual:
         facts.note("Equal to the checker; the texts differ as marked.")
     elif not compared:

@@ -76,7 +76,7 @@ def screen() -> Screen:
         _no_entry(view)
         st.stop()
     if not chosen.graded:
-        grading.offer(chosen, view)
+        grading.offer(chosen)
         st.stop()
     run = workspace.open_run(chosen)
     _follow(run)

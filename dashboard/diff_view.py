@@ -24,8 +24,8 @@ def banner(comparison: Comparison) -> str:
     """One line, as text, that says where the first difference is."""
     first = comparison.first
     if first is None:
-        return "expected and actual are the same text"
-    where = f"first difference: line {first.line}, column {first.column}"
+        return "Expected and actual are the same text."
+    where = f"First difference: line {first.line}, column {first.column}"
     return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
 
 

@@ -19,7 +19,7 @@ from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
-from evaluator.formats import FormatError, Problem, dataset_hash, load_rollouts
+from evaluator.formats import FormatError, Problem, dataset_hash, load_rollouts, require_rows
 from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Options
@@ -118,15 +118,18 @@ class Job:
         )
 
 
-def offer(entry: Entry, view: View) -> None:
+def offer(entry: Entry) -> None:
     """The page of a rollouts file that has no grades: what it is, and the buttons that give it some."""
-    del view
     if entry.path in _jobs():
         _watch(entry.path)
         return
     facts.line([("file", str(entry.path))], title=f"{entry.name}: not graded yet")
     dataset = workspace.opened().dataset
-    rewarded = _has_rewards(entry.path, entry.path.stat().st_mtime_ns)
+    rewarded, fault = _looked_at(entry.path, entry.path.stat().st_mtime_ns)
+    if fault:
+        facts.banner(fault, warn=True)
+        facts.note("Mend the file and load this page again. rollscope grade takes --map and --format.")
+        return
     refusal = sandbox_check.refusal() if dataset else None
     if refusal:
         facts.banner(refusal, warn=True)
@@ -178,14 +181,17 @@ def _start(entry: Entry, dataset: Path | None, total: int | None, grader: str | 
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _has_rewards(path: Path, changed: int) -> bool:
-    """Whether one of the first rollouts came with a reward. `changed`: when the file did, to look again."""
+def _looked_at(path: Path, changed: int) -> tuple[bool, str]:
+    """Whether one of the first rollouts came with a reward, and why the file can't be read as a whole, if it can't.
+
+    `changed`: when the file did, to look again.
+    """
     del changed
     try:
-        first = itertools.islice(load_rollouts(path, on_problem=lambda _: None), _LOOKED_AT)
-        return any(rollout.given_reward is not None for rollout in first)
-    except FormatError:
-        return False
+        rollouts = require_rows(load_rollouts(path, on_problem=lambda _: None), path)
+        return any(rollout.given_reward is not None for rollout in itertools.islice(rollouts, _LOOKED_AT)), ""
+    except FormatError as error:
+        return False, str(error)
 
 
 @st.fragment(run_every=_POLL_S)

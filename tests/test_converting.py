@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluator.cli import main
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.formats.joining import load_dataset
 from evaluator.formats.native_writing import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs import Manifest, Run, RunWriter
+from tests.test_cli import in_process, write_rows
 
 Row = dict[str, Any]
 Ask = Callable[..., int]
@@ -37,19 +38,7 @@ TASKS = (ADD, ECHO, CHECK, TRIVIA)
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    def ask(*arguments: object) -> int:
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        assert isinstance(ended.value.code, int)
-        return ended.value.code
-
-    return ask
-
-
-def write(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return partial(in_process, cwd=tmp_path, monkeypatch=monkeypatch)
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -62,7 +51,7 @@ def bare(task: Task) -> Task:
 
 
 def test_tasks_come_back_from_nemo_gym_s_rows_as_they_were(tmp_path: Path, ask: Ask) -> None:
-    native = write(tmp_path / "d.jsonl", *TASKS)
+    native = write_rows(tmp_path / "d.jsonl", *TASKS)
     assert ask("convert", native, "g.jsonl", "--to", "nemo_gym") == 0
     rows = rows_of(tmp_path / "g.jsonl")
     assert rows[0]["responses_create_params"] == {"input": [{"role": "user", "content": "Add."}]}
@@ -75,7 +64,7 @@ def test_tasks_come_back_from_nemo_gym_s_rows_as_they_were(tmp_path: Path, ask: 
 
 
 def test_tasks_come_back_from_native_rows_as_they_were(tmp_path: Path, ask: Ask) -> None:
-    native = write(tmp_path / "d.jsonl", *TASKS)
+    native = write_rows(tmp_path / "d.jsonl", *TASKS)
     assert ask("convert", native, "n.jsonl", "--to", "native") == 0
     assert [bare(t) for t in load_tasks(tmp_path / "n.jsonl")] == [bare(t) for t in load_tasks(native)]
     assert task_row(Task.from_row(ADD)) == ADD
@@ -84,7 +73,7 @@ def test_tasks_come_back_from_native_rows_as_they_were(tmp_path: Path, ask: Ask)
 def test_tasks_that_a_rollout_could_not_be_told_by_are_told_of(
     tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    native = write(tmp_path / "d.jsonl", ADD, ADD | {"task_id": "b"}, ECHO | {"prompt": ""})
+    native = write_rows(tmp_path / "d.jsonl", ADD, ADD | {"task_id": "b"}, ECHO | {"prompt": ""})
     assert ask("convert", native, "g.jsonl", "--to", "nemo_gym") == 0
     told = capsys.readouterr().err
     assert "g.jsonl: 3 tasks" in told
@@ -164,8 +153,8 @@ def test_a_run_becomes_native_rollouts_with_our_grades(run: Path, tmp_path: Path
 
 
 def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
-    dataset = write(tmp_path / "d.jsonl", *TASKS)
-    rollouts = write(
+    dataset = write_rows(tmp_path / "d.jsonl", *TASKS)
+    rollouts = write_rows(
         tmp_path / "r.jsonl",
         {"task_id": "echo", "completion": "a", "kind": "full"},
         {"task_id": "echo", "completion": "b", "kind": "full", "given_reward": 0.5},
@@ -191,8 +180,8 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
 def test_what_can_not_be_converted_is_told_and_nothing_is_left(
     tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
 ) -> None:
-    write(tmp_path / "d.jsonl", *TASKS)
-    write(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
+    write_rows(tmp_path / "d.jsonl", *TASKS)
+    write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     before = sorted(tmp_path.iterdir())
     assert ask("convert", *arguments, "--to", "nemo_gym") == 2
     error = capsys.readouterr().err
@@ -216,20 +205,22 @@ def collected(folder: Path, *, echo_tests: bool = False) -> Path:
         "reward": 0.0,
         "_ng_task_index": 0,
     }
-    return write(folder / "out.jsonl", *(record | {"_ng_rollout_index": index} for index in (1, 0)))
+    return write_rows(folder / "out.jsonl", *(record | {"_ng_rollout_index": index} for index in (1, 0)))
 
 
 def inputs_beside(folder: Path) -> Path:
     row = {"responses_create_params": {"input": "Echo."}, "verifier_metadata": {"unit_tests": ECHO["in_outs"]}}
     rows = (row | {"_ng_task_index": 0, "_ng_rollout_index": index} for index in (0, 1))
-    return write(folder / "out_materialized_inputs.jsonl", *rows)
+    return write_rows(folder / "out_materialized_inputs.jsonl", *rows)
 
 
 def test_rollouts_are_graded_by_the_inputs_beside_them(
     tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rollouts, inputs = collected(tmp_path), inputs_beside(tmp_path)
-    write(tmp_path / "out_failures.jsonl", {"_ng_task_index": 0, "_ng_rollout_index": 2, "_ng_failure_class": "lost"})
+    write_rows(
+        tmp_path / "out_failures.jsonl", {"_ng_task_index": 0, "_ng_rollout_index": 2, "_ng_failure_class": "lost"}
+    )
     assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
     told = capsys.readouterr().err
     assert f"tasks from {inputs}, which lies beside the rollouts\n" in told
@@ -250,7 +241,7 @@ def test_rollouts_that_have_their_tests_need_no_other_file(
 def test_without_inputs_the_dataset_is_asked_for(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("grade", collected(tmp_path)) == 2
     assert f"Missing option '--dataset': the rollouts have no tests, and {tmp_path}" in capsys.readouterr().err
-    others = write(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
+    others = write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     inputs_beside(tmp_path).rename(tmp_path / "r_materialized_inputs.jsonl")
     assert ask("grade", others) == 2
     assert capsys.readouterr().err == "rollscope: Missing option '--dataset' (see rollscope grade --help)\n"

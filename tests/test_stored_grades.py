@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluator.cli import main
 from evaluator.runs import Run
+from tests.test_cli import in_process, write_rows
 
 Row = dict[str, Any]
 Ask = Callable[..., int]
@@ -19,19 +19,7 @@ TESTS = {"inputs": ["a\n", "b\n"], "outputs": ["a\n", "b\n"]}
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    def ask(*arguments: object) -> int:
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        assert isinstance(ended.value.code, int)
-        return ended.value.code
-
-    return ask
-
-
-def write(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return partial(in_process, cwd=tmp_path, monkeypatch=monkeypatch)
 
 
 def answered(question: str, reward: float | None, text: str = "An answer.", **more: object) -> Row:
@@ -59,7 +47,7 @@ def tasks(run: Path) -> list[tuple[Any, ...]]:
 
 def test_rollouts_need_no_dataset_and_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
     rows = [answered("How far?", 0.25), answered("How far?", 19.5), answered("How long?", -2.0, task_id="long")]
-    rollouts = write(tmp_path / "out.jsonl", *rows, answered("How long?", 0.0, mask_sample=True))
+    rollouts = write_rows(tmp_path / "out.jsonl", *rows, answered("How long?", 0.0, mask_sample=True))
     assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
     found = grades(tmp_path / "run", "reward, verdict, verified, grader")
     assert found == [
@@ -77,8 +65,8 @@ def test_the_tests_of_the_inputs_beside_are_shown_also_where_a_row_names_a_grade
     named = {"responses_create_params": {"input": "Say x."}, "verifier_metadata": {"answer": "x"}}
     unusable = {"responses_create_params": {"input": "Judge."}, "verifier_metadata": {"rubric": "kind"}}
     named["verifier_metadata"]["grader"] = "exact_match"
-    write(tmp_path / "out_materialized_inputs.jsonl", inputs, named, unusable)
-    rollouts = write(
+    write_rows(tmp_path / "out_materialized_inputs.jsonl", inputs, named, unusable)
+    rollouts = write_rows(
         tmp_path / "out.jsonl",
         answered("Echo.", 0.0, "```python\nprint()\n```", result=[True, -2]),
         answered("Say x.", 0.5, "x"),
@@ -94,7 +82,9 @@ def test_the_tests_of_the_inputs_beside_are_shown_also_where_a_row_names_a_grade
 def test_a_bad_line_is_told_once_and_the_others_are_kept(
     tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rollouts = write(tmp_path / "out.jsonl", answered("How far?", 1.0), {"responses_create_params": {"input": "x"}})
+    rollouts = write_rows(
+        tmp_path / "out.jsonl", answered("How far?", 1.0), {"responses_create_params": {"input": "x"}}
+    )
     assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
     assert capsys.readouterr().err.count("out.jsonl:2: response is missing") == 1
     assert len(grades(tmp_path / "run")) == 1
@@ -102,20 +92,20 @@ def test_a_bad_line_is_told_once_and_the_others_are_kept(
 
 def test_rollouts_of_another_format_have_theirs_too(tmp_path: Path, ask: Ask) -> None:
     row = {"task_id": "a", "sample_id": "a#0", "completion": "x", "reward": 0.5, "prompt": "Which?"}
-    assert ask("grade", write(tmp_path / "r.jsonl", row), "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", write_rows(tmp_path / "r.jsonl", row), "--grader", "stored", "--out", "run") == 0
     assert grades(tmp_path / "run") == [("a", 0.5, "wrong_answer")]
     assert tasks(tmp_path / "run") == [("a", "Which?", "answer")]
 
 
 def test_it_can_be_gone_on_with(tmp_path: Path, ask: Ask) -> None:
-    rollouts = write(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
+    rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
     assert ask("grade", rollouts, "--grader", "stored", "--out", "run", "--limit", 1) == 0
     assert ask("grade", rollouts, "--dataset", rollouts, "--out", "run", "--resume") == 0
     assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0]
 
 
 def test_every_other_grader_asks_for_a_dataset(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
-    rollouts = write(tmp_path / "out.jsonl", answered("How far?", 1.0))
+    rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 1.0))
     for grader in ("tests", '{"name": "weighted", "graders": [{"grader": "stored"}]}'):
         assert ask("grade", rollouts, "--grader", grader) == 2
         assert "Missing option '--dataset'" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_carriage_returns_and_a_missing_newline_are_named() -> None:
     ],
 )
 def test_the_banner_says_where_and_what(expected: str, actual: str, said: str) -> None:
-    assert said in diff_view.banner(diff.compare(expected, actual))
+    assert diff_view.banner(diff.compare(expected, actual)) == f"First difference: {said}"
 
 
 @pytest.mark.parametrize(

@@ -404,6 +404,27 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
     assert "--dataset" in text(app)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"row": {}, "rollout": {}}\n', "no known format has these fields (row, rollout)"),
+        ("not JSON\n", "has no usable row"),
+        ("", "is empty"),
+    ],
+)
+def test_rollouts_that_can_not_be_read_say_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str, told: str
+) -> None:
+    file = tmp_path / "new.jsonl"
+    file.write_text(content)
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(file)]}))
+    app = visit("overview")
+    no_exception(app)
+    assert told in text(app)
+    assert not app.button
+    assert "--dataset" not in text(app)
+
+
 def came_with(folder: Path, *rewards: float | None) -> Path:
     """A file of NeMo Gym's rollouts that were verified."""
     said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "An answer."}]}]
