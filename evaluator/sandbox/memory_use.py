@@ -63,6 +63,19 @@ def resident_use(folders: Sequence[str]) -> MemoryUse:
     return MemoryUse(private / _MIB, mapped / _MIB)
 
 
+def most_resident(folders: Sequence[str]) -> MemoryUse:
+    """The most that any one of these processes has had resident at any moment since it was forked.
+
+    The kernel notes it (`VmHWM`), so what was given back between two looks is in it. No process in the sandbox can
+    write to the file under /proc that would set it back.
+    """
+    return MemoryUse(max((_noted(folder) for folder in folders), default=0) / _MIB)
+
+
+def _noted(folder: str) -> int:
+    return _numbers(f"{folder}/status", (b"VmHWM",)).get(b"VmHWM", 0)
+
+
 def _resident(folder: str) -> tuple[int, int]:
     """Private and shared bytes of one process."""
     told = _numbers(f"{folder}/status", (b"RssAnon", b"RssFile", b"RssShmem"))

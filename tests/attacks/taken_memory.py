@@ -29,7 +29,7 @@ for page in range(0, 1200 << 20, 4096): held[page] = 1
     # Each piece is given back as soon as it is there: what counts is the most that was held at any moment.
     holding(
         "held-between-two-looks",
-        "memory",
+        "memory that is given back",
         "ctypes, mmap, resource",
         """
 libc = ctypes.CDLL(None, use_errno=True)
@@ -44,6 +44,19 @@ held = libc.mmap(None, size, 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
 libc.madvise(held, size, 14)  # huge pages, which come fast
 assert libc.madvise(held, size, 23) == 0 and libc.munmap(held, size) == 0  # all of them, now
 resource.getrusage = lambda who: Small
+""",
+    ),
+    # The kernel notes the most that was resident, and can be told to begin anew.
+    holding(
+        "held-and-forgotten",
+        "memory that is given back",
+        "mmap",
+        """
+held = mmap.mmap(-1, 1100 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+held.madvise(mmap.MADV_HUGEPAGE)
+for page in range(0, len(held), 4096): held[page] = 1
+held.close()
+with open('/proc/self/clear_refs', 'w') as file: file.write('5')
 """,
     ),
 ]

@@ -90,6 +90,20 @@ def test_memory_that_is_filled_just_before_the_answer(call: Run) -> None:
     assert outcome.status is Status.MEMORY
 
 
+def test_memory_that_is_given_back_between_two_looks(call: Run) -> None:
+    source = f"""{FILL}
+import resource, types
+def f():
+    private(25)
+    kept.clear()
+    resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=9000)
+    return 1
+"""
+    (outcome,) = call(source, limits=Limits(wall_s=30, cpu_s=30, memory_mb=64))
+    assert outcome.status is Status.MEMORY
+    assert outcome.memory_mb > 64
+
+
 def test_what_is_both_mapped_and_open_counts_once(call: Run) -> None:
     (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    mapped_and_open(20)\n    time.sleep(0.3)", limits=SMALL)
     assert outcome.status is Status.ANSWERED
@@ -229,5 +243,11 @@ def test_the_groups_of_processes_that_were_killed_are_swept() -> None:
 
 def test_a_program_can_not_change_whom_the_kernel_ends_first(call: Run) -> None:
     source = "def f():\n    try: open('/proc/self/oom_score_adj', 'w').write('0')\n    except OSError: return 'refused'"
+    (outcome,) = call(source)
+    assert outcome.value == "refused"
+
+
+def test_a_program_can_not_have_the_kernel_forget_what_it_held(call: Run) -> None:
+    source = "def f():\n    try: open('/proc/self/clear_refs', 'w').write('5')\n    except OSError: return 'refused'"
     (outcome,) = call(source)
     assert outcome.value == "refused"

@@ -155,7 +155,8 @@ def _mount(files_mb: int, shares_files: str) -> None:
     _mount_memory(b"/dev/shm", flags, _SHARED_MEMORY_MB)
     if shares_files == "gives":
         _hand_over(b"M", linux.mount_again(b"/tmp"))
-    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC, b"")
+    # Who could write to its own `clear_refs` could have the kernel forget how much memory it has held.
+    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC | linux.MS_RDONLY, b"")
 
 
 def _mount_memory(target: bytes, flags: int, size_mb: int) -> None:

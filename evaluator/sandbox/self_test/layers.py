@@ -102,7 +102,7 @@ def rest(found: dict[str, Any]) -> list[Layer]:
     strangers = sorted(set(found["environment"]) - _KNOWN_ENVIRONMENT)
     privileged = any(int(each, 16) for each in found["capabilities"]) or found["root"][0]
     reached = [name for name in ("signal", "everybody") if found[name][0]]
-    traced = [name for name in ("trace", "memory", "environ") if found[name][0]]
+    traced = [name for name in ("trace", "memory", "environ", "own record") if found[name][0]]
     return [
         _layer("names", not found["name"][0], "no resolver can be reached", found["name"][1]),
         _layer(
@@ -115,7 +115,8 @@ def rest(found: dict[str, Any]) -> list[Layer]:
             "ptrace and /proc",
             not traced,
             "seccomp, /proc of its own or Landlock",
-            f"ptrace: {found['trace'][1]}; memory: {found['memory'][1]}; environment: {found['environ'][1]}",
+            f"ptrace: {found['trace'][1]}; memory: {found['memory'][1]}; environment: {found['environ'][1]}; "
+            f"its own record of memory: {found['own record'][1]}",
         ),
         _layer("shared memory", not found["shared"][0], "seccomp", f"System V: {found['shared'][1]}"),
         _layer(
