@@ -225,12 +225,13 @@ _FILES = [
     taking(
         "temporary-files",
         "disk",
-        "os, shutil, tempfile",
+        "os, shutil, tempfile, time",
         """
 folder = tempfile.mkdtemp()
 try:
     for number in range(300):
         with open(os.path.join(folder, str(number)), 'wb', 0) as file: assert file.write(bytes(1 << 20)) == 1 << 20
+    time.sleep(0.3)
 finally:
     shutil.rmtree(folder)
 """,
