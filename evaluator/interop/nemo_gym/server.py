@@ -152,8 +152,10 @@ def _add_to_life(app: FastAPI, core: CodeResourcesServer) -> None:
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[Any]:
         await core.started()
-        async with outer(application) as state:
-            yield state
-        await core.closed()
+        try:
+            async with outer(application) as state:
+                yield state
+        finally:
+            await core.closed()
 
     app.router.lifespan_context = lifespan

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import itertools
+import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
@@ -157,26 +158,36 @@ def lines_of(path: Path) -> Iterator[bytes]:
 
 
 def _keep_inputs(files: Files, rows: Iterable[bytes]) -> int:
-    """Writes the inputs, all or none, and counts them. Those that are there must be the first of them."""
-    before = lines_of(files.inputs) if files.inputs.exists() else iter(())
+    """Writes the inputs, all or none, and counts them. Those that are there must be among them, as they are."""
+    old = lines_of(files.inputs) if files.inputs.exists() else ()
+    before = {key_of(line): (number, _digest(line)) for number, line in enumerate(old, start=1)}
 
     def checked() -> Iterator[bytes]:
-        for number, (old, new) in enumerate(itertools.zip_longest(before, rows), start=1):
-            if new is None or (old is not None and old != new and _value(old) != _value(new)):
-                raise CollectError(
-                    f"{files.inputs}:{number}: was begun with other rows or options than these: give the same"
-                    " --input, --model, --num-repeats and sampling options, or another --output"
-                )
-            yield new
+        for line in rows:
+            number, digest = before.pop(key_of(line), (0, b""))
+            if number and digest != _digest(line):
+                raise _begun_otherwise(files, number)
+            yield line
+        if before:
+            raise _begun_otherwise(files, min(number for number, _ in before.values()))
 
     return _replace(files.inputs, checked())
 
 
-def _value(line: bytes) -> object:
+def _begun_otherwise(files: Files, number: int) -> CollectError:
+    return CollectError(
+        f"{files.inputs}:{number}: was begun with other rows or options than these: give the same --input, --model and"
+        " sampling options, and no less of --num-repeats and --limit, or another --output"
+    )
+
+
+def _digest(line: bytes) -> bytes:
+    """Of what a line says, however it is written; never kept are the lines themselves, which may be large."""
     try:
-        return decode_json(line)
+        told = json.dumps(decode_json(line), sort_keys=True).encode()
     except JsonError:
-        return None
+        told = line
+    return hashlib.blake2b(told, digest_size=16).digest()
 
 
 def _replace(path: Path, lines: Iterable[bytes]) -> int:

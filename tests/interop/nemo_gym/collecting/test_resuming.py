@@ -90,15 +90,15 @@ def test_an_output_that_is_there_is_not_touched(collection: Make, model: JudgeSe
 
 
 @pytest.mark.parametrize(
-    "option", [("--temperature", "0.5"), ("--num-repeats", "2"), ("--limit", "1"), ("--model", "n")]
+    "option", [("--temperature", "0.5"), ("--num-repeats", "1"), ("--limit", "1"), ("--model", "n")]
 )
 def test_other_rows_or_options_are_refused(collection: Make, model: JudgeServer, option: tuple[str, str]) -> None:
     model.answers = [FINE]
-    made = collection([row("a"), row("b")])
+    made = collection([row("a"), row("b")], "--num-repeats", 2)
     made.run()
     before = {path: path.read_bytes() for path in made.output.parent.iterdir()}
     done = made.run("--resume", *option)
-    assert (done.status, done.err.count("\n"), len(model.asked)) == (2, 1, 2)
+    assert (done.status, done.err.count("\n"), len(model.asked)) == (2, 1, 4)
     assert "was begun with other rows or options than these" in done.err
     assert {path: path.read_bytes() for path in made.output.parent.iterdir()} == before
 
@@ -108,6 +108,16 @@ def test_more_rows_may_follow(collection: Make, model: JudgeServer) -> None:
     made = collection([row(name) for name in "abc"])
     made.run("--limit", 1)
     assert (made.run("--resume").status, asked_for(model), len(made.inputs)) == (0, ["a", "b", "c"], 3)
+
+
+def test_more_repeats_may_follow(collection: Make, model: JudgeServer) -> None:
+    model.answers = [FINE]
+    made = collection([row(name) for name in "ab"])
+    made.run()
+    done = made.run("--resume", "--num-repeats", 3, "--json")
+    assert (done.status, asked_for(model)) == (0, ["a"] * 3 + ["b"] * 3)
+    assert made.names == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert len(made.inputs) == done.summary["rollouts"] == 6
 
 
 def test_inputs_that_are_gone(collection: Make, model: JudgeServer) -> None:
