@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
-from tests.nemo_gym_release.rollouts import ANSWERS, name_in
+from tests.nemo_gym_release.rollouts import ANSWERS, Answer, ToolCall, name_in
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -19,15 +20,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = ANSWERS[name_in(str(asked["input"]))].text
-        content = [{"type": "output_text", "text": text, "annotations": []}]
-        message = {"id": "msg", "type": "message", "role": "assistant", "status": "completed", "content": content}
+        answer = ANSWERS[name_in(str(asked["input"][0]))]
+        told = [item["output"] for item in asked["input"] if item.get("type") == "function_call_output"]
+        item = _next_call(answer.calls, told) or _message(_last_word(answer, told))
         usage = {
             "input_tokens": 10, "output_tokens": 20, "total_tokens": 30,
             "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
         }  # fmt: skip
         fixed = {"parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "created_at": 0, "id": "resp"}
-        self._answer({"object": "response", "model": asked["model"], "output": [message], "usage": usage, **fixed})
+        self._answer({"object": "response", "model": asked["model"], "output": [item], "usage": usage, **fixed})
 
     def _answer(self, body: object) -> None:
         encoded = json.dumps(body).encode()
@@ -39,6 +40,27 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def _next_call(calls: Sequence[ToolCall], told: Sequence[str]) -> dict[str, Any] | None:
+    if len(told) == len(calls):
+        return None
+    call, number = calls[len(told)], len(told)
+    return {
+        "id": f"fc_{number}", "type": "function_call", "status": "completed", "call_id": f"call_{number}",
+        "name": call.name, "arguments": json.dumps(call.arguments),
+    }  # fmt: skip
+
+
+def _last_word(answer: Answer, told: Sequence[str]) -> str:
+    """Its answer, unless the tools have said something else than they should."""
+    unlike = [one for call, one in zip(answer.calls, told, strict=True) if call.told not in one]
+    return f"The tools say: {unlike}" if unlike else answer.text
+
+
+def _message(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"id": "msg", "type": "message", "role": "assistant", "status": "completed", "content": content}
 
 
 @contextmanager

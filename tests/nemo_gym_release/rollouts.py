@@ -1,4 +1,4 @@
-"""A dozen answers of a model, one of each kind that a server has to tell apart, and what each deserves."""
+"""Answers of a model, one of each kind that a server has to tell apart, and what each deserves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from typing import Any, NamedTuple
 
 STDIN = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}
 CALL = {"inputs": ["2\n3", "5\n5"], "outputs": ["5", "10"], "fn_name": "add"}
+PUBLIC = {"inputs": ["12\n"], "outputs": ["144"]}
 FLOAT = {"inputs": ["1\n", "2\n"], "outputs": ["0.333333", "0.666667"]}
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model calls first, and what the answer is to hold, else the model gives up."""
+
+    name: str
+    arguments: dict[str, Any]
+    told: str
 
 
 class Answer(NamedTuple):
@@ -18,6 +27,7 @@ class Answer(NamedTuple):
     verdict: str
     result: list[int | bool] | None
     """code_gen's codes."""
+    calls: tuple[ToolCall, ...] = ()
 
 
 def _fenced(code: str) -> str:
@@ -28,6 +38,18 @@ ANSWERS = {
     "right": Answer(_fenced("n = int(input())\nprint(n * n)"), STDIN, 1.0, "passed", [True, True]),
     "right_call": Answer(
         _fenced("class Solution:\n    def add(self, a, b):\n        return a + b"), CALL, 1.0, "passed", [True, True]
+    ),
+    "right_with_tools": Answer(
+        _fenced("n = int(input())\nprint(n * n)"),
+        STDIN,
+        1.0,
+        "passed",
+        [True, True],
+        (
+            ToolCall("execute_code", {"code": "side = 12", "keep_state": True}, '"state":"new"'),
+            ToolCall("execute_code", {"code": "print(side * side)", "keep_state": True}, '"stdout":"144\\n"'),
+            ToolCall("run_tests", {"code": "n = int(input())\nprint(n * n)"}, '"tests_passed":1,"tests_total":1'),
+        ),
     ),
     "right_float": Answer(_fenced("print(int(input()) / 3)"), FLOAT, 1.0, "passed", [True, True]),
     "wrong": Answer(_fenced("n = int(input())\nprint(n + 1)"), STDIN, 0.0, "wrong_answer", [-2]),
@@ -46,12 +68,21 @@ def rows() -> list[dict[str, Any]]:
     """A dataset's rows: the prompt of each names the answer that the model is to give."""
     return [
         {
-            "responses_create_params": {"input": [{"role": "user", "content": f"Write a program. <{name}>"}]},
-            "verifier_metadata": {"unit_tests": answer.tests, "difficulty": "easy"},
+            "responses_create_params": {
+                "input": [{"role": "user", "content": f"Write a program. <{name}>"}],
+                "tools": [_tool(call) for call in answer.calls],
+            },
+            "verifier_metadata": {"unit_tests": answer.tests, "public_tests": PUBLIC, "difficulty": "easy"},
             "task_id": name,
         }
         for name, answer in ANSWERS.items()
     ]
+
+
+def _tool(call: ToolCall) -> dict[str, Any]:
+    fields = {name: {"type": "boolean" if value is True else "string"} for name, value in call.arguments.items()}
+    parameters = {"type": "object", "properties": fields, "required": [*fields]}
+    return {"type": "function", "name": call.name, "parameters": parameters, "strict": False}
 
 
 def name_in(prompt: str) -> str:

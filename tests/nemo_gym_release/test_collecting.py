@@ -28,6 +28,15 @@ def test_each_rollout_has_the_reward_that_it_deserves(collected: Collected) -> N
         assert seen == (answer.reward, answer.verdict, answer.result, False), name_of(rollout)
 
 
+def test_the_agent_has_called_the_tools_in_one_session(collected: Collected) -> None:
+    called = [
+        [item.get("name") for item in rollout["response"]["output"] if item["type"] == "function_call"]
+        for rollout in read_lines(collected.rollouts)
+        if name_of(rollout) == "right_with_tools"
+    ]
+    assert called == [["execute_code", "execute_code", "run_tests"]] * REPEATS
+
+
 def test_no_rollout_repeats_its_test_cases(collected: Collected) -> None:
     assert all("verifier_metadata" not in rollout for rollout in read_lines(collected.rollouts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ COOKIE: Final = "rollscope_session"
 STATE: Final = "rollscope-session"
 """The header that says `lost` of a session which an earlier process of the server began."""
 
+_ID: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _ATTRIBUTES: Final = "HttpOnly; Path=/; SameSite=lax"
 
 current_session: ContextVar[str] = ContextVar("current_session", default="")
@@ -34,17 +36,20 @@ class SessionCookie:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        brought = Request(scope).cookies.get(COOKIE)
-        session = brought or f"{self._ours}.{secrets.token_urlsafe(24)}"
+        brought = Request(scope).cookies.get(COOKIE, "")
+        session = brought if _ID.fullmatch(brought) else f"{self._ours}.{secrets.token_urlsafe(24)}"
         lost = not session.startswith(self._ours)
         if lost:
             self._not_ours(session)
         current_session.set(session)
 
         async def send_with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start" and (lost or not brought):
-                name, value = (STATE, "lost") if lost else ("set-cookie", f"{COOKIE}={session}; {_ATTRIBUTES}")
-                MutableHeaders(scope=message).append(name, value)
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                # With every answer: an agent of NeMo Gym 0.4 brings what the last one gave, and nothing else.
+                headers.append("set-cookie", f"{COOKIE}={session}; {_ATTRIBUTES}")
+                if lost:
+                    headers.append(STATE, "lost")
             await send(message)
 
         await self._app(scope, receive, send_with_cookie)

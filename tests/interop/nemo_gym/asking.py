@@ -40,7 +40,7 @@ class Client:
             connection.request(method, path, text, headers)
             answer = connection.getresponse()
             given = answer.getheader("set-cookie")
-            self.cookie = given.partition(";")[0] if given else self.cookie
+            self.cookie = given.partition(";")[0] if given else None  # as NeMo Gym 0.4: each answer's, and no other
             return Answer(answer.status, json.loads(answer.read()))
         finally:
             connection.close()

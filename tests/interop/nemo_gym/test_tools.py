@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from evaluator.interop.nemo_gym.session_cookie import COOKIE
 from tests.interop.nemo_gym.asking import Client
 from tests.interop.nemo_gym.serving import Served
 
@@ -62,6 +63,14 @@ def test_names_are_kept_for_who_asks(server: Server) -> None:
     assert ran(client, "print(x)")["returncode"] == 1
     assert ran(other, "print(x)", keep_state=True)["returncode"] == 1
     assert ran(client, "print(x)", keep_state=True)["stdout"] == "2\n"
+
+
+def test_a_cookie_that_no_server_has_given_begins_a_session(server: Server) -> None:
+    client = Client(server())
+    for odd in ('"a\\012b: c"', "a b", "", "x" * 5000):
+        client.cookie = f"{COOKIE}={odd}"
+        assert ran(client, "x = 1", keep_state=True)["state"] == "new"
+        assert ran(client, "print(x)", keep_state=True)["state"] == "kept"
 
 
 def test_names_are_kept_after_an_exception_and_an_exit(server: Server) -> None:
