@@ -201,7 +201,7 @@ def test_a_tool_that_breaks_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_server_that_does_not_end_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stays = "uvicorn.Server.capture_signals = __import__('contextlib').nullcontext\n"
     stays += "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-    stays += "signal.signal(signal.SIGINT, lambda *_: __import__('os')._exit(0))\n"
+    stays += "signal.signal(signal.SIGINT, lambda *_: os._exit(0))\n"
     code, found = run(capsys, plain(tmp_path, more=stays))
     assert (code, statuses(found, "failed")) == (1, ["ends on SIGTERM"])
 
