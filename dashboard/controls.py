@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import degraded, facts, front_door, grading, sandbox_check, state, unfinished, workspace
+from dashboard import bound, degraded, facts, front_door, grading, sandbox_check, state, unfinished, workspace
+from dashboard.bound import Bound
 from dashboard.queries import filtering, outcomes
 from dashboard.queries.orders import SORTS
 from dashboard.state import VERDICT_WORDS, Filter, View
@@ -116,20 +117,16 @@ def require_rows(screen_: Screen) -> None:
 
 def sort_picker(view: View, sorts: dict[str, tuple[str, str]] = SORTS, *, key: str = "w_sort") -> None:
     """The order, kept in the URL."""
-    st.session_state[key] = view.sort if view.sort in sorts else ""
-
-    def changed() -> None:
-        state.write(state.read().but(sort=st.session_state[key], page=1))
-
-    st.selectbox(
-        "Order",
-        list(sorts),
-        format_func=lambda word: sorts[word][0],
-        key=key,
-        on_change=changed,
-        label_visibility="collapsed",
-        width=210,
-    )
+    current = view.sort if view.sort in sorts else ""
+    with bound.place(key, width="content"):
+        st.selectbox(
+            "Order",
+            list(sorts),
+            format_func=lambda word: sorts[word][0],
+            label_visibility="collapsed",
+            width=210,
+            **bound.to(key, current, lambda view, chosen: view.but(sort=chosen, page=1)),
+        )
 
 
 def page_of(view: View, count: int, size: int) -> int:
@@ -142,54 +139,39 @@ def pager(view: View, count: int, size: int, noun: str) -> None:
     if count <= size:
         return
     page = page_of(view, count, size)
-    st.session_state["w_page"] = page
-
-    def changed() -> None:
-        state.write(state.read().but(page=st.session_state["w_page"]))
-
     first = (page - 1) * size
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.pagination(-(-count // size), key="w_page", on_change=changed)
+        with bound.place("page", width="content"):
+            st.pagination(-(-count // size), **bound.to("w_page", page, lambda view, chosen: view.but(page=chosen)))
         facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
 
 
 def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str) -> str:
     """A row of alternatives kept in the URL's `view`; `options` are word -> label. Returns the word."""
     current = view.view if view.view in options else default
-    st.session_state[key] = current
-
-    def changed() -> None:
-        word = st.session_state[key] or default
-        state.write(state.read().but(view="" if word == default else word))
-
-    st.segmented_control(
-        label,
-        list(options),
-        format_func=lambda word: options[word],
-        key=key,
-        on_change=changed,
-        label_visibility="collapsed",
-    )
+    with bound.place(key, width="content"):
+        st.segmented_control(
+            label,
+            list(options),
+            format_func=lambda word: options[word],
+            label_visibility="collapsed",
+            **bound.to(key, current, lambda view, chosen: view.but(view="" if chosen == default else chosen or "")),
+        )
     return current
 
 
 def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
     names = [e.name for e in entries]
     graded = {e.name: e.graded for e in entries}
-    st.session_state["w_run"] = chosen.name if chosen else None
-
-    def changed() -> None:
-        # Another run has other tasks, models and errors: its filter starts empty.
-        state.write(View(run=st.session_state["w_run"] or ""))
-
-    st.selectbox(
-        "Run",
-        names,
-        format_func=lambda name: name if graded[name] else f"{name} (not graded)",
-        key="w_run",
-        on_change=changed,
-        placeholder="choose a run" if view.run else "",
-    )
+    with bound.place("run"):
+        st.selectbox(
+            "Run",
+            names,
+            format_func=lambda name: name if graded[name] else f"{name} (not graded)",
+            placeholder="choose a run" if view.run else "",
+            # Another run has other tasks, models and errors: its filter starts empty.
+            **bound.to("w_run", chosen.name if chosen else None, lambda _, name: View(run=name or "")),
+        )
 
 
 def _filter(run: OpenRun, view: View) -> None:
@@ -217,47 +199,33 @@ def _filter(run: OpenRun, view: View) -> None:
 
 
 def _text(filter_: Filter) -> None:
-    st.session_state["w_q"] = filter_.q
-    st.text_input(
-        "Text",
-        key="w_q",
-        placeholder="task, sample, model or error",
-        on_change=_changed,
-        args=("q", "w_q", ""),
-    )
+    with bound.place("q"):
+        st.text_input("Text", placeholder="task, sample, model or error", **_bound("q", filter_.q, ""))
 
 
 def _pick(field: str, label: str, options: list[str], value: Any, *, many: bool = False) -> None:
-    key = f"w_{field}"
-    st.session_state[key] = value
     widget: Any = st.multiselect if many else st.selectbox
-    empty: Any = () if many else ""
     extra = {} if many else {"index": None}
-    widget(label, options, key=key, placeholder="any", on_change=_changed, args=(field, key, empty), **extra)
+    with bound.place(field):
+        widget(label, options, placeholder="any", **_bound(field, value, () if many else ""), **extra)
 
 
 def _rewards(filter_: Filter) -> None:
     left, right = st.columns(2)
     for column, field, label in ((left, "r_min", "Reward from"), (right, "r_max", "to")):
-        key = f"w_{field}"
-        st.session_state[key] = getattr(filter_, field)
-        column.number_input(
-            label,
-            key=key,
-            value=None,
-            step=0.1,
-            format="%g",
-            placeholder="any",
-            on_change=_changed,
-            args=(field, key, None),
-        )
+        tied = _bound(field, getattr(filter_, field), None)
+        with column, bound.place(field):
+            st.number_input(label, value=None, step=0.1, format="%g", placeholder="any", **tied)
 
 
-def _changed(field: str, key: str, empty: Any) -> None:
-    value = st.session_state[key]
-    if isinstance(value, list):
-        value = tuple(value)
-    state.write(state.read().but(page=1, **{field: empty if value in (None, "", ()) else value}))
+def _bound(field: str, value: Any, empty: Any) -> Bound:
+    """A widget for a field of the filter, which is `empty` where nothing is chosen."""
+
+    def choose(view: View, chosen: Any) -> View:
+        chosen = tuple(chosen) if isinstance(chosen, list) else chosen
+        return view.but(page=1, **{field: empty if chosen in (None, "", ()) else chosen})
+
+    return bound.to(f"w_{field}", value, choose)
 
 
 def _with(options: list[str], value: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import case_view, code_view, controls, diff_view, facts, state
+from dashboard import bound, case_view, code_view, controls, diff_view, facts, state
 from dashboard.controls import Screen
 from dashboard.queries import dataset, records
 from dashboard.queries.dataset import CaseCount
@@ -22,11 +22,11 @@ Record = dict[str, Any]
 def task_list(screen: Screen) -> Record:
     """The dataset's tasks, one of them chosen. Ends the page where there is none."""
     view, run = screen.view, screen.run
-    st.session_state["w_find"] = view.filter.q
-    st.text_input(
-        "Find", key="w_find", placeholder="find a task", label_visibility="collapsed",
-        on_change=lambda: state.write(state.read().but(q=st.session_state["w_find"], page=1)),
-    )  # fmt: skip
+    with bound.place("find"):
+        st.text_input(
+            "Find", placeholder="find a task", label_visibility="collapsed",
+            **bound.to("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
+        )  # fmt: skip
     count = dataset.task_total(run, view.filter.q)
     lines = dataset.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_A_PAGE))
     if not lines and not view.task:

@@ -176,7 +176,7 @@ def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
     expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
     page.go_back()
     expect(page.get_by_text("13 of 13 rollouts")).to_be_visible()
-    expect(page.get_by_label("Text")).to_have_value("")
+    expect(page.get_by_label("Text").locator("visible=true")).to_have_value("")
 
 
 def open_verdict_link(page: Page) -> None:

@@ -540,3 +540,19 @@ def test_code_can_not_be_run_where_others_reach_the_page(opened: Path, monkeypat
     assert not workspace.may_run_code()
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(opened)], "allow_rerun": True}))
     assert workspace.may_run_code()
+
+
+@pytest.mark.usefixtures("opened")
+def test_what_the_browser_has_not_drawn_yet_does_not_undo_a_filter() -> None:
+    """A visitor who is quicker than the page sends the values of the page before."""
+    app = visit("overview")
+    app.multiselect(key="w_verdicts").set_value([])  # which it is: now it is sent as that
+    drawn = app._tree
+    app.query_params["verdict"] = "wrong_answer"
+    app.run()
+    assert "1 of 13 rollouts" in text(app)
+    app._tree = drawn
+    app.run()
+    no_exception(app)
+    assert dict(app.query_params) == {"verdict": "wrong_answer"}
+    assert "1 of 13 rollouts" in text(app)
