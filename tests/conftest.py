@@ -1,0 +1,11 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+import signal
+
+
+def pytest_configure() -> None:
+    """A script that starts the tests in the background has them ignore Ctrl-C, and all that they start with them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
