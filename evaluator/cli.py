@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,43 +24,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Isolation(StrEnum):
-    COMPLETION = "completion"
-    TEST = "test"
-
-
-class Strictness(StrEnum):
-    STRICT = "strict"
-    DEGRADED = "degraded"
-
-
-class Unverified(StrEnum):
-    KEEP = "keep"
-    UNKNOWN = "unknown"
-
-
-class Per(StrEnum):
-    ROLLOUT = "rollout"
-    CASE = "case"
-
-
-class Target(StrEnum):
-    NEMO_GYM = "nemo_gym"
-    NATIVE = "native"
-
-
-class Api(StrEnum):
-    RESPONSES = "responses"
-    CHAT = "chat"
-
-
-class System(StrEnum):
-    AGENTFLY = "agentfly"
-    COLOSSALAI = "colossalai"
-    NEMO_GYM = "nemo-gym"
-
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
 
@@ -110,19 +72,20 @@ def grade(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Grade the first N rollouts alone.")] = None,
     isolation: Annotated[
-        Isolation, typer.Option(help="A fresh process for each completion or each test case.")
-    ] = Isolation.COMPLETION,
+        Literal["completion", "test"], typer.Option(help="A fresh process for each completion or each test case.")
+    ] = "completion",
     sandbox: Annotated[
-        Strictness, typer.Option(help="Run nothing unless the sandbox is proved, or with what there is.")
-    ] = Strictness.STRICT,
+        Literal["strict", "degraded"],
+        typer.Option(help="Run nothing unless the sandbox is proved, or with what there is."),
+    ] = "strict",
     python: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="The Python whose packages completions see. [default: this one, with numpy]"),
     ] = None,
     unverified: Annotated[
-        Unverified,
+        Literal["keep", "unknown"],
         typer.Option(help="Grades that are not verified keep their reward, or are unknown and have none."),
-    ] = Unverified.KEEP,
+    ] = "keep",
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
@@ -143,10 +106,10 @@ def grade(
         format=format_,
         field_map=map_,
         limit=limit,
-        isolation=isolation.value,
-        sandbox=sandbox.value,
+        isolation=isolation,
+        sandbox=sandbox,
         python=python,
-        unverified=unverified.value,
+        unverified=unverified,
     )
     if (resume or only) and out is None:
         raise CommandError("--resume and --only go on with a run: name it with --out RUN")
@@ -182,7 +145,7 @@ def export(
         str | None,
         typer.Option("--to", help="FILE.csv, FILE.jsonl or FILE.parquet. [default: JSONL on stdout]"),
     ] = None,
-    per: Annotated[Per, typer.Option(help="One row a rollout or a test case.")] = Per.ROLLOUT,
+    per: Annotated[Literal["rollout", "case"], typer.Option(help="One row a rollout or a test case.")] = "rollout",
     where: Annotated[
         str | None, typer.Option("--where", help="SQL condition: \"verdict = 'time_limit' AND wall_s > 5\".")
     ] = None,
@@ -191,7 +154,7 @@ def export(
     """Write a run's grades as CSV, JSON lines or Parquet."""
     from evaluator.commands import exporting
 
-    return exporting.export_run(run, to, per=per.value, where=where, columns=columns)
+    return exporting.export_run(run, to, per=per, where=where, columns=columns)
 
 
 @app.command()
@@ -230,7 +193,9 @@ def check(
 
 @app.command()
 def serve(
-    system: Annotated[System, typer.Argument(help="Whose server to stand in for.")],
+    system: Annotated[
+        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="Whose server to stand in for.")
+    ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any that is free. [default: 8000]")] = None,
@@ -244,7 +209,7 @@ def serve(
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving
 
-    return serving.serve(system.value, host=host, port=port, config=config, profile=profile)
+    return serving.serve(system, host=host, port=port, config=config, profile=profile)
 
 
 @app.command()
@@ -271,7 +236,7 @@ def collect(
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="The model to ask. [default: the row's]")
     ] = None,
-    api: Annotated[Api, typer.Option(help="What the endpoint speaks.")] = Api.RESPONSES,
+    api: Annotated[Literal["responses", "chat"], typer.Option(help="What the endpoint speaks.")] = "responses",
     num_repeats: Annotated[int, typer.Option("--num-repeats", min=1, help="Rollouts a row.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="The first N rows alone.")] = None,
     temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="In place of the rows'.")] = None,
@@ -304,7 +269,7 @@ def collect(
         plan=collecting.Plan(rows, num_repeats, limit, overrides),
         output=output,
         address=collecting.address(base_url),
-        api=api.value,
+        api=api,
         server=server,
         concurrency=concurrency,
         most_turns=max_turns,
@@ -348,7 +313,7 @@ def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A dataset, a file of rollouts, or a run's directory.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="FILE.jsonl")],
     *,
-    to: Annotated[Target, typer.Option("--to", help="Format to write.")],
+    to: Annotated[Literal["nemo_gym", "native"], typer.Option("--to", help="Format to write.")],
     dataset: Annotated[Path | None, typer.Option("--dataset", help="Tasks of the rollouts in IN.")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
     map_: Annotated[str | None, typer.Option("--map", help="Names of fields in IN, ours=theirs.")] = None,
@@ -360,7 +325,7 @@ def convert(
     from evaluator.commands import converting
 
     request = converting.Request(
-        source=source, out=out, to=to.value, dataset=dataset, format=format_, field_map=map_, agent=agent
+        source=source, out=out, to=to, dataset=dataset, format=format_, field_map=map_, agent=agent
     )
     return converting.convert(request)
 
