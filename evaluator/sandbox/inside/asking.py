@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from evaluator.sandbox.inside import arrays, channel, crossing, given, kept, named, stand_ins, states, talk
@@ -119,6 +119,10 @@ class Completion:
             self.give_up("the test passes more to the completion than limits.output_mb")
         except (crossing.NoDataError, arrays.UnfaithfulError) as error:
             self.give_up(f"the test passes {error} to the completion")
+
+    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """What a function answers, or the method of this name."""
+        return self.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
 
     def unsure(self, reason: str) -> None:
         """Part of what the check finds is decided by the completion's own code."""

@@ -12,20 +12,19 @@ A letter from the completion's process is hostile text: whatever is wrong with o
 from __future__ import annotations
 
 import collections
-import gc
 import json
 from collections.abc import Callable, Sequence
 from json import encoder
 from typing import Any, Protocol
 
 from evaluator.sandbox.inside import arrays, kept, stdlib_values
+from evaluator.sandbox.inside.shared_objects import Table
 
 MAX_DEPTH = 200
 _CONTAINER_COST = 3
 _LONG_NUMBERS = 4000
 """Characters of a letter from which on it may hold an int that JSON's reader refuses."""
 _LONG_BITS = 10_000
-_MOST_SHARED = 512
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _NUMBERS = frozenset((type(None), bool, int, float))
 
@@ -75,54 +74,6 @@ class Side(Protocol):
     def lower(self, value: object, kind: type, letter: Letter) -> object: ...
     def build(self, tag: str, payload: Any, letter: Letter) -> object: ...
     def filled(self, value: object) -> None: ...
-
-
-class Table:
-    """Objects that both sides hold, by number, and what was in them when they last crossed."""
-
-    def __init__(self) -> None:
-        self.objects: list[Any] = []
-        self.seen: list[Any] = []
-        self.numbers: dict[int, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.objects)
-
-    def add(self, value: Any) -> int:
-        number = len(self.objects)
-        self.objects.append(value)
-        self.numbers[id(value)] = number
-        return number
-
-    def settle(self, changed: list[int]) -> None:
-        """Notes what is in the objects that are new, and in those that have changed."""
-        objects, seen = self.objects, self.seen
-        for number in changed:
-            seen[number] = kept.contents(objects[number])
-        for number in range(len(seen), len(objects)):
-            seen.append(kept.contents(objects[number]))
-
-    def changed(self) -> list[int]:
-        """The numbers of objects whose contents are not what they were."""
-        return [
-            number
-            for number, (value, before) in enumerate(zip(self.objects, self.seen, strict=True))
-            if not kept.unchanged(value, before)
-        ]
-
-    def keep(self, base: int, numbers: list[int]) -> None:
-        """Lets go of what has a number from `base` on, but for these, which move up in their order."""
-        objects, seen = self.objects[base:], self.seen[base:]
-        for value in objects:
-            del self.numbers[id(value)]
-        del self.objects[base:], self.seen[base:]
-        for number in numbers:
-            self.add(objects[number - base])
-            self.seen.append(seen[number - base])
-
-    def drop(self, numbers: list[int]) -> None:
-        left = [number for number in range(len(self.objects)) if number not in set(numbers)]
-        self.keep(0, left)
 
 
 class Letter:
@@ -483,17 +434,3 @@ _READERS: dict[str, Callable[[Letter, Any], Any]] = {
     "x": lambda letter, payload: stdlib_values.READERS[payload[0]](*letter._parts(payload[1])),
     "D": lambda letter, name: letter.object_of(name),
 }
-
-
-def held_numbers(table: Table, base: int) -> list[int]:
-    """The objects from `base` on that are held by more than the table and each other: by the side's own code."""
-    return kept.held(table.objects, table.seen, base)
-
-
-def unheld_numbers(table: Table) -> list[int]:
-    """Where the table has grown long: the objects in it that nobody on this side holds any more."""
-    if len(table) <= _MOST_SHARED:
-        return []
-    gc.collect()
-    held = set(kept.held(table.objects, table.seen, 0))
-    return [number for number in range(len(table)) if number not in held]

@@ -7,13 +7,13 @@ An object of a class that neither prompt nor test speaks of equals no data, and 
 from __future__ import annotations
 
 import ast
-import contextlib
 import linecache
 import types
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from evaluator.sandbox.inside.failures import SOURCE_NAMES
+from evaluator.sandbox.inside.special_methods import SPECIAL
 
 
 class Asking(Protocol):
@@ -30,6 +30,7 @@ class Asking(Protocol):
     """Objects that the check itself has made, by `id`: they are what is tested, and no answer."""
 
     def ask(self, *request: Any) -> Any: ...
+    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
     def unsure(self, reason: str) -> None: ...
     def give_up(self, reason: str) -> NoReturn: ...
 
@@ -60,7 +61,7 @@ class Classes(type):
         super().__init__(name, bases, namespace)
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
-        made = call(cls._asking, cls, None, arguments, keywords)
+        made = cls._asking.call(cls, None, arguments, keywords)
         cls._asking.made.add(id(made))
         return made
 
@@ -136,12 +137,6 @@ class Remote(metaclass=Classes, ours=True):
         raise TypeError(f"an object of class {type(self).__name__} can't be copied")
 
 
-def call(asking: Asking, target: object, name: str | None, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    if keywords:
-        return asking.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
-    return asking.ask("c", target, name, arguments)
-
-
 _OPEN_SPECIAL = frozenset(
     """__dict__ __doc__ __annotations__ __version__ __module__ __members__ __wrapped__ __name__ __qualname__
     __defaults__ __kwdefaults__ __self__ __func__""".split()
@@ -185,91 +180,6 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(kind._asking.ask("o", one, "eq", other))
 
 
-def _ordered(name: str) -> Callable[[Any, Any], Any]:
-    def compare(self: Any, other: object) -> Any:
-        kind = type(self)
-        if not kind._mentioned:
-            return NotImplemented
-        kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
-        return kind._asking.ask("u", self, name, other)
-
-    return compare
-
-
-def _reckoned(name: str) -> Callable[..., Any]:
-    """Arithmetic and `in`: a result that is asked for them could say what it likes."""
-
-    def reckon(self: Any, *operands: object) -> Any:
-        kind = type(self)
-        if not kind._mentioned:
-            return NotImplemented
-        if id(self) not in kind._asking.made or id(self) in kind._asking.returned:
-            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
-        return kind._asking.ask("u", self, name, *operands)
-
-    return reckon
-
-
-def _asked(name: str) -> Callable[..., Any]:
-    """What tells of an object: one that is an answer, of a class that nobody asked for, may contradict itself."""
-
-    def ask(self: Any, *operands: object, **keywords: object) -> Any:
-        kind = type(self)
-        if not kind._mentioned and name not in _CONSISTENT and id(self) not in kind._asking.made:
-            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
-        return call(kind._asking, self, name, operands, keywords)
-
-    return ask
-
-
-_CONSISTENT = frozenset(("__iter__", "__next__", "__call__", "__enter__", "__str__"))
-
-
-def _left(self: Any, kind: object, error: object, _traceback: object) -> Any:
-    """A failed assert of the test's is not the completion's to pass over; that it does so to more is noted."""
-    asking = type(self)._asking
-    if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
-        with contextlib.suppress(Exception):
-            asking.ask("u", self, "__exit__", kind, error, None)
-        return False
-    passed_over = asking.ask("u", self, "__exit__", kind, error, None)
-    if error is None:
-        return passed_over
-    if bool(passed_over) and id(self) not in asking.made:
-        asking.unsure(f"{type(self).__name__}.__exit__ of the completion's passed over an exception")
-    return bool(passed_over)
-
-
-def _refused(name: str) -> Callable[..., Any]:
-    def refuse(self: Any, *_: object) -> Any:
-        type(self)._asking.give_up(f"the test uses {name} of an object of the completion's")
-
-    return refuse
-
-
-_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
-_ARITHMETIC = tuple(
-    f"__{way}{name}__"
-    for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
-    for way in ("", "r", "i")
-    if (way, name) != ("i", "divmod")
-)
-_ASKED = tuple(
-    f"__{name}__"
-    for name in """len iter next bool int float index complex abs neg pos invert reversed enter getitem setitem delitem
-    call round floor ceil trunc bytes format length_hint""".split()
-)
-_REFUSED = ("__await__", "__aiter__", "__anext__", "__aenter__", "__aexit__", "__get__", "__set__", "__copy__",
-            "__deepcopy__")  # fmt: skip
-_SPECIAL: dict[str, Callable[..., Any]] = {
-    **{name: _ordered(name) for name in _ORDERS},
-    **{name: _reckoned(name) for name in (*_ARITHMETIC, "__contains__")},
-    **{name: _asked(name) for name in _ASKED},
-    **{name: _refused(name) for name in _REFUSED},
-    "__exit__": _left,
-}
-
-
 class _Method:
     """A method, on an object or on the class."""
 
@@ -290,7 +200,7 @@ class Method:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         asking, target = self._asking, self._target
-        answer = call(asking, target, self.__name__, arguments, keywords)
+        answer = asking.call(target, self.__name__, arguments, keywords)
         if answer is not None and (arguments or keywords) and _is_doubtful(asking, target):
             owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
             asking.unsure(f"{owner}.{self.__name__} of the completion's was asked")
@@ -321,8 +231,8 @@ def class_of(
     mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
     for each in special:
-        if each in _SPECIAL and (mentioned or each != "__contains__"):
-            namespace[each] = _SPECIAL[each]
+        if each in SPECIAL and (mentioned or each != "__contains__"):
+            namespace[each] = SPECIAL[each]
     namespace.update(__module__="solution", __doc__=text, __qualname__=name, __slots__=())
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
@@ -334,7 +244,7 @@ def class_of(
 
 def class_like(asking: Asking, real: type) -> Any:
     """The stand-in of a class that both sides know, for an object of it that is no data."""
-    special = [name for name in _SPECIAL if hasattr(real, name)]
+    special = [name for name in SPECIAL if hasattr(real, name)]
     return class_of(asking, real.__name__, None, [Remote], special, [], real)
 
 
@@ -348,7 +258,7 @@ class Function:
         )  # fmt: skip
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return call(self._asking, self, None, arguments, keywords)
+        return self._asking.call(self, None, arguments, keywords)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__signature__":

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
 from evaluator.sandbox.inside import arrays, crossing
+from evaluator.sandbox.inside.shared_objects import Table
 
 _decoded = json.JSONDecoder().decode
 
@@ -40,7 +41,7 @@ class Talk:
         self._cap = cap
         self._send = send
         self._receive = receive
-        self._table = crossing.Table()
+        self._table = Table()
         self.depth = 0
 
     def ask(self, *request: Any) -> Any:
@@ -99,9 +100,9 @@ class Talk:
         value = None
         kept = []
         if len(table.objects) > base:
-            kept = crossing.held_numbers(table, base)
+            kept = table.held(base)
             table.keep(base, kept)
-        dropped = [] if self.depth else crossing.unheld_numbers(table)
+        dropped = [] if self.depth else table.unheld()
         if dropped:
             table.drop(dropped)
         if kept or dropped:
