@@ -8,6 +8,7 @@ again. So a widget whose value was changed by the address is a new one, of which
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Literal, TypedDict
 
 import streamlit as st
@@ -42,7 +43,7 @@ def to(name: str, value: object, choose: Callable[[View, Any], View]) -> Bound:
     return {"key": key, "on_change": changed}
 
 
-def place(name: str, width: Literal["stretch", "content"] = "stretch") -> Any:
+def place(name: str, width: Literal["stretch", "content"] = "stretch") -> AbstractContextManager[object]:
     """A container for one bound widget: of one made anew, the old one stays until the page is drawn to its end."""
     return st.container(key=f"bound_{name}", width=width)
 
