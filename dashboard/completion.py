@@ -59,6 +59,7 @@ def find(screen: Screen) -> Record:
             st.stop()
         state.name("completion", view.but(task=found[0], sample=found[1]))
         return records.rollout(run, *found) or {}
+    state.name("completion", view)
     sample = view.sample or _first_sample(screen)
     record = records.rollout(run, view.task, sample) if sample else None
     if record is None:

@@ -181,9 +181,13 @@ def follow() -> None:
 
 
 def name(page: str, view: View) -> None:
-    """Make the URL say the `view` that the page shows already, without a new entry in the browser's history."""
-    if view != read():
-        address.change(address.order(href(page, view)), key="name", replace=True)
+    """Make the URL say the `view` that the page shows already, without a new entry in the browser's history.
+
+    To be called whether it says so or not: else all that follows on the page would move when it does, and be drawn
+    anew.
+    """
+    wanted = address.order(href(page, view)) if view != read() else None
+    address.change(wanted, key="name", replace=True)
 
 
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]()<>#+-.!|~$:^=&\"'@/"})

@@ -556,3 +556,15 @@ def test_what_the_browser_has_not_drawn_yet_does_not_undo_a_filter() -> None:
     no_exception(app)
     assert dict(app.query_params) == {"verdict": "wrong_answer"}
     assert "1 of 13 rollouts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_nothing_moves_on_the_page_when_the_address_says_what_is_shown() -> None:
+    """Streamlit draws anew what has moved, and shows the old one beside it meanwhile."""
+    app = visit("completion", verdict="runtime_error")
+    drawn = len(app.main.children)
+    app.query_params.update(dict(parse_qsl(urlsplit(component(app, "name")["address"]).query)))
+    app.run()
+    no_exception(app)
+    assert component(app, "name")["address"] is None
+    assert len(app.main.children) == drawn
