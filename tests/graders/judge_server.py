@@ -153,12 +153,17 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    """Of connections that wait for a thread: of one more, the kernel lets go, and who asked tries again in a second."""
+
+
 @contextmanager
 def judge_server() -> Iterator[JudgeServer]:
     judge = JudgeServer()
     handler = type("JudgeHandler", (Handler,), {"judge": judge})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), handler)
     judge.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
