@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.attacks.corpus import Attack
 
-# A loop with an iterator: CPython 3.11 looks for signals where an empty `while` loop has no handler yet.
+# A loop with an iterator: CPython 3.11 looks for signals where a quick `while` loop has no handler yet.
 SPIN = """
 def spin():
     while True:

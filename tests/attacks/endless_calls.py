@@ -256,8 +256,9 @@ def f(x):
 import sys
 while True:
     try:
-        sys.stdin.read()
-        print(end="", flush=True)
+        for _ in iter(int, 1):
+            sys.stdin.read()
+            print(end="", flush=True)
     except BaseException: pass
 """,
         "single_stdin",
