@@ -26,6 +26,8 @@ THEIRS = "code_gen"
 TEST_SECONDS = 2
 PATIENCE_S = 300
 SHUTDOWN_S = 15
+_RULE, _RULES = "#" * 100, 3
+"""What the launcher draws about the list of servers that are ready, and how many of it."""
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _SUBCLASS_APP = """\
@@ -144,7 +146,7 @@ class Project:
     def _environment(self) -> dict[str, str]:
         path = f"{self.release.commands}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-        return kept | {"PATH": path, "HF_HUB_OFFLINE": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+        return kept | {"PATH": path, "HF_HUB_OFFLINE": "1", "RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
 
     def _runs_in(self, part: str, environment: Path) -> None:
         place = self.folder / "venvs" / part
@@ -207,10 +209,15 @@ class Launched:
             self._reader.join()
 
     def _read(self) -> None:
+        """Until all servers are shown the launcher is still at work: on a Ctrl-C then, 0.4 leaves them all behind."""
         assert self.process.stdout
+        rules = 0
         for line in self.process.stdout:
             self._told.append(line)
+            rules += line.startswith(_RULE)
             if "servers ready! Polling" in line:
+                rules = 0
+            elif rules == _RULES:
                 self._ready.set()
 
 

@@ -12,15 +12,19 @@ from tests.nemo_gym_release.model_endpoint import model_endpoint
 from tests.nemo_gym_release.releases import Release, releases
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGINT, ("+nemo_gym_log_dir=logs",))],
+    ids=["SIGINT", "SIGTERM", "SIGINT-with-a-log"],
+)
 @pytest.mark.parametrize("release", releases(), ids=lambda each: each.number)
-def test_no_process_is_left(release: Release, number: signal.Signals, tmp_path: Path) -> None:
+def test_no_process_is_left(release: Release, number: signal.Signals, options: tuple[str, ...], tmp_path: Path) -> None:
     with model_endpoint() as url:
         project = Project(tmp_path, release, url)
         project.add_ours()
         configs = [word for path in project.configs(OURS) for word in ("--config", path)]
-        with project.launched("gym", "env", "start", *configs, *project.settings(OURS)) as servers:
+        with project.launched("gym", "env", "start", *configs, *project.settings(OURS), *options) as servers:
             ours = watched(servers.of_server(OURS))
             assert len(ours) > 1, "the server and its sandbox"
             servers.process.send_signal(number)
-            assert still_there(ours) == 0
+            assert still_there(ours) == 0, servers.told()

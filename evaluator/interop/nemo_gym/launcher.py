@@ -6,30 +6,57 @@ import os
 import select
 import signal
 import threading
+from pathlib import Path
 from typing import Final
 
+from evaluator.interop.nemo_gym.config import CONFIG_DICT
+
+_CONFIGURATION: Final = f"{CONFIG_DICT}=".encode()
 _INIT: Final = 1
+_SHELLS: Final = ("bash", "dash", "sh")
 
 
 def end_with_launcher() -> None:
     """Has this process sent SIGTERM when its parent ends. To be called by who was launched by NeMo Gym.
 
-    A thread waits for the parent's end: the kernel's own signal for that would come as soon as the *thread* that
-    started this process ends, which in a trainer may be any.
+    Where the parent is a shell that the launcher started for the server, the launcher's end counts too: such a shell
+    outlives it. Bash before 5.1 stays there for any server, each later one with `nemo_gym_log_dir`.
+
+    A thread waits for the end: the kernel's own signal for that would come as soon as the *thread* that started this
+    process ends, which in a trainer may be any.
     """
     parent = os.getppid()
-    try:
-        descriptor = os.pidfd_open(parent)
-    except OSError:  # it has ended already, or the kernel is older than 5.3
-        return
-    if parent == _INIT or os.getppid() != parent:
-        os.close(descriptor)
-        return
-    threading.Thread(target=_wait, args=(descriptor,), name="rollscope-launcher", daemon=True).start()
+    watched = _watched(parent)
+    if os.getppid() != parent:  # it has ended already
+        os.kill(os.getpid(), signal.SIGTERM)
+    if watched:
+        threading.Thread(target=_wait, args=(watched,), name="rollscope-launcher", daemon=True).start()
 
 
-def _wait(descriptor: int) -> None:
+def _watched(parent: int) -> list[int]:
+    """A descriptor for the parent, and for each process between it and the launcher, and for that.
+
+    A shell between them has the server's configuration in its environment (0.7) or in its command (0.4).
+    """
+    watched = []
+    process = parent
+    while process > _INIT:
+        try:
+            watched.append(os.pidfd_open(process))
+            folder = Path(f"/proc/{process}")
+            name, _, state = (folder / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
+            given = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
+        except OSError:  # it has ended, is somebody else's, or the kernel is older than 5.3
+            break
+        if name not in _SHELLS or _CONFIGURATION not in given:
+            break
+        process = int(state.split()[1])
+    return watched
+
+
+def _wait(watched: list[int]) -> None:
     poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
+    for descriptor in watched:
+        poll.register(descriptor, select.POLLIN)
     poll.poll()
     os.kill(os.getpid(), signal.SIGTERM)

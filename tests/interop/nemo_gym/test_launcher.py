@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+
+import pytest
 
 from tests.interop.nemo_gym.serving import ENVIRONMENT, PATIENCE_S
 
@@ -18,28 +21,44 @@ end_with_launcher()
 print(os.getpid(), flush=True)
 signal.pause()
 """
-LAUNCHER = f"""
-import subprocess, sys
-server = subprocess.Popen([sys.executable, "-c", {SERVER!r}], stdout=subprocess.PIPE, text=True)
-print(server.stdout.readline(), flush=True)
+LAUNCHER = """
+import os, subprocess, sys
+command = sys.argv[1]
+environment = os.environ if "NEMO_GYM" in command else os.environ | {"NEMO_GYM_CONFIG_DICT": "a: {}"}
+shell = subprocess.Popen(["bash", "-c", command], env=environment, stdout=subprocess.PIPE, text=True)
+print(shell.pid, shell.stdout.readline(), flush=True)
 sys.stdin.read()
 """
+# A shell's last command takes its place, or is its child, or its grandchild. The last two are how releases 0.4.0 and
+# 0.7.0 start a server with `nemo_gym_log_dir`.
+SHELLS = {
+    "replaced": "cd . && {}",
+    "kept": "{}; exit",
+    "with-a-log-0.4": "set -o pipefail; (cd . && NEMO_GYM_CONFIG_DICT='a: {{}}' {}) 2>&1 | cat",
+    "with-a-log": "set -o pipefail; (cd . && {}; exit) 2>&1 | cat",
+}
 
 
-def test_a_server_ends_when_its_launcher_does() -> None:
+@pytest.mark.parametrize("killed", ["launcher", "shell"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_server_ends_when_its_launcher_does(shell: str, killed: str) -> None:
+    words = shlex.join([sys.executable, "-W", "ignore", "-c", SERVER])
     launcher = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", LAUNCHER],
+        [sys.executable, "-W", "ignore", "-c", LAUNCHER, SHELLS[shell].format(words)],
         env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert launcher.stdout
-    number = int(launcher.stdout.readline())
-    server = os.pidfd_open(number)
+    of_shell, of_server = map(int, launcher.stdout.readline().split())
+    assert (of_shell == of_server) == (shell == "replaced")
+    server = os.pidfd_open(of_server)
     try:
-        launcher.kill()
-        launcher.communicate()
-
+        os.kill(of_shell if killed == "shell" else launcher.pid, signal.SIGKILL)
         assert select.select([server], [], [], PATIENCE_S)[0], "it is still there"
     finally:
+        for number in (of_shell, launcher.pid):
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(server, signal.SIGKILL)
         os.close(server)
+        launcher.communicate()
