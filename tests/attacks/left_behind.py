@@ -18,7 +18,8 @@ _WORKERS_FOLDER = re.compile(r"/rollscope-sandbox-(\d+)-")
 _OWNERS_CGROUP = re.compile(r"/rollscope-(\d+)-")
 _USERS_OF_A_PROCESS = 64
 _CGROUPS = Path("/sys/fs/cgroup")
-_PATIENCE_S = 5.0
+_PATIENCE_S = 60.0
+"""Longer than a program of another test may take (`guards`)."""
 
 Listed = dict[str, list[str]]
 
@@ -39,14 +40,17 @@ def what_is_there() -> Listed:
 
 
 def new_since(before: Listed) -> Listed:
-    """What is there now and was not before, and stays: others' work of a moment, and what is just ending, goes."""
+    """What is there now and was not before, and stays: others' work of a moment, and what is just ending, goes.
+
+    What comes later is not looked at: it is made by others who are at work here.
+    """
+    new = {kind: set(found) - set(before[kind]) for kind, found in what_is_there().items()}
     end = time.monotonic() + _PATIENCE_S
-    while True:
-        now = what_is_there()
-        new = {kind: sorted(set(now[kind]) - set(before[kind])) for kind in now}
-        if not any(new.values()) or time.monotonic() > end:
-            return new
+    while any(new.values()) and time.monotonic() < end:
         time.sleep(0.1)
+        now = what_is_there()
+        new = {kind: found.intersection(now[kind]) for kind, found in new.items()}
+    return {kind: sorted(found) for kind, found in new.items()}
 
 
 def _files() -> Iterator[str]:
