@@ -18,8 +18,9 @@ _WORKERS_FOLDER = re.compile(r"/rollscope-sandbox-(\d+)-")
 _OWNERS_CGROUP = re.compile(r"/rollscope-(\d+)-")
 _USERS_OF_A_PROCESS = 64
 _CGROUPS = Path("/sys/fs/cgroup")
-_PATIENCE_S = 60.0
-"""Longer than a program of another test may take (`guards`)."""
+_PATIENCE_S = 5.0
+_OTHERS_PATIENCE_S = 30.0
+"""Longer than a program of another test may take (`guards`), whose files lie in the same folders."""
 
 Listed = dict[str, list[str]]
 
@@ -32,7 +33,8 @@ def become_heir() -> None:
 def what_is_there() -> Listed:
     return {
         "processes": sorted(f"{number} {name}" for number, name in descendants().items()),
-        "files": sorted(_files()),
+        "files": sorted(_files(of_workers=True)),
+        "strays": sorted(_files(of_workers=False)),
         "mounts": sorted(line.split(" ", 5)[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()),
         "cgroups": sorted(_unused_cgroups()),
         "shared_memory": sorted(_system_v()),
@@ -40,25 +42,36 @@ def what_is_there() -> Listed:
 
 
 def new_since(before: Listed) -> Listed:
-    """What is there now and was not before, and stays: others' work of a moment, and what is just ending, goes.
+    """What is there now and was not before, and stays: what is just ending, goes.
 
-    What comes later is not looked at: it is made by others who are at work here.
+    A stray may be the work of another test of this user. Those that are there when all else has ended are given
+    longer; what comes later is not looked at.
     """
-    new = {kind: set(found) - set(before[kind]) for kind, found in what_is_there().items()}
+    new = _new_now(before)
     end = time.monotonic() + _PATIENCE_S
-    while any(new.values()) and time.monotonic() < end:
+    while any(found for kind, found in new.items() if kind != "strays") and time.monotonic() < end:
         time.sleep(0.1)
-        now = what_is_there()
-        new = {kind: found.intersection(now[kind]) for kind, found in new.items()}
+        new = _new_now(before)
+    end = time.monotonic() + _OTHERS_PATIENCE_S
+    while new["strays"] and time.monotonic() < end:
+        time.sleep(0.1)
+        new["strays"].intersection_update(_files(of_workers=False))
     return {kind: sorted(found) for kind, found in new.items()}
 
 
-def _files() -> Iterator[str]:
-    """What the sandboxes of this process could have made in the folders for temporary files."""
+def _new_now(before: Listed) -> dict[str, set[str]]:
+    return {kind: set(found).difference(before[kind]) for kind, found in what_is_there().items()}
+
+
+def _files(*, of_workers: bool) -> Iterator[str]:
+    """What the sandboxes of this process could have made in the folders for temporary files: in their workers' own
+    folders, or anywhere else."""
     user = own_folder.next_user()
     for folder in _TEMPORARY:
         for path, owner in _below(folder):
             of_process = _WORKERS_FOLDER.search(path)
+            if bool(of_process) is not of_workers:
+                continue
             ours = owner == user if os.getuid() else owner // _USERS_OF_A_PROCESS == user // _USERS_OF_A_PROCESS
             if (int(of_process[1]) == os.getpid()) if of_process else ours:
                 yield path

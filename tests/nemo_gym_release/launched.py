@@ -209,7 +209,7 @@ class Launched:
             self._reader.join()
 
     def _read(self) -> None:
-        """Until all servers are shown the launcher is still at work: on a Ctrl-C then, 0.4 leaves them all behind."""
+        """Until all servers are shown the launcher is still at work: on a SIGINT then, 0.4 leaves them all behind."""
         assert self.process.stdout
         rules = 0
         for line in self.process.stdout:

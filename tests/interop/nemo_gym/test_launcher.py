@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 
 import pytest
 
@@ -29,13 +28,13 @@ shell = subprocess.Popen(["bash", "-c", command], env=environment, stdout=subpro
 print(shell.pid, shell.stdout.readline(), flush=True)
 sys.stdin.read()
 """
-# A shell's last command takes its place, or is its child, or its grandchild. The last two are how releases 0.4.0 and
-# 0.7.0 start a server with `nemo_gym_log_dir`.
+# A shell's last command takes its place, or is its child, or its grandchild. `for-a-log` is how release 0.4.0 starts a
+# server with `nemo_gym_log_dir`.
 SHELLS = {
     "replaced": "cd . && {}",
     "kept": "{}; exit",
-    "with-a-log-0.4": "set -o pipefail; (cd . && NEMO_GYM_CONFIG_DICT='a: {{}}' {}) 2>&1 | cat",
-    "with-a-log": "set -o pipefail; (cd . && {}; exit) 2>&1 | cat",
+    "for-a-log": "set -o pipefail; (cd . && NEMO_GYM_CONFIG_DICT='a: {{}}' {}) 2>&1 | cat",
+    "two-kept": "(cd . && {}; exit) 2>&1 | cat",
 }
 
 
@@ -45,7 +44,7 @@ def test_a_server_ends_when_its_launcher_does(shell: str, killed: str) -> None:
     words = shlex.join([sys.executable, "-W", "ignore", "-c", SERVER])
     launcher = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", LAUNCHER, SHELLS[shell].format(words)],
-        env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert launcher.stdout
     of_shell, of_server = map(int, launcher.stdout.readline().split())
@@ -55,10 +54,6 @@ def test_a_server_ends_when_its_launcher_does(shell: str, killed: str) -> None:
         os.kill(of_shell if killed == "shell" else launcher.pid, signal.SIGKILL)
         assert select.select([server], [], [], PATIENCE_S)[0], "it is still there"
     finally:
-        for number in (of_shell, launcher.pid):
-            with suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(server, signal.SIGKILL)
+        os.killpg(launcher.pid, signal.SIGKILL)  # of all that is there still
         os.close(server)
         launcher.communicate()
