@@ -44,13 +44,6 @@ def test_limits_of_a_call() -> None:
     assert "wall time" in found.error_message
 
 
-def test_who_ran_out_of_time_with_little_work_done_is_run_again() -> None:
-    """As on a machine that was too busy to let it run."""
-    assert grade(ADD, "def add(a, b): return a + b").passed
-    late = f"import time\ndef add(a, b):\n    while time.time() < {time.time() + 1}: time.sleep(0.01)\n    return a + b"
-    assert grade(ADD, late, limits=Limits(wall_s=0.6, cpu_s=30)).passed
-
-
 @pytest.mark.parametrize(
     ("code", "limits", "verdict"),
     [

@@ -86,5 +86,4 @@ def _prove_sandbox() -> None:
     from evaluator.engines import pool
     from evaluator.sandbox import Settings
 
-    with pool.lease(Settings()):
-        return
+    pool.warm_up(Settings())

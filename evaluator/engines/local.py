@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.engines.gate import Gate
+from evaluator.engines.shielded import Hold, shielded
 from evaluator.engines.worker import Worker
 from evaluator.graders import by_completion, runs_code, waits
 from evaluator.graders.bench import Options
@@ -104,7 +105,7 @@ class _Crew:
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
         if any(lane.runs_code for lane in self._lanes):
-            first.warm_up()  # raises here where there is none, before anything is graded
+            _warm_up(first)  # raises here where there is none, before anything is graded
         gate = Gate()
         sandboxes: list[Sandbox] = []
         threads: list[tuple[threading.Thread, Waiting]] = []
@@ -222,6 +223,14 @@ class _Crew:
             return grade
         self._stranded.add(worker)
         return grade if len(self._stranded) >= self._at_work else None
+
+
+def _warm_up(sandbox: Sandbox) -> None:
+    def warmed(hold: Hold) -> None:
+        hold.take(sandbox)
+        sandbox.warm_up()
+
+    shielded(warmed)
 
 
 def _lanes(tasks: Mapping[str, Task], asked: str | None, workers: int | None) -> Iterator[_Lane]:

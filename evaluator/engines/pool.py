@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
-from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
+from evaluator.engines.shielded import Hold, shielded
+from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings, UndecidedError
 from evaluator.stages import stage
 
 Result = TypeVar("Result")
@@ -20,29 +21,51 @@ FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 
 
 @contextmanager
-def lease(settings: Settings) -> Iterator[Sandbox]:
+def lease(settings: Settings, hold: Hold) -> Iterator[Sandbox]:
     """A warm sandbox, for one thread; waits for one where all are at work. Raises `SandboxUnavailable`."""
     pool = _pool
     with stage("queue"):
         sandbox = pool.take(settings)
     try:
+        hold.take(sandbox)
         with stage("sandbox start"):
             sandbox.warm_up()
         yield sandbox
     finally:
+        hold.let_go()
         pool.give_back(settings, sandbox)
+
+
+def warm_up(settings: Settings) -> None:
+    """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
+
+    def warmed(hold: Hold) -> None:
+        with lease(settings, hold):
+            return
+
+    shielded(warmed)
 
 
 def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
     """Does the work in a warm sandbox; once more, in a renewed one, where there was a fault.
 
-    Raises the fault of the second time, `SandboxUnavailable` when there is no sandbox to begin with.
+    Raises `FaultError` where there was one again, `SandboxUnavailable` when there is no sandbox to begin with, and what
+    a signal handler of the caller's raises meanwhile, which is why an `OSError` of ours is none out there.
     """
-    with lease(settings) as sandbox:
-        try:
-            return _gated(sandbox, work)
-        except FAULTS:
-            return _gated(sandbox, work)
+
+    def done(hold: Hold) -> Result:
+        with lease(settings, hold) as sandbox:
+            try:
+                return _gated(sandbox, work)
+            except UndecidedError:
+                raise
+            except FAULTS:
+                try:
+                    return _gated(sandbox, work)
+                except (OSError, MemoryError) as error:
+                    raise FaultError(str(error) or repr(error)) from error
+
+    return shielded(done)
 
 
 def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
@@ -74,8 +97,11 @@ class _Pool:
             return idle.pop() if idle else Sandbox(settings)
 
     def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
-        with self._lock:
-            self._idle.setdefault(settings, []).append(sandbox)
+        if sandbox.closed:  # nobody waited for what ran in it
+            sandbox.close()
+        else:
+            with self._lock:
+                self._idle.setdefault(settings, []).append(sandbox)
         self._room.release()
 
     def close(self) -> None:

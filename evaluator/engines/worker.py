@@ -10,7 +10,7 @@ from evaluator.graders import Bench, GraderError, grader_of
 from evaluator.graders._reward_range import within_range
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
-from evaluator.sandbox import Sandbox, SandboxUnavailable
+from evaluator.sandbox import Sandbox, SandboxUnavailable, UndecidedError
 
 _ATTEMPTS = 2
 _SHOWN = 500
@@ -45,6 +45,8 @@ class Worker:
                     return within_range(grader.grade(task, rollout, self._bench), grader)
             except RecordError as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))
+            except UndecidedError as error:
+                return _ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
             except FAULTS as error:
                 fault = str(error) or repr(error)
                 self.stranded = isinstance(error, SandboxUnavailable)

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from evaluator.graders.bench import Bench
 from evaluator.model import Limits
-from evaluator.sandbox import Execution, Outcome, Status
+from evaluator.sandbox import Execution, Outcome, UndecidedError
 
 _LEAST_S = 0.01
 
 
-class Budget:
-    """The seconds that a completion has left for all its test cases. Waiting to be alone costs none of them."""
+def attempt(payload: bytes, limits: Limits, bench: Bench, execution: Execution) -> Outcome:
+    """Runs on one input; once more, alone, where it was given no CPU for most of the time.
 
-    def __init__(self, total_s: float) -> None:
-        self._end = time.monotonic() + total_s
+    Raises `UndecidedError` where it was given none even then, or where the machine does not say whether it was.
+    """
+    return attempt_by(lambda wall_s: execution.run(payload, wall_s=wall_s), limits, bench, execution)
 
-    def left(self) -> float:
-        return self._end - time.monotonic()
 
-    @contextmanager
-    def alone(self, bench: Bench) -> Iterator[None]:
-        left = self.left()
+def attempt_by(run: Callable[[float], Outcome], limits: Limits, bench: Bench, execution: Execution) -> Outcome:
+    """`attempt` of whatever `run` runs by `execution` within so many seconds."""
+    outcome = run(min(limits.wall_s, max(execution.left_s, _LEAST_S)))
+    if outcome.doubt == "starved" and execution.left_s > 0:
         with bench.alone():
-            self._end = time.monotonic() + left
-            yield
-
-
-def attempt(payload: bytes, limits: Limits, budget: Budget, bench: Bench, execution: Execution) -> Outcome:
-    """Runs on one input; once more, alone, when it ran out of wall time with little CPU time used."""
-    return attempt_by(lambda wall_s: execution.run(payload, wall_s=wall_s), limits, budget, bench)
-
-
-def attempt_by(run: Callable[[float], Outcome], limits: Limits, budget: Budget, bench: Bench) -> Outcome:
-    """`attempt` of whatever `run` runs within so many seconds."""
-    outcome = run(min(limits.wall_s, max(budget.left(), _LEAST_S)))
-    starved = outcome.status is Status.TIME and outcome.cpu_s < min(limits.wall_s, limits.cpu_s) / 2
-    if starved and budget.left() > 0:
-        with budget.alone(bench):
-            outcome = run(min(limits.wall_s, budget.left()))
+            outcome = run(min(limits.wall_s, execution.left_s))
+    if outcome.doubt:
+        raise UndecidedError(outcome.message)
     return outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evaluator.checkers import shortened
-from evaluator.graders._attempts import Budget
 from evaluator.model import CaseResult, TestCase, Verdict
+from evaluator.sandbox import Execution
 
 SHOWN_WHEN_WRONG = 64 * 1024
 SHOWN_WHEN_RIGHT = 2 * 1024
@@ -16,14 +16,14 @@ RunCase = Callable[[int], CaseResult | None]
 
 
 def run_cases(
-    cases: Sequence[TestCase], run: RunCase, budget: Budget, total_s: float, *, fail_fast: bool
+    cases: Sequence[TestCase], run: RunCase, execution: Execution, total_s: float, *, fail_fast: bool
 ) -> list[CaseResult]:
     """A result for each test case. `run` takes a case's place, and answers None where it can't be run any more."""
     results: list[CaseResult] = []
     time_outs = 0
     stopped = False
     for place, case in enumerate(cases):
-        if not stopped and budget.left() <= 0:
+        if not stopped and execution.left_s <= 0:
             results.append(_late(case, total_s))
             stopped = True
             continue

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from evaluator.checkers._cascade import ORIGINAL, SOUND, text_accepted, value_accepted
-from evaluator.graders._attempts import Budget, attempt, attempt_by
+from evaluator.graders._attempts import attempt, attempt_by
 from evaluator.graders._colossalai_source import STDIN_FUNCTION, imports_before, wrapped_source
 from evaluator.graders.bench import Bench
 from evaluator.model import JsonValue, Limits, Verdict
@@ -115,19 +115,18 @@ class _Talk:
         self._limits = limits
         self._bench = bench
         self._load = encoded_call(("load", *load), {})
-        self._budget = Budget(limits.total_s)
 
     @property
     def over(self) -> bool:
-        return self._budget.left() <= 0
+        return self._execution.left_s <= 0
 
     def load(self) -> Outcome:
-        return attempt(self._load, self._limits, self._budget, self._bench, self._execution)
+        return attempt(self._load, self._limits, self._bench, self._execution)
 
     def ask(self, stage: str, given: object) -> Outcome:
         """What came of one test case; once more, alone, where the machine was too busy (see `attempt_by`)."""
         payload = encoded_call((stage, given), {})
-        return attempt_by(lambda wall_s: self._asked(payload, wall_s), self._limits, self._budget, self._bench)
+        return attempt_by(lambda wall_s: self._asked(payload, wall_s), self._limits, self._bench, self._execution)
 
     def _asked(self, payload: bytes, wall_s: float) -> Outcome:
         if not self._execution.begun:

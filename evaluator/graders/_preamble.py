@@ -6,7 +6,7 @@ preamble is run again, without the completion, in a process of its own.
 
 from __future__ import annotations
 
-from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._attempts import attempt
 from evaluator.graders._remembered import Remembered
 from evaluator.graders.bench import Bench
 from evaluator.model import Limits
@@ -30,7 +30,7 @@ def why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits:
 
 def _why(program: Program, payload: bytes, limits: Limits, bench: Bench) -> str | None:
     with bench.sandbox.execute(program, limits, several=False) as execution:
-        outcome = attempt(payload, limits, Budget(limits.total_s), bench, execution)
+        outcome = attempt(payload, limits, bench, execution)
     failure = outcome.failure
     if failure is not None and failure.message == _END and outcome.status in (Status.RAISED, Status.NOT_LOADED):
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from evaluator.checkers import get_checker, render
-from evaluator.graders._attempts import Budget, attempt_by
+from evaluator.graders._attempts import attempt_by
 from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
 from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
 from evaluator.graders._remembered import Remembered
@@ -87,7 +87,6 @@ class _Checking:
         self._limits = limits
         self._bench = bench
         self._program = Program(code, task.entry_point, task.preamble, plan.check, together)
-        self._budget = Budget(limits.total_s)
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
         with stage("sandbox start"):
@@ -101,7 +100,7 @@ class _Checking:
 
     def checked(self) -> Checked:
         cases = run_cases(
-            self._plan.cases, self._run, self._budget, self._limits.total_s, fail_fast=self._bench.options.fail_fast
+            self._plan.cases, self._run, self._execution, self._limits.total_s, fail_fast=self._bench.options.fail_fast
         )
         self._end_check()
         reject_if_tampered(cases, self._execution.finish())
@@ -238,7 +237,7 @@ class _Split(_Checking):
             talks.append(check.case(place))
             return self._execution.converse(talks[-1], wall_s=wall_s)
 
-        outcome = attempt_by(converse, self._limits, self._budget, self._bench)
+        outcome = attempt_by(converse, self._limits, self._bench, self._execution)
         case = self._plan.cases[place]
         if not talks:
             return result_of(case.index, outcome)
@@ -299,7 +298,7 @@ class _Together(_Checking):
             talks.append(TogetherCase(self._plan.check, place))
             return self._execution.converse(talks[-1], wall_s=wall_s)
 
-        outcome = attempt_by(converse, self._limits, self._budget, self._bench)
+        outcome = attempt_by(converse, self._limits, self._bench, self._execution)
         talk = talks[-1]
         case = self._plan.cases[place]
         self._note(case.index, outcome, talk.found)

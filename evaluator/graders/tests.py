@@ -15,7 +15,7 @@ import msgspec
 from evaluator import flags
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
-from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._attempts import attempt
 from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
 from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
 from evaluator.graders._plans import Plan, PlannedCase, plan_for, test_cases
@@ -190,14 +190,13 @@ def _grade_cases(
         return [not_run(planned.case) for planned in plan.cases]
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
-    budget = Budget(limits.total_s)
     with stage("sandbox start"):
         begun = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
     with stage("run"), begun as execution:
 
         def run(place: int) -> CaseResult:
             planned = plan.cases[place]
-            outcome = attempt(planned.payload, limits, budget, bench, execution)
+            outcome = attempt(planned.payload, limits, bench, execution)
             notes.extend(outcome.notes)
             if plan.by_value:
                 notes.extend(early_exit(planned.case.index, outcome, notes))
@@ -205,7 +204,7 @@ def _grade_cases(
                 return _case_result(task, plan, planned, outcome)
 
         cases = [planned.case for planned in plan.cases]
-        results = run_cases(cases, run, budget, limits.total_s, fail_fast=bench.options.fail_fast)
+        results = run_cases(cases, run, execution, limits.total_s, fail_fast=bench.options.fail_fast)
         tampering = execution.finish()
     reject_if_tampered(results, tampering)
     return results

@@ -16,7 +16,7 @@ from evaluator.sandbox.check_process import CheckedCase, CheckProcess
 from evaluator.sandbox.check_zygote import CheckZygote
 from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.execution import Execution, FaultError, Program
+from evaluator.sandbox.execution import Execution, FaultError, Program, UndecidedError
 from evaluator.sandbox.found import Found
 from evaluator.sandbox.interpreter import python_version
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
@@ -47,6 +47,7 @@ __all__ = [
     "Stream",
     "Strictness",
     "TogetherCase",
+    "UndecidedError",
     "Way",
     "decoded",
     "encoded_call",
@@ -111,6 +112,11 @@ class Sandbox:
     def shares_files(self) -> bool:
         """Whether two processes can have the same files. Raises `SandboxUnavailable`."""
         return self.allows_processes
+
+    @property
+    def counts_waits(self) -> bool:
+        """Whether the machine says how long a completion waits for a CPU; where not, a wall time-out says nothing."""
+        return all(zygote.usual is not None for zygote in self._zygotes.values())
 
     @property
     def layers(self) -> tuple[str, ...]:

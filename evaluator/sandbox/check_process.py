@@ -135,6 +135,10 @@ class CheckProcess:
         """One test case, for `Execution.converse`."""
         return CheckedCase(self, index, self._program.source)
 
+    def soon(self, completion: Child) -> LimitWatch:
+        """How long is waited for a completion that is about to end."""
+        return LimitWatch(completion, self._limits, _GONE_S)
+
     def begin(self) -> LimitWatch:
         """Makes ready for a test case; the watch over it."""
         if self.child.connection.has_input():
@@ -171,7 +175,7 @@ class CheckProcess:
 
 
 class _BothWatch:
-    """The clocks of a completion and of its check: the check's CPU time is not the completion's."""
+    """The clocks of a completion and of its check: the check's time is not the completion's."""
 
     def __init__(self, completion: LimitWatch, check: LimitWatch) -> None:
         self._completion = completion
@@ -196,7 +200,7 @@ class _BothWatch:
             raise _CheckEndedError(passed.status, passed.message) from None
 
     def _others(self) -> float:
-        self._completion.give(self._check.cpu_s())
+        self._completion.give(self._check.busy_s())
         return self._completion.patience_ms()
 
 
@@ -258,8 +262,8 @@ class CheckedCase:
 
     def _await_end(self, completion: Child) -> None:
         """The completion has let go of its connection to the check: it ends, or breaks the protocol."""
-        with contextlib.suppress(SilenceError):
-            completion.connection.receive(time.monotonic() + _GONE_S, 0)
+        with contextlib.suppress(LimitPassed):
+            completion.connection.receive(self._check.soon(completion), 0)
         raise BrokenFrameError("it closed its connection to the test")
 
     def _read_found(self, payload: bytes, outcome: Outcome) -> None:

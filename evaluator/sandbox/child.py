@@ -14,6 +14,7 @@ from evaluator.sandbox.inside.channel import STACK_SIGNAL
 from evaluator.sandbox.memory_cgroup import MemoryCgroup
 from evaluator.sandbox.refusals import Refusals
 from evaluator.sandbox.reports import Ended
+from evaluator.sandbox.starvation import Priority
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
 
@@ -29,6 +30,7 @@ class Forker(Protocol):
 
     folder: str | None
     memory: MemoryCgroup | None
+    usual: Priority | None
 
     def fork(self, descriptors: Sequence[int]) -> None: ...
     def kill_child(self) -> None: ...
@@ -48,6 +50,8 @@ class Child:
         """Where it may write, when that is in our own file system."""
         self.memory = forker.memory
         """What counts its memory, where the kernel does."""
+        self.usual = forker.usual
+        """The priority that it was started with; None where the kernel does not say how long it waits for a CPU."""
         self.loaded = False
         self.used = False
         self._listens = False

@@ -68,6 +68,10 @@ class FaultError(Exception):
     """The sandbox itself failed: a fault of ours or the machine's, never of the completion."""
 
 
+class UndecidedError(FaultError):
+    """The machine, as busy as it is, does not let it be said what the program would do. To try again gains nothing."""
+
+
 class Execution:
     """One program. Use it with `with`; `run` is called once for each input, from one thread."""
 
@@ -95,7 +99,9 @@ class Execution:
         self._shares_files = check is not None and not program.together and "files" in check.uses
         self._tells = zygote.asks or may_try(program.source)
         self._compiled_s = 0.0
-        self._deadline = 0.0
+        self._used_s = 0.0
+        self._rest_s = 0.0
+        """What the last run has left of its time."""
 
     def __enter__(self) -> Execution:
         return self
@@ -135,6 +141,11 @@ class Execution:
                 conversation.hold(child, watch, outcome)
 
         return self._run(talk, b"", wall_s)
+
+    @property
+    def left_s(self) -> float:
+        """What is left of `limits.total_s`: of the time of all runs; see `LimitWatch.wall_s`."""
+        return self._limits.total_s - self._used_s
 
     @property
     def begun(self) -> bool:
@@ -197,13 +208,12 @@ class Execution:
         child = self._child
         if child is None or self._not_loaded is not None:
             return ""
-        patience = time.monotonic() + _FAREWELL_S
         try:
             child.connection.send(b"G")
-            said = child.connection.receive(max(patience, self._deadline), 0)
-            if said == (b"G", b"") and not child.connection.hears_more(patience):
+            said = child.connection.receive(LimitWatch(child, self._limits, max(_FAREWELL_S, self._rest_s)), 0)
+            if said == (b"G", b"") and not child.connection.hears_more(time.monotonic() + _FAREWELL_S):
                 return ""
-        except SilenceError:
+        except (LimitPassed, SilenceError):
             return "it was busy with something else after its last answer, until its time was over"
         except EOFError:
             return self._early_end(child)
@@ -269,7 +279,8 @@ class Execution:
     def _compile(self, child: Child, wall_s: float) -> Outcome | None:
         """Has the program compiled, nothing of it run; None when it could be, else the process is ended.
 
-        The clock of the first run starts with the program; but what is meant to take long pays for it.
+        The clock of the first run starts with the program; but what is meant to take long pays for it, in CPU time:
+        all else that takes time here is the machine's doing, or ours.
         """
         refused = Outcome(status=Status.NOT_LOADED)
         watch = LimitWatch(child, self._limits, wall_s)
@@ -281,12 +292,14 @@ class Execution:
                 child.listen(watch, self._limits.threads + _SPARE_TASKS)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
             if kind == b"L":
-                self._compiled_s = time.monotonic() - watch.started
+                self._compiled_s = watch.cpu_s()
                 return None
             if kind != b"C":
                 raise FaultError(payload.decode("utf-8", "replace"))
             refused.failure = traceback_of(report(payload), self._program.source)
         except LimitPassed as passed:
+            if passed.status is Status.TIME and watch.cpu_s() < wall_s / 2:  # nothing in there sleeps
+                raise FaultError(f"a process was not ready in time: {passed.message}") from None
             refused.status, refused.message = passed.status, f"while it was compiled: {passed.message}"
         except EOFError:
             refused.message = "Python's compiler crashed on it"
@@ -326,9 +339,9 @@ class Execution:
 
     def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)
-        left_s = max(wall_s - max(self._compiled_s - _FREE_S, 0), _LEAST_S)
+        owed_s = max(self._compiled_s - _FREE_S, 0)
+        left_s = max(wall_s - owed_s, _LEAST_S)
         watch = LimitWatch(child, self._limits, left_s, wall_s)
-        self._deadline = watch.started + left_s
         try:
             try:
                 if child.used:
@@ -340,13 +353,15 @@ class Execution:
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
         except LimitPassed as passed:
-            outcome.status, outcome.message = passed.status, passed.message
-            outcome.wall_s = watch.wall_s()
+            outcome.status, outcome.message, outcome.doubt = passed.status, passed.message, passed.doubt
+            outcome.wall_s = owed_s + watch.wall_s()
             outcome.failure = stack_of(child.stack(), self._program.source)
         except BrokenFrameError as error:
             outcome.status, outcome.failure = Status.REJECTED, None
             outcome.message = f"it wrote to the protocol channel: {error}"
-        outcome.wall_s = outcome.wall_s or watch.wall_s()
+        outcome.wall_s = outcome.wall_s or owed_s + watch.wall_s()
+        self._used_s += outcome.wall_s
+        self._rest_s = wall_s - outcome.wall_s
         outcome.cpu_s = max(watch.cpu_s(), outcome.cpu_s)
         outcome.memory_mb = max(outcome.memory_mb, watch.peak.total)
         outcome.stdout, outcome.stderr = (file.read(self._output_bytes) for file in child.output)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal
 
 import msgspec
 
 from evaluator.model import Flag, Traceback
+
+Doubt = Literal["", "starved", "untold"]
 
 
 class Status(Enum):
@@ -49,7 +52,9 @@ class Outcome(msgspec.Struct, kw_only=True):
     failure: Traceback | None = None
     """The exception; for TIME and MEMORY, with an empty type, where it was when it was stopped."""
     message: str = ""
-    """For REJECTED, DIED and FAULT: what was seen."""
+    """For TIME, REJECTED, DIED and FAULT: what was seen."""
+    doubt: Doubt = ""
+    """For TIME, why it may not be the program that is slow: it was given no CPU; the machine does not tell that."""
     stdout: Stream = msgspec.field(default_factory=Stream)
     stderr: Stream = msgspec.field(default_factory=Stream)
     wall_s: float = 0.0

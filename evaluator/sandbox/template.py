@@ -19,7 +19,7 @@ class Template:
     def __init__(self, child: Child) -> None:
         """`child`: it has compiled the program and waits."""
         self.child = child
-        self.folder, self.memory = child.folder, child.memory
+        self.folder, self.memory, self.usual = child.folder, child.memory, child.usual
         self.usable = True
         """Whether it can fork another: it lives, and its files are as they were."""
 

@@ -13,6 +13,7 @@ from evaluator.sandbox import launch, own_folder
 from evaluator.sandbox.memory_cgroup import MemoryCgroup, kills_on_machine
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.settings import Settings, Warm, Way
+from evaluator.sandbox.starvation import usual_priority
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
 
@@ -50,6 +51,8 @@ class Zygote:
         """Whether the kernel asks about each new thread, for it can't count them."""
         self.folder = None if self._folder is None else str(self._folder / own_folder.HOME)
         self.memory = MemoryCgroup.around(self._process.pid)
+        self.usual = usual_priority(self._process.pid)
+        """What its children are started with; None where the kernel does not say how long they wait for a CPU."""
 
     @property
     def alive(self) -> bool:

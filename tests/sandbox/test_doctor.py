@@ -19,7 +19,7 @@ from tests.sandbox.refusing import command
 ROWS = {
     "files", "network", "processes", "process tree", "names", "signals", "ptrace and /proc", "shared memory",
     "privileges", "system calls", "environment", "descriptors", "nothing stays", "address space", "memory",
-    "hidden memory", "CPU time", "wall time", "output", "open files", "threads", "files written",
+    "hidden memory", "waits for a CPU", "CPU time", "wall time", "output", "open files", "threads", "files written",
 }  # fmt: skip
 BORDER = {"files", "network", "process tree"}
 

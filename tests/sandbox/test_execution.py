@@ -571,7 +571,7 @@ def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> N
 class Gone:
     """A forker whose other side has ended."""
 
-    folder = memory = None
+    folder = memory = usual = None
 
     def fork(self, descriptors: Sequence[int]) -> None:
         raise BrokenPipeError

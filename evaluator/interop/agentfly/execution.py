@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._attempts import attempt
 from evaluator.graders.bench import Bench, Options
 from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
@@ -52,20 +52,19 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
         raise TypeError(f"the code is {type(code).__name__}, not text: give a program's source")
     try:
         return pool.in_sandbox(Settings(), lambda sandbox: _run_in(sandbox, code, limits))
-    except (FaultError, OSError, MemoryError) as fault:
+    except FaultError as fault:
         raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
 
 
 def warm_up() -> None:
     """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
-    with pool.lease(Settings()):
-        return
+    pool.warm_up(Settings())
 
 
 def _run_in(sandbox: Sandbox, code: str, limits: Limits) -> Run:
     bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
     with sandbox.execute(Program(code), limits, reuse=False, several=False) as execution:
-        outcome = attempt(b"", limits, Budget(limits.total_s), bench, execution)
+        outcome = attempt(b"", limits, bench, execution)
     if outcome.status is Status.FAULT:
         raise FaultError(outcome.message)
     error = _error(outcome)

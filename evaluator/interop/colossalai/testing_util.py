@@ -19,7 +19,7 @@ from evaluator.graders.bench import Bench, Options
 from evaluator.interop.colossalai.guard import lent_back
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
-from evaluator.sandbox import Sandbox, SandboxUnavailable, Settings
+from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
 
 _once_had = threading.Event()
 """Set when a sandbox was had in this process: from then on it is a fault when there is none."""
@@ -80,7 +80,7 @@ def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report
     try:
         with lent_back():
             return pool.in_sandbox(settings, run)
-    except pool.FAULTS as error:
+    except (FaultError, SandboxUnavailable) as error:
         if isinstance(error, SandboxUnavailable) and not _once_had.is_set():
             raise  # there is none on this machine: that is no failure of a completion
         return Report(error_info={"error": "sandbox", "error_message": str(error) or repr(error)}, faulty=True)

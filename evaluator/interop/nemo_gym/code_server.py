@@ -77,8 +77,7 @@ class CodeResourcesServer(BaseResourcesServer):
 
     def prove(self) -> None:
         if self.config.grader is None or get_grader(self.config.grader_text or "").runs_code:
-            with pool.lease(Settings()):
-                return
+            pool.warm_up(Settings())
 
     def found_session(self, session: str) -> None:
         self._tools.sessions.is_from_before(session)

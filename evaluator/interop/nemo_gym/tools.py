@@ -8,7 +8,7 @@ from evaluator.checkers import shortened
 from evaluator.engines import pool
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders._attempts import Budget, attempt
+from evaluator.graders._attempts import attempt
 from evaluator.graders.bench import Bench, Options
 from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.config import ServerConfig
@@ -77,7 +77,7 @@ class Tools:
         bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
         stdin = request.stdin.encode("utf-8", "surrogatepass")
         with sandbox.execute(Program(request.code), limits, reuse=False, several=False) as execution:
-            outcome = attempt(stdin, limits, Budget(limits.total_s), bench, execution)
+            outcome = attempt(stdin, limits, bench, execution)
         if outcome.status is Status.FAULT:
             raise FaultError(outcome.message)
         return outcome

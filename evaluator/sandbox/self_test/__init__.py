@@ -16,7 +16,7 @@ from evaluator.sandbox.interpreter import interpreter_for
 from evaluator.sandbox.launch import target_user
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.self_test.layers import BORDER, Layer, attempts, border, rest
-from evaluator.sandbox.self_test.trials import limits, told
+from evaluator.sandbox.self_test.trials import limits, told, waits
 from evaluator.sandbox.settings import Settings, Way
 from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import encoded_call
@@ -74,7 +74,7 @@ def _tried(settings: Settings, way: Way) -> list[Layer]:
 
         layers = _border(sandbox)
         if all(layer.holds for layer in layers):
-            layers += [*_rest(call), _leaves_nothing(call), *limits(call)]
+            layers += [*_rest(call), _leaves_nothing(call), waits(sandbox.counts_waits), *limits(call)]
         return [Layer(way.value, True, _HOW[way], ", ".join(sandbox.layers)), *layers]
 
 

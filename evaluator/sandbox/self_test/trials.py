@@ -48,6 +48,16 @@ def limits(call: Call) -> list[Layer]:
     return [_tried(trial, call) for trial in _TRIALS]
 
 
+def waits(counted: bool) -> Layer:
+    """Whether a program that waits for a CPU can be told from one that sleeps. Grading goes on without it."""
+    proof = "each thread's are counted" if counted else "they are not counted, or may not be seen"
+    mend = (
+        "a time-out by the wall clock is `sandbox_error` until then: use a kernel with CONFIG_SCHED_INFO, and a /proc "
+        "that shows the processes of other users"
+    )
+    return Layer("waits for a CPU", counted, "/proc/PID/schedstat", proof, "" if counted else mend, needed=False)
+
+
 def _tried(trial: _Trial, call: Call) -> Layer:
     outcome = call(trial.function, list(trial.arguments), trial.limits)
     raised = not trial.error or (outcome.failure is not None and outcome.failure.type == trial.error)

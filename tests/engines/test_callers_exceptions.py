@@ -1,0 +1,87 @@
+"""What a caller's signal handler raises is the caller's: it comes out at once, and the sandbox can be used again."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from evaluator import Limits, grade, grade_all
+from evaluator.interop.colossalai import run_test
+from evaluator.model import Kind, Mode, Rollout, Task, TestCase, Verdict
+
+LONG = Limits(wall_s=120, cpu_s=120, total_s=120)
+SOON_S = 60.0
+"""Long before the program's own limit, also on a busy machine."""
+
+ENDLESS = "while True: pass"
+TASK = Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
+ADD = {"inputs": ["1"], "outputs": ["1"], "fn_name": None}
+
+
+class OwnError(Exception):
+    """A trainer's own."""
+
+
+ERRORS = [TimeoutError("out of patience"), OSError(5, "said by the caller"), OwnError("stop"), EOFError(), ValueError()]
+
+
+@contextmanager
+def alarm(error: BaseException, seconds: float) -> Iterator[None]:
+    """Raises `error` in the main thread after so many seconds."""
+
+    def raised(*_: object) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, raised)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def graded() -> object:
+    return grade(TASK, ENDLESS, limits=LONG, kind=Kind.FULL)
+
+
+def graded_by_colossalai() -> object:
+    return run_test(ADD, f"input()\n{ENDLESS}", timeout=120)
+
+
+def graded_in_a_stream() -> object:
+    return list(grade_all([TASK], [Rollout(task_id="a", completion=ENDLESS, kind=Kind.FULL)], limits=LONG, workers=1))
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_it_comes_out_of_a_grading(error: Exception) -> None:
+    assert_interrupted(graded, error)
+
+
+@pytest.mark.parametrize("work", [graded_by_colossalai, graded_in_a_stream])
+def test_and_of_whatever_else_runs_code(work: Callable[[], object]) -> None:
+    assert_interrupted(work, TimeoutError("out of patience"))
+
+
+def assert_interrupted(work: Callable[[], object], error: Exception) -> None:
+    assert grade(TASK, "print(input())", kind=Kind.FULL).verdict is Verdict.PASSED  # the sandbox is warm
+    started = time.monotonic()
+    with pytest.raises(type(error)) as raised, alarm(error, 0.3):
+        work()
+    assert raised.value is error
+    assert time.monotonic() - started < SOON_S
+    for _ in range(3):
+        assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
+
+
+@pytest.mark.parametrize("seconds", [0.0001, 0.001, 0.003, 0.01, 0.03])
+def test_whenever_it_comes_nothing_is_lost(seconds: float) -> None:
+    """Also while the sandbox is being taken, warmed up or given back."""
+    for _ in range(10):
+        with suppress(TimeoutError), alarm(TimeoutError("now"), seconds):
+            assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
+    assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0

@@ -1,0 +1,46 @@
+"""Run as a program: takes one CPU for itself, keeps it busy with others, and grades there what it is given.
+
+    python -m tests.sandbox.starving OTHERS '{"way": ..., "limits": {...}, "tests": N, "code": "..."}'
+
+`tests` is how many empty inputs the program gets; it has to print `done` each time. Answers with a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+from evaluator import Limits, grade
+from evaluator.model import Kind, Mode, Task, TestCase
+from evaluator.sandbox import Settings, Way
+
+SPIN = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+
+
+def main(others: int, order: dict[str, object]) -> None:
+    settings = Settings(way=Way(order["way"]))
+    cases = tuple(TestCase(index, "", "done") for index in range(order["tests"]))
+    task = Task(task_id="starved", mode=Mode.STDIN, cases=cases)
+    grade(task, "print('done')", sandbox=settings)  # from now on it is warm
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    here = os.sched_getaffinity(0)
+    program = f"import os\nos.sched_setaffinity(0, {here})\n{order['code']}"
+    # Each in a session of its own: kernels may share out the CPU by session first.
+    spinners = [subprocess.Popen(SPIN, start_new_session=True) for _ in range(others)]
+    try:
+        started = time.monotonic()
+        result = grade(task, program, limits=Limits(**order["limits"]), sandbox=settings, kind=Kind.FULL)
+        took_s = time.monotonic() - started
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+    told = {"verdict": result.verdict, "reward": result.reward, "message": result.error_message, "took_s": took_s}
+    print(json.dumps(told | {"cpu_s": sum(case.cpu_s for case in result.cases)}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), json.loads(sys.argv[2]))
