@@ -18,7 +18,8 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import Hold, shielded
+from evaluator.engines.shielded import shielded
+from evaluator.engines.stopping import stoppable
 from evaluator.engines.worker import Worker
 from evaluator.graders import by_completion, runs_code, waits
 from evaluator.graders.bench import Options
@@ -226,9 +227,9 @@ class _Crew:
 
 
 def _warm_up(sandbox: Sandbox) -> None:
-    def warmed(hold: Hold) -> None:
-        hold.take(sandbox)
-        sandbox.warm_up()
+    def warmed() -> None:
+        with stoppable(sandbox):
+            sandbox.warm_up()
 
     shielded(warmed)
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import Hold, shielded
+from evaluator.engines.shielded import shielded
+from evaluator.engines.stopping import stoppable
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings, UndecidedError
 from evaluator.stages import stage
 
@@ -21,26 +22,25 @@ FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 
 
 @contextmanager
-def lease(settings: Settings, hold: Hold) -> Iterator[Sandbox]:
+def lease(settings: Settings) -> Iterator[Sandbox]:
     """A warm sandbox, for one thread; waits for one where all are at work. Raises `SandboxUnavailable`."""
     pool = _pool
     with stage("queue"):
         sandbox = pool.take(settings)
     try:
-        hold.take(sandbox)
-        with stage("sandbox start"):
-            sandbox.warm_up()
-        yield sandbox
+        with stoppable(sandbox):
+            with stage("sandbox start"):
+                sandbox.warm_up()
+            yield sandbox
     finally:
-        hold.let_go()
         pool.give_back(settings, sandbox)
 
 
 def warm_up(settings: Settings) -> None:
     """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
 
-    def warmed(hold: Hold) -> None:
-        with lease(settings, hold):
+    def warmed() -> None:
+        with lease(settings):
             return
 
     shielded(warmed)
@@ -53,8 +53,8 @@ def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
     a signal handler of the caller's raises meanwhile, which is why an `OSError` of ours is none out there.
     """
 
-    def done(hold: Hold) -> Result:
-        with lease(settings, hold) as sandbox:
+    def done() -> Result:
+        with lease(settings) as sandbox:
             try:
                 return _gated(sandbox, work)
             except UndecidedError:
@@ -97,12 +97,14 @@ class _Pool:
             return idle.pop() if idle else Sandbox(settings)
 
     def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
-        if sandbox.closed:  # nobody waited for what ran in it
-            sandbox.close()
-        else:
+        try:
+            if sandbox.closed:  # by who stopped the work
+                sandbox.close()
+                sandbox = sandbox.another()
             with self._lock:
                 self._idle.setdefault(settings, []).append(sandbox)
-        self._room.release()
+        finally:
+            self._room.release()
 
     def close(self) -> None:
         with self._lock:

@@ -13,68 +13,40 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
-from evaluator.sandbox import FaultError, Sandbox
+from evaluator.engines.stopping import Stop
 
 Result = TypeVar("Result")
 
 
-class Hold:
-    """The sandbox that the work is using: the one to end when nobody waits for the work any more."""
+def shielded(work: Callable[[], Result]) -> Result:
+    """What `work` returns or raises. Also raises, at once, what a signal's handler does; then the work is stopped.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._sandbox: Sandbox | None = None
-        self._given_up = False
-
-    def take(self, sandbox: Sandbox) -> None:
-        """Raises `FaultError` when nobody waits any more."""
-        with self._lock:
-            if self._given_up:
-                raise FaultError("nobody waits for it")
-            self._sandbox = sandbox
-
-    def let_go(self) -> None:
-        """From now on the sandbox may be somebody else's."""
-        with self._lock:
-            self._sandbox = None
-
-    def give_up(self) -> None:
-        with self._lock:
-            self._given_up = True
-            if self._sandbox is not None:
-                self._sandbox.abort()
-
-
-def shielded(work: Callable[[Hold], Result]) -> Result:
-    """What `work` returns or raises. Also raises, at once, what a signal's handler does; then the work is given up.
-
-    `work` tells its `Hold` which sandbox it uses. Outside the main thread, where no handler runs, it is just called.
+    Outside the main thread, where no handler runs, it is just called.
     """
-    hold = Hold()
     if threading.current_thread() is not threading.main_thread():
-        return work(hold)
-    job = _Job(work, hold)
+        return work()
+    stop = Stop()
+    job = _Job(lambda: stop.during(work))
     try:
         # Not a `Thread`: an exception in the middle of starting one leaves it in disorder.
         _thread.start_new_thread(copy_context().run, (job.run,))
         job.done.wait()
     except BaseException:
-        hold.give_up()
+        stop.ask()
         raise
     return job.result()
 
 
 class _Job(Generic[Result]):
-    def __init__(self, work: Callable[[Hold], Result], hold: Hold) -> None:
+    def __init__(self, work: Callable[[], Result]) -> None:
         self._work = work
-        self._hold = hold
         self._results: list[Result] = []
         self._error: BaseException | None = None
         self.done = threading.Event()
 
     def run(self) -> None:
         try:
-            self._results.append(self._work(self._hold))
+            self._results.append(self._work())
         except BaseException as error:
             self._error = error
         finally:

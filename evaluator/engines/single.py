@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluator.engines import pool
-from evaluator.engines.shielded import Hold, shielded
+from evaluator.engines.shielded import shielded
 from evaluator.engines.worker import Worker
 from evaluator.graders import runs_code
 from evaluator.graders.bench import Options
@@ -16,10 +16,10 @@ def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
     Raises `SandboxUnavailable` when no sandbox can be had, and what a signal handler of the caller's raises meanwhile.
     """
 
-    def graded(hold: Hold) -> Grade:
+    def graded() -> Grade:
         if not runs_code(task, options.grader):
             return Worker(options).grade(task, rollout)
-        with pool.lease(options.sandbox, hold) as leased:
+        with pool.lease(options.sandbox) as leased:
             return Worker(options, pool.gate(), leased).grade(task, rollout)
 
     return shielded(graded)
