@@ -38,12 +38,14 @@ def run_test(
     debug: bool = False,
     timeout: float = 15,
     run_all_tests: bool = False,
+    **unknown: object,
 ) -> tuple[list[Code], dict[str, str]]:
     """Runs a completion on its test cases, in the sandbox. As often as you like, from any thread.
 
     `in_outs`: `inputs` and `outputs`, lists of texts of one length, and `fn_name`; where that is missing or None the
     program reads stdin. `test`: the completion's code. `timeout`: seconds a test case; 0: none but the 600 s for all.
-    `run_all_tests`: go on after a failure. `debug` is taken and has no effect.
+    `run_all_tests`: go on after a failure. `debug` and what else is passed
+    (`unknown`) are taken and have no effect.
 
     Gives a list with `True`, `False` (wrong answer), -1 (runtime error, time-out, any other limit) or -2 (does not
     compile) for each test case that was run, and of the one at which it stopped `error`, `traceback`, or `output`,
@@ -53,7 +55,7 @@ def run_test(
     Raises `InOutsError` (a `ValueError`) for test cases that can't be used; `SandboxUnavailable` where there is no
     sandbox. Within `strict_compat()` it raises what the original does.
     """
-    del debug
+    del debug, unknown
     report = report_of(in_outs, test, timeout, run_all_tests)
     return report.results, report.error_info
 

@@ -12,7 +12,11 @@ from evaluator.sandbox import SandboxUnavailable
 
 
 def check_correctness(
-    in_outs: Mapping[str, JsonValue], generation: str | None, timeout: float = 10, debug: bool = True
+    in_outs: Mapping[str, JsonValue],
+    generation: str | None,
+    timeout: float = 10,
+    debug: bool = True,
+    **unknown: object,
 ) -> tuple[list[Code], list[dict[str, str]]]:
     """`run_test`, for which test cases that can't be used are -1 each and no error; `run_all_tests` is never asked for.
 
@@ -20,8 +24,9 @@ def check_correctness(
     sandbox is -1 for every test case. Raises `InOutsError` where there is no list of inputs to be counted, `ValueError`
     for a time-out that is none, `SandboxUnavailable`. Within `strict_compat()` a completion that ended the original's
     process (time-out, `sys.exit` in a call, `os._exit`) is -1 for every test case too, and the list is empty.
+    `unknown` has no effect: the original's `start_code_verifier.py` passes `eval_mode`.
     """
-    del debug
+    del debug, unknown
     every: list[Code] = [-1] * _count(in_outs)
     try:
         report = report_of(in_outs, generation, timeout, run_all=False)

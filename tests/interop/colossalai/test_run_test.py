@@ -260,6 +260,16 @@ def test_check_correctness_answers_as_the_original() -> None:
         assert check_correctness(ADD, "def add(a, b):\n    while 1: pass", timeout=1) == ([-1, -1], [])
 
 
+def test_what_the_verifiers_script_passes_beside_is_taken() -> None:
+    """It passes `eval_mode`, which the original's function does not know."""
+    in_outs = {"inputs": ["1"], "outputs": ["2"]}
+    generation = "print(int(input()) + 1)"
+    passed = ([True], [{}])
+    told = check_correctness(in_outs=in_outs, generation=generation, timeout=10, debug=False, eval_mode=True)
+    assert told == passed
+    assert run_test(in_outs, test=generation, debug=False, timeout=10, eval_mode=True) == (passed[0], passed[1][0])
+
+
 def test_the_small_functions_do_as_the_original() -> None:
     assert truncatefn("x" * 300) == "x" * 300
     assert truncatefn("abcdefghijk", 4) == "ab...(truncated) ...jk"
