@@ -4,6 +4,7 @@ from evaluator.interop.agentfly.code_reward import code_reward_test
 from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault
+from evaluator.interop.agentfly.installation import install
 from evaluator.interop.agentfly.observed import as_observed
 from evaluator.interop.agentfly.resources import AcquireTimeout, ResourceEngine
 from evaluator.interop.agentfly.rewards import (
@@ -38,6 +39,7 @@ __all__ = [
     "code_reward_test",
     "get_reward_from_name",
     "get_rewards_from_names",
+    "install",
     "list_available_rewards",
     "register_reward",
     "reward",

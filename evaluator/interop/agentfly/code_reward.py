@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
+from evaluator.extraction import extract
+from evaluator.fences import has_fence
+from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault
 from evaluator.interop.agentfly.observed import is_observed
 from evaluator.interop.agentfly.rewards import RewardDict, reward
 from evaluator.interop.agentfly.specs import PythonSandboxSpec
+from evaluator.model import Kind, Mode, Task
 from evaluator.sandbox import SandboxUnavailable
 
-
-class LendsResources(Protocol):
-    """What is needed of a context: ours and AgentFly's have it."""
-
-    async def acquire_resource(self, *, spec: Any, scope: Any, backend: str | None) -> Any: ...
+_SCRIPT = Task(task_id="script", mode=Mode.STDIN)
 
 
 @reward(name="code_reward_test")
-async def code_reward_test(prediction: str, context: LendsResources) -> RewardDict:
-    """Runs a program in the context's Python sandbox: `{"reward": 1.0, "output": what it printed}`, without one newline
-    at its end, or `{"reward": 0.0, "output": the error}`, such as `NameError: name 'x' is not defined`.
+async def code_reward_test(
+    context: object, prediction: str | None = None, final_response: str | None = None
+) -> RewardDict:
+    """Runs a program in the Python sandbox: `{"reward": 1.0, "output": what it printed}`, without one newline at its
+    end, or `{"reward": 0.0, "output": the error}`, such as `NameError: name 'x' is not defined`.
 
-    `prediction` is source code, not a chat answer: no fences are taken off. An environment that is not Rollscope's
-    earns 1.0 with whatever it returns, and 0.0 with whatever it raises.
-    Raises `TypeError` for a prediction that is no text, and whatever says nothing about the code: `SandboxFault`,
-    `SandboxUnavailable`, and what `context.acquire_resource` raises.
+    `prediction` is source code: no fences are taken off. Without it the program is taken out of `final_response`, a
+    chat answer, which is what AgentFly's rollouts pass; one without code earns 0.0. A `Context` of ours lends the
+    sandbox; with any other object, such as AgentFly's own, nothing of that is used.
+    Raises `TypeError` for a text that is none, and whatever says nothing about the code: `SandboxFault`,
+    `SandboxUnavailable`, and what `Context.acquire_resource` raises.
     """
-    if not isinstance(prediction, str):
-        raise TypeError(f"prediction is {type(prediction).__name__}, not text: give a program's source")
-    held_before = bool(getattr(context, "global_resource_ids", None))
-    env = await context.acquire_resource(spec=PythonSandboxSpec, scope="global", backend="local")
-    is_first = getattr(context, "last_acquire_was_first", False)
-    give_back = getattr(context, "release_resource", None) if is_first and not held_before else None
+    if prediction is None and final_response is not None:
+        answer = _text(final_response, "final_response", "give the answer's text")
+        found = extract(answer, task=_SCRIPT, kind=None if has_fence(answer) else Kind.CHAT)
+        if found.code is None:
+            return {"reward": 0.0, "output": f"No code: {found.reason}"}
+        prediction = found.code
+    code = _text(prediction, "prediction", "give a program's source, or a final_response")
+    lender = context if isinstance(context, Context) else Context("code_reward_test")
+    held_before = bool(lender.global_resource_ids)
+    env = await lender.acquire_resource(spec=PythonSandboxSpec, scope="global", backend="local")
+    gives_back = lender.last_acquire_was_first and not held_before
     try:
-        return await _rewarded(env, prediction)
+        return await _rewarded(env, code)
     finally:
-        if give_back is not None:
-            await give_back(scope="global")
+        if gives_back:
+            await lender.release_resource(scope="global")
+
+
+def _text(value: object, name: str, fix: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {type(value).__name__}, not text: {fix}")
+    return value
 
 
 async def _rewarded(env: Any, code: str) -> RewardDict:

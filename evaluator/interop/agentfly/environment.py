@@ -54,6 +54,13 @@ class PythonSandboxEnv:
             raise CodeError(done.error)
         return done.output
 
+    async def get_status(self) -> str:
+        """`running`, or `stopped` before `start` and after `end`."""
+        return "running" if self._started else "stopped"
+
+    async def control(self, **_: object) -> None:
+        """Takes limits and changes none, as AgentFly's does."""
+
     async def end(self) -> None:
         self._started = False
 

@@ -19,6 +19,7 @@ from evaluator.interop.agentfly import (
     Context,
     PythonSandboxEnv,
     PythonSandboxSpec,
+    ResourceEngine,
     SandboxFault,
     as_observed,
     code_reward_test,
@@ -275,42 +276,45 @@ def test_a_forked_trainer_has_rewards_too() -> None:
     assert done.stdout == "both\n", done.stderr
 
 
-# AgentFly's own context: other classes, the same methods
+@pytest.mark.parametrize("context", [None, object()], ids=["nothing", "something that lends nothing"])
+def test_without_a_context_of_ours_there_is_a_sandbox_too(context: object) -> None:
+    calls = [code_reward_test(prediction=f"print({number})", context=context) for number in range(20)]
+
+    async def run() -> list[dict[str, Any]]:
+        return await asyncio.gather(*calls)
+
+    assert asyncio.run(run()) == [{"reward": 1.0, "output": str(number)} for number in range(20)]
 
 
-class TheirEnv:
-    """As AgentFly's: errors come back as text, and only what has nothing to do with the code raises."""
+# An environment of one's own, lent by a context of ours
 
-    answers: Mapping[str, str] = {"good": "1\n", "bad": "NameError: x\n"}
+
+class OtherEnv:
+    """Errors come back as text, and only what has nothing to do with the code raises."""
+
+    answers: Mapping[str, str | Exception] = {
+        "good": "1\n",
+        "bad": "NameError: x\n",
+        "odd": RuntimeError("Unknown response"),
+        "ours": SandboxFault("it failed"),
+    }
+
+    async def start(self) -> None: ...
+
+    async def reset(self) -> None: ...
+
+    async def end(self) -> None: ...
 
     async def step(self, code: str) -> str:
-        if code not in self.answers:
-            raise RuntimeError("Unknown response")
-        return self.answers[code]
+        answer = self.answers[code]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
-class TheirContext:
-    def __init__(self, *held: str) -> None:
-        self.global_resource_ids = set(held)
-        self.last_acquire_was_first = False
-        self.released: list[str] = []
-
-    async def acquire_resource(
-        self,
-        id: str | None = None,  # noqa: A002 - AgentFly's name
-        spec: Any = None,
-        scope: str = "rollout",
-        backend: str | None = None,
-    ) -> TheirEnv:
-        key = (spec.category, spec.image, spec.max_global_num, spec.environment, spec.mount, spec.ports)
-        assert key == ("python_env", "reasonwang/python-http-env:latest", 16, None, None, {"8000/tcp": None})
-        assert (scope, backend) == ("global", "local")
-        self.last_acquire_was_first = True
-        self.global_resource_ids.add("r")
-        return TheirEnv()
-
-    async def release_resource(self, scope: str = "rollout") -> None:
-        self.released.append(scope)
+def with_other_environments(code: str) -> dict[str, Any]:
+    engine = ResourceEngine({"python_env": lambda name, spec: OtherEnv()})
+    return asyncio.run(code_reward_test(prediction=code, context=Context("r", engine=engine)))
 
 
 @pytest.mark.parametrize(
@@ -321,43 +325,10 @@ class TheirContext:
         ("odd", {"reward": 0.0, "output": "Unknown response"}),
     ],
 )
-def test_with_agentflys_own_context(code: str, expected: dict[str, Any]) -> None:
-    context = TheirContext()
-    assert asyncio.run(code_reward_test(prediction=code, context=context)) == expected
-    assert context.released == ["global"]
+def test_an_environment_of_ones_own_earns_by_whether_it_raises(code: str, expected: dict[str, Any]) -> None:
+    assert with_other_environments(code) == expected
 
 
-def test_what_their_context_held_before_stays_with_it() -> None:
-    context = TheirContext("a webshop")
-    asyncio.run(code_reward_test(prediction="good", context=context))
-    assert context.released == []
-
-
-def test_a_context_that_only_acquires_is_enough() -> None:
-    class Least:
-        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
-            return TheirEnv()
-
-    assert asyncio.run(code_reward_test(prediction="good", context=Least())) == {"reward": 1.0, "output": "1"}
-
-
-def test_a_fault_of_our_sandbox_behind_their_environment_is_no_reward() -> None:
-    class Wrapping(TheirEnv):
-        async def step(self, code: str) -> str:
-            raise SandboxFault("it failed")
-
-    class Context:
-        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
-            return Wrapping()
-
+def test_a_fault_of_our_sandbox_behind_another_environment_is_no_reward() -> None:
     with pytest.raises(SandboxFault, match="it failed"):
-        asyncio.run(code_reward_test(prediction="good", context=Context()))
-
-
-def test_what_their_context_fails_to_lend_is_no_reward() -> None:
-    class Full:
-        async def acquire_resource(self, **wanted: Any) -> TheirEnv:
-            raise TimeoutError("16 in use")
-
-    with pytest.raises(TimeoutError, match="16 in use"):
-        asyncio.run(code_reward_test(prediction="good", context=Full()))
+        with_other_environments("ours")
