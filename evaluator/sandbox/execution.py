@@ -22,6 +22,7 @@ from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES, judge
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.preambles import imports_of
 from evaluator.sandbox.refusals import may_try
 from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
 from evaluator.sandbox.settings import Way
@@ -85,8 +86,9 @@ class Execution:
             limits = msgspec.structs.replace(limits, processes=0)  # who starts some may leave some
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
-        self._reuse = reuse and several and alone
         self._is_call = program.entry_point is not None or program.check is not None or program.manner != "own"
+        shares = reuse and several and alone and not self._is_call
+        self._header = imports_of(program.preamble) if shares else None
         self._may_fork = several and not self._is_call and alone
         self._forks = self._may_fork and not reuse
         self._template: Template | None = None
@@ -315,7 +317,7 @@ class Execution:
             "source": self._program.source,
             "entry_point": self._program.entry_point,
             "preamble": self._program.preamble,
-            "reuse": self._reuse,
+            "header": self._header,
             "forks": self._forks,
             "tells": self._tells,
             "memory_counted": self._zygote.memory is not None,

@@ -34,6 +34,7 @@ _INSIDE_MODULES = (
     "forking",
     "failures",
     "encode",
+    "header",
     "leftovers",
     "text_layer",
     "loading",

@@ -22,6 +22,12 @@ threading.Thread(target=late).start()
 print("main", word, threading.active_count())
 printed.set()
 """,
+    "a thread's name": """
+import threading
+thread = threading.Thread(target=lambda: print(input(), threading.current_thread().name.split()[0]))
+thread.start()
+thread.join()
+""",
     "a daemon thread": """
 import threading, time
 word = input()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.runs import Run
+from tests.sandbox.headers import HEADER
 
 ROOT = Path(__file__).resolve().parents[2]
 INPUTS = ["a\n", "b\n", "c\n", "d\n"]
@@ -22,12 +23,15 @@ print(input(), open("/proc/self/stat").read().rpartition(")")[2].split()[19])
 """
 NOT_PLAIN = f"import os\nos.environ.get('HOME')\n{PLAIN}"
 """It names what could outlast its run."""
+DOES_MORE = f"{HEADER}seen = []\n"
+"""A list may be changed."""
 
 
-def processes(code: str, options: list[str], folder: Path) -> int:
+def processes(code: str, preamble: str, options: list[str], folder: Path) -> int:
     """Grades the program on each input by the command; the number of processes that answered."""
     dataset, rollouts = folder / "tasks.jsonl", folder / "rollouts.jsonl"
-    task = {"task_id": "t", "mode": "stdin", "in_outs": {"inputs": INPUTS, "outputs": INPUTS}}
+    in_outs = {"inputs": INPUTS, "outputs": INPUTS}
+    task = {"task_id": "t", "mode": "stdin", "in_outs": in_outs, "preamble": preamble}
     dataset.write_text(json.dumps(task) + "\n")
     rollouts.write_text(json.dumps({"task_id": "t", "completion": code, "kind": "full"}) + "\n")
     command = [sys.executable, "-m", "evaluator.cli", "grade", rollouts, "--dataset", dataset, "--out", folder / "run"]
@@ -43,11 +47,25 @@ def processes(code: str, options: list[str], folder: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    ("code", "options", "expected"),
-    [(PLAIN, [], 1), (PLAIN, ["--isolation", "test"], len(INPUTS)), (NOT_PLAIN, [], len(INPUTS))],
-    ids=["plain", "plain, with --isolation test", "not plain"],
+    ("code", "preamble", "options", "expected"),
+    [
+        (PLAIN, "", [], 1),
+        (PLAIN, HEADER, [], 1),
+        (PLAIN, HEADER, ["--isolation", "test"], len(INPUTS)),
+        (PLAIN, DOES_MORE, [], len(INPUTS)),
+        (NOT_PLAIN, "", [], len(INPUTS)),
+        (NOT_PLAIN, HEADER, [], len(INPUTS)),
+    ],
+    ids=[
+        "plain",
+        "plain, with a header",
+        "plain, with --isolation test",
+        "plain, with a preamble that does more",
+        "not plain",
+        "not plain, with a header",
+    ],
 )
 def test_test_cases_share_a_process_where_they_may(
-    tmp_path: Path, code: str, options: list[str], expected: int
+    tmp_path: Path, code: str, preamble: str, options: list[str], expected: int
 ) -> None:
-    assert processes(code, options, tmp_path) == expected
+    assert processes(code, preamble, options, tmp_path) == expected

@@ -1,9 +1,10 @@
 """What one run of a program could leave for the next run in the same process.
 
 A program is *plain* when everything that it can reach is known here: it imports no module outside `_HARMLESS` and
-takes none out of another, names none of `_TELLING`, and sets no attribute of a global object. After a run of a plain
-program the state below is put back or compared; where it can't be put back, or the program is not plain, the next test
-case gets a fresh process. So a name that is missing from `_HARMLESS` costs time, never a wrong verdict.
+takes none out of another, names none of `_TELLING`, and sets no attribute of a global object. What it names of a
+header (see `header`) counts as if it had imported that itself. After a run of a plain program the state below is put
+back or compared; where it can't be put back, or the program is not plain, the next test case gets a fresh process. So a
+name that is missing from `_HARMLESS` costs time, never a wrong verdict.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from __future__ import annotations
 import atexit
 import builtins
 import dis
+import itertools
 import os
 import random
 import resource
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FunctionType
 
 from evaluator.sandbox.inside import places
+from evaluator.sandbox.inside.header import STREAMS, Header
 
 _HARMLESS = frozenset(
     """__future__ abc array bisect calendar cmath collections copy dataclasses datetime decimal enum fractions
@@ -50,15 +54,20 @@ _FROM_GLOBAL = frozenset(dis.opmap[name] for name in ("LOAD_NAME", "LOAD_GLOBAL"
 _STORES = tuple(dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
 _FRESH_MEMORY_KIB = 64 * 1024
 
+_forget_ended_threads: Callable[[], None] = getattr(threading, "_maintain_shutdown_locks", lambda: None)
+"""Up to Python 3.12 a thread that ends before anybody waits for it leaves a lock in a set, for a while."""
 
-def is_plain(code: CodeType) -> bool:
+
+def is_plain(code: CodeType, header: Header) -> bool:
     """Whether a run of this program can be cleaned up after (see the module's text)."""
     codes = _with_nested(code)
-    names = _names(codes)
+    own = _names(codes)
+    from_header = header.behind(own)
+    names = own | from_header
     if not names.isdisjoint(_TELLING):
         return False
     modules = (names - _HARMLESS) & _MODULES
-    if modules and not modules.isdisjoint(_imported(codes)):
+    if modules and not modules.isdisjoint(_imported(codes) | from_header):
         return False
     return not any(_sets_attribute_of_global(each) for each in codes)
 
@@ -122,9 +131,10 @@ def restore_builtins() -> None:
 class Snapshot:
     """The state of the interpreter before the first run, to put back and compare with after each."""
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, header: Header) -> None:
         codes = _with_nested(code)
         names = _names(codes)
+        names |= header.behind(names)
         named = names & _HARMLESS
         self._modules = (named | {"sys"} | (_UNDER_OS if "os" in named else set())) & _ATTRIBUTES.keys()
         self._sets_attributes = any(store in each.co_code[::2] for each in codes for store in _STORES)
@@ -143,6 +153,9 @@ class Snapshot:
         sys.setrecursionlimit(self._recursion_limit)
         sys.set_int_max_str_digits(self._digits)
         threading.stack_size(0)
+        if "threading" in self._modules:
+            threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+            _forget_ended_threads()
         sys.path[:], sys.argv[:] = self._path, self._arguments
         return (
             len(threading._active) == 1  # type: ignore[attr-defined]
@@ -206,12 +219,13 @@ def files_left() -> FileState:
     return found
 
 
-_VARYING = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+_PUT_BACK = (*STREAMS, "_counter")
+"""What is made anew for each run: attributes of `sys`, and the counter by which `threading` names threads."""
 
 
 def _attributes(module: str) -> dict[str, object]:
     attributes = dict(sys.modules[module].__dict__)
-    for name in _VARYING:
+    for name in _PUT_BACK:
         attributes.pop(name, None)
     return attributes
 

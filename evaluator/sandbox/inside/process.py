@@ -14,6 +14,7 @@ from evaluator.sandbox.inside import (
     check,
     colossalai,
     failures,
+    header,
     leftovers,
     linux,
     new_processes,
@@ -213,11 +214,18 @@ def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None
 
         def run(descriptors: list[int]) -> None:
             _take_as_fork(descriptors, confinement)
-            programs.serve(_CHANNEL, code, preamble, order["source"], reuse=False)
+            programs.serve(_CHANNEL, code, preamble, order["source"], None)
 
         template.serve(_CHANNEL, run)
     elif order["entry_point"] is None:
-        reuse = order["reuse"] and preamble is None and leftovers.is_plain(code)
-        programs.serve(_CHANNEL, code, preamble, order["source"], reuse=reuse)
+        programs.serve(_CHANNEL, code, preamble, order["source"], _shared_header(order, code, preamble))
     else:
         calls.serve(_CHANNEL, code, preamble, order["entry_point"], order["output_bytes"])
+
+
+def _shared_header(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> header.Header | None:
+    """The preamble, which has run, where the program's test cases may share this process; else None."""
+    if order["header"] is None:
+        return None
+    shared = header.Header(preamble, order["header"])
+    return shared if leftovers.is_plain(code, shared) and shared.run() else None

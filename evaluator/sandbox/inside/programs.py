@@ -14,6 +14,7 @@ import weakref
 from types import CodeType, ModuleType
 
 from evaluator.sandbox.inside import channel, failures, leftovers, places
+from evaluator.sandbox.inside.header import Header
 from evaluator.sandbox.inside.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
@@ -27,16 +28,14 @@ class _Outcome:
         self.failure: failures.Report | None = None
 
 
-def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, *, reuse: bool) -> None:
+def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Header | None) -> None:
     """Runs the preamble and the program once for each `R` frame and answers `D`; `G`, the farewell, with a `G`.
 
-    Ends the process when it can't be used again.
+    `shared`: the preamble, run already, where the process may be used again; else it ends after the first run.
     """
     for descriptor in _DESCRIPTORS:
         os.dup2(descriptor, connection + 1 + descriptor)
-    snapshot = None
-    if reuse:
-        snapshot = leftovers.Snapshot(code)
+    snapshot = leftovers.Snapshot(code, shared) if shared is not None else None
     exit_callbacks = atexit._ncallbacks()
     lines = failures.lines_of(source)
     write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
@@ -51,7 +50,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
         _fresh_streams()
         if snapshot is None or snapshot.uses_random:
             leftovers.seed()
-        outcome = _run([preamble, code] if preamble else [code], lines, exit_callbacks, collect=not reuse)
+        outcome = _run(code, preamble, shared, lines, exit_callbacks)
         clean = snapshot is not None and _cleaned_up(connection, snapshot)
         memory = usage(resource.RUSAGE_SELF).ru_maxrss
         answer = _answer(outcome, memory, clean)
@@ -113,15 +112,20 @@ _REPLACED = sys.stdin, sys.stdout, sys.stderr
 """The interpreter's first streams, kept so that no process has to end them."""
 
 
-def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collect: bool) -> _Outcome:
+def _run(
+    code: CodeType, preamble: CodeType | None, shared: Header | None, lines: list[str], exit_callbacks: int
+) -> _Outcome:
     outcome = _Outcome()
     original = sys.stdout, sys.stderr
     sys.modules["__main__"] = ModuleType("__main__")
     file = f"{places.home}/main.py"
     sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, __annotations__={})
     try:
-        for code in codes:
-            exec(code, sys.modules["__main__"].__dict__)  # noqa: S102 - this process exists for it
+        if shared is not None:
+            shared.bind(sys.modules["__main__"].__dict__)
+        elif preamble is not None:
+            exec(preamble, sys.modules["__main__"].__dict__)  # noqa: S102 - this process exists for it
+        exec(code, sys.modules["__main__"].__dict__)  # noqa: S102
     except SystemExit as error:
         outcome.exit_status = failures.exit_status(error)
     except BaseException as error:
@@ -130,7 +134,7 @@ def _run(codes: list[CodeType], lines: list[str], exit_callbacks: int, *, collec
         _print_traceback(error, lines)
     _finish(outcome, exit_callbacks)
     sys.stdout, sys.stderr = original  # a program's own may need the globals that end now
-    _drop_main(collect=collect)
+    _drop_main(collect=shared is None)
     _flush(outcome, *original)
     return outcome
 

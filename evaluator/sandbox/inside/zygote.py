@@ -21,6 +21,7 @@ from evaluator.sandbox.inside import (
     colossalai,
     failures,
     forking,
+    header,
     leftovers,
     linux,
     new_processes,
@@ -118,7 +119,7 @@ def _prepare(settings: dict[str, Any]) -> None:
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
     rehearsal.rehearse()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
-    leftovers.is_plain(code)
+    leftovers.is_plain(code, header.Header(None, []))
     try:
         raise LookupError("warm")
     except LookupError as error:
