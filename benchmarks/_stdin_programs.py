@@ -1,4 +1,7 @@
-"""Fifteen small programs that read stdin, such as models write for programming tasks, each with a maker of inputs."""
+"""Fifteen small programs that read stdin, such as models write for programming tasks, each with a maker of inputs.
+
+And the header of imports that contest sets bring.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,18 @@ def _edges(rng: Random) -> str:
     pairs = [(rng.randint(1, 12), rng.randint(1, 12), rng.randint(1, 9)) for _ in range(24)]
     return "12 24\n" + "".join(f"{a} {b} {weight}\n" for a, b, weight in pairs)
 
+
+_IMPORTED = (
+    "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json"
+).split()
+
+HEADER = "".join(
+    [
+        *(f"from {name} import *\n" for name in [*_IMPORTED, "builtins", "typing"]),
+        *(f"import {name}\n" for name in _IMPORTED),
+        "sys.setrecursionlimit(6 * 10**5)\n",
+    ]
+)
 
 STDIN_PROGRAMS = (
     StdinProgram(

@@ -8,8 +8,9 @@ from itertools import count, islice
 from random import Random
 
 import _warm
+import msgspec
 from _functions import FUNCTIONS, Function
-from _stdin_programs import STDIN_PROGRAMS, StdinProgram
+from _stdin_programs import HEADER, STDIN_PROGRAMS, StdinProgram
 
 from evaluator import Rollout, Task
 from evaluator.model import Kind, Mode, TestCase
@@ -30,6 +31,11 @@ def call_tasks(tests: int) -> list[Task]:
 def stdin_tasks(tests: int) -> list[Task]:
     """A task for each program, with that many test cases."""
     return [_stdin_task(program, tests) for program in STDIN_PROGRAMS]
+
+
+def under_header(tasks: list[Task]) -> list[Task]:
+    """The same with the imports before every completion that graders of contest sets put there."""
+    return [msgspec.structs.replace(task, preamble=HEADER) for task in tasks]
 
 
 def completions(tasks: list[Task], number: int) -> Iterator[Rollout]:

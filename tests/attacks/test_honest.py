@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import msgspec
 import pytest
 
 from evaluator import Grade, Kind, Mode, Rollout, Task, grade_all
 from tests.attacks.corpus import Honest, honest, tasks
 from tests.attacks.guards import GUARDS, Guard, fails_in_one_process
 from tests.attacks.naive_habits import HABITS
+from tests.sandbox.headers import HEADER
 
 PROGRAMS = honest()
 EVERY_TASK: dict[str, Task] = tasks()
+STDIN_TASKS = [task for task in EVERY_TASK.values() if task.mode is Mode.STDIN]
+STDIN_PROGRAMS = [program for program in PROGRAMS if EVERY_TASK[program.task].mode is Mode.STDIN]
 
 # The plainest answers there are: a guard that fails these would show nothing.
 _PLAIN = [
@@ -75,15 +79,24 @@ def grades_of_fresh_processes() -> dict[str, Grade]:
     return {grade.sample_id: grade for grade in grade_all(EVERY_TASK, _rollouts(), workers=2, isolation="test")}
 
 
+@pytest.fixture(scope="module")
+def grades_under_a_header() -> dict[str, Grade]:
+    """The same with imports before each completion, as graders of contest sets put them there."""
+    under = [msgspec.structs.replace(task, preamble=HEADER) for task in STDIN_TASKS]
+    rollouts = [rollout for rollout in _rollouts() if EVERY_TASK[rollout.task_id] in STDIN_TASKS]
+    return {grade.sample_id: grade for grade in grade_all(under, rollouts, workers=2)}
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_it_earns_its_reward(grades: dict[str, Grade], program: Honest) -> None:
     assert _told(grades[program.name]) == _EARNED
 
 
-@pytest.mark.parametrize(
-    "program",
-    [program for program in PROGRAMS if EVERY_TASK[program.task].mode is Mode.STDIN],
-    ids=lambda program: program.name,
-)
+@pytest.mark.parametrize("program", STDIN_PROGRAMS, ids=lambda program: program.name)
+def test_it_earns_its_reward_under_a_header(grades_under_a_header: dict[str, Grade], program: Honest) -> None:
+    assert _told(grades_under_a_header[program.name]) == _EARNED
+
+
+@pytest.mark.parametrize("program", STDIN_PROGRAMS, ids=lambda program: program.name)
 def test_it_earns_its_reward_in_fresh_processes(grades_of_fresh_processes: dict[str, Grade], program: Honest) -> None:
     assert _told(grades_of_fresh_processes[program.name]) == _EARNED
