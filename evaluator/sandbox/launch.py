@@ -112,6 +112,13 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
 }
 
+# Of the machine's own /proc. The whole of /proc/self would show the machine's network by `net` and `task`, its mounts
+# by `mountinfo`.
+_RECORDS = [
+    *(f"/proc/{name}" for name in ("cpuinfo", "meminfo")),
+    *(f"/proc/self/{name}" for name in "cmdline comm environ fd limits maps stat statm status".split()),
+]
+
 # bubblewrap ends with the thread that started it; this one lives as long as this process.
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rollscope-starter")
 
@@ -228,7 +235,7 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
     outside = outside_of(interpreter)
     folder = own_folder.make(user, map(Path, outside.links))
     home = str(folder / own_folder.HOME)
-    readable = [*outside.readable, str(folder / own_folder.PACKAGES), "/proc/self"]
+    readable = [*outside.readable, str(folder / own_folder.PACKAGES), *_RECORDS]
     rules = [*((path, READ) for path in readable), *_devices(), (home, EVERYTHING)]
     settings = {
         "namespaces": False,

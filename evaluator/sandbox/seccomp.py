@@ -2,13 +2,18 @@
 
 What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
 whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
-for `socketpair`, which asyncio needs and which reaches nobody else. Limits and priorities reach the process itself
-alone; signals neither its process group nor the namespace's first process, which are the harness's. What a template
-forked (see `inside/template.py`) may send them to itself alone, so that a template which dies was not killed by it.
+for `socketpair`, which asyncio needs and which reaches nobody else. Limits reach the process itself alone; signals,
+priorities and CPUs neither its process group nor the namespace's first process, which are the harness's. What a
+template forked (see `inside/template.py`) may do these to itself alone, so that it can neither kill the template nor
+slow it down.
 
 Without namespaces of its own a process meets those of its user, and Landlock does not cover all that can be done to
-files. So there it may send signals to itself alone, can't watch or truncate by path, and what would change a file's
-rights or times does nothing.
+files. So there signals, priorities and CPUs are for itself alone too, it can't watch or truncate by path, and what
+would change a file's rights or times does nothing.
+
+Calls that only read a number of another process (`getpgid`, `getsid`, `getpriority`, `sched_get*`, the CPU clock of
+`clock_gettime`) are allowed: the C library makes them with the numbers of threads, which no filter can know. What takes
+a process's number and is neither on the list nor checked below is refused for every number.
 
 The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
 laid, so a short path costs less at each fork than a long list would.
@@ -52,20 +57,20 @@ _ALLOWED = """
     gettimeofday 96 169; time 201 -; times 100 153; timer_create 222 107; timer_settime 223 110;
     timer_gettime 224 108; timer_getoverrun 225 109; timer_delete 226 111; timerfd_create 283 85;
     timerfd_settime 286 86; timerfd_gettime 287 87; futex 202 98; futex_waitv 449 449;
-    set_robust_list 273 99; get_robust_list 274 100; set_tid_address 218 96; gettid 186 178;
+    set_robust_list 273 99; set_tid_address 218 96; gettid 186 178;
     rseq 334 293; arch_prctl 158 -; poll 7 -; ppoll 271 73; select 23 -; pselect6 270 72;
     epoll_create 213 -; epoll_create1 291 20; epoll_ctl 233 21; epoll_wait 232 -; epoll_pwait 281 22;
     epoll_pwait2 441 441; eventfd 284 -; eventfd2 290 19; sched_yield 24 124; sched_getaffinity 204 123;
-    sched_setaffinity 203 122; sched_getparam 143 121; sched_getscheduler 145 120;
+    sched_getparam 143 121; sched_getscheduler 145 120;
     sched_get_priority_max 146 125; sched_get_priority_min 147 126; sched_rr_get_interval 148 127;
     getpriority 140 141; getcpu 309 168; getpid 39 172; getppid 110 173;
     getuid 102 174; geteuid 107 175; getgid 104 176; getegid 108 177; getresuid 118 148;
     getresgid 120 150; getgroups 115 158; getpgid 121 155; getpgrp 111 -; getsid 124 156;
     setsid 112 157; setpgid 109 154; getrlimit 97 163; setrlimit 160 164;
-    getrusage 98 165; sysinfo 99 179; uname 63 160; getrandom 318 278; prctl 157 167; capget 125 90;
+    getrusage 98 165; sysinfo 99 179; uname 63 160; getrandom 318 278; capget 125 90;
     exit 60 93; exit_group 231 94; wait4 61 260; waitid 247 95; sendto 44 206; recvfrom 45 207;
     recvmsg 47 212; recvmmsg 299 243; shutdown 48 210;
-    getsockname 51 204; getpeername 52 205; getsockopt 55 209; setsockopt 54 208; socketpair 53 199
+    getsockname 51 204; getpeername 52 205; socketpair 53 199
 """
 _PASSING = """
     sendmsg 46 211; sendmmsg 307 269
@@ -109,25 +114,46 @@ _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE_THREAD = 0x00010000
 
 _ANY = 0xFFFFFFFF
-_A_PROCESS = ((2, 0x7FFFFFFF),)
-_ITSELF = ((0, 0),)
-# Name, number on x86_64, number on aarch64, which argument, and the values that are allowed: (first, last) ascending.
-_WITH_ARGUMENT = (
-    ("kill", 62, 129, 0, _A_PROCESS),
-    ("tkill", 200, 130, 0, _A_PROCESS),
-    ("tgkill", 234, 131, 0, _A_PROCESS),
-    ("rt_sigqueueinfo", 129, 138, 0, _A_PROCESS),
-    ("rt_tgsigqueueinfo", 297, 240, 0, _A_PROCESS),
-    ("prlimit64", 302, 261, 0, _ITSELF),
-    ("setpriority", 141, 140, 0, _ITSELF),  # PRIO_PROCESS
-    # Without F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel sends signals to others.
-    ("fcntl", 72, 25, 1, ((0, 7), (9, 9), (11, 14), (16, _ANY))),
-    # Without TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP.
-    ("ioctl", 16, 29, 1, ((0, 0x5411), (0x5413, 0x541B), (0x541D, 0x8900), (0x8903, _ANY))),
+_Ranges = tuple[tuple[int, int], ...]
+"""Of an argument's lower half: (first, last) ascending; single values may come in any order."""
+_Row = tuple[str, int, int, tuple[tuple[int, _Ranges], ...]]
+"""Name, number on x86_64, number on aarch64; which argument has to lie where, for each that is looked at."""
+
+_A_PROCESS: _Ranges = ((2, 0x7FFFFFFF),)
+_ITSELF: _Ranges = ((0, 0),)
+_ITS_NUMBER: _Ranges = ((OWN_NUMBER, OWN_NUMBER),)
+_PRIO_PROCESS: _Ranges = ((0, 0),)
+_PR_SCHED_CORE = 62  # with it one process decides beside whom another may run
+_SIGNALS = (
+    ("kill", 62, 129),
+    ("tkill", 200, 130),
+    ("tgkill", 234, 131),
+    ("rt_sigqueueinfo", 129, 138),
+    ("rt_tgsigqueueinfo", 297, 240),
 )
-_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
-_WITHOUT_NAMESPACES = (("sched_setaffinity", 203, 122, 0, _ITSELF),)
-_ENDS_WITH_ITS_PARENT = (("prctl", 157, 167, 0, ((2, _ANY),)),)  # without PR_SET_PDEATHSIG
+_WITH_ARGUMENTS: tuple[_Row, ...] = (
+    *((*call, ((0, _A_PROCESS),)) for call in _SIGNALS),
+    ("setpriority", 141, 140, ((0, _PRIO_PROCESS), (1, _ITSELF + _A_PROCESS))),
+    ("sched_setaffinity", 203, 122, ((0, _ITSELF + _A_PROCESS),)),
+    ("prlimit64", 302, 261, ((0, _ITSELF),)),
+    ("get_robust_list", 274, 100, ((0, _ITSELF),)),
+    ("prctl", 157, 167, ((0, ((0, _PR_SCHED_CORE - 1), (_PR_SCHED_CORE + 1, _ANY))),)),
+    # Without F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel sends signals to others.
+    ("fcntl", 72, 25, ((1, ((0, 7), (9, 9), (11, 14), (16, _ANY))),)),
+    # Without SO_PEERPIDFD and SO_PASSPIDFD, which give a handle of the process at the other end.
+    ("getsockopt", 55, 209, ((2, ((0, 76), (78, _ANY))),)),
+    ("setsockopt", 54, 208, ((2, ((0, 75), (77, _ANY))),)),
+    # Without TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP.
+    ("ioctl", 16, 29, ((1, ((0, 0x5411), (0x5413, 0x541B), (0x541D, 0x8900), (0x8903, _ANY))),)),
+)
+_ALONE: tuple[_Row, ...] = (
+    *((*call, ((0, _ITS_NUMBER),)) for call in _SIGNALS),
+    ("setpriority", 141, 140, ((0, _PRIO_PROCESS), (1, _ITSELF + _ITS_NUMBER))),
+    ("sched_setaffinity", 203, 122, ((0, _ITSELF + _ITS_NUMBER),)),
+    # Without PR_SET_PDEATHSIG too: it ends with who forked it.
+    ("prctl", 157, 167, ((0, ((2, _PR_SCHED_CORE - 1), (_PR_SCHED_CORE + 1, _ANY))),)),
+)
+"""For a process that runs a completion among others of its user."""
 
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
@@ -141,7 +167,6 @@ def _refuse(error: int) -> int:
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
-_Row = tuple[str, int, int, int, Sequence[tuple[int, int]]]
 _Instruction = tuple[int, int, int, int]
 """BPF: operation, jump if true, jump if false, constant."""
 
@@ -159,12 +184,6 @@ _ALLOWED_LEAF: _Leaf = ((_RETURN, 0, 0, _ALLOW),)
 _REFUSED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(errno.EPERM)),)
 _TOLD = (_RETURN, 0, 0, _TELL)
 _NO_SUCH_CALL: _Leaf = ((_RETURN, 0, 0, _refuse(errno.ENOSYS)),)
-_TO_ITSELF: _Leaf = (
-    (_LOAD, 0, 0, _ARGUMENTS),
-    (_JUMP_EQUAL, 0, 1, OWN_NUMBER),
-    *_ALLOWED_LEAF,
-    *_REFUSED_LEAF,
-)
 _THREAD_ASKED: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
     (_JUMP_BITS, 0, 1, CLONE_THREAD),
@@ -187,27 +206,31 @@ _THREAD_ALONE: _Leaf = (
 )
 
 
-def _where_argument(place: int, ranges: Sequence[tuple[int, int]]) -> _Leaf:
-    """Allows the call where the argument's lower half lies in one of the ranges."""
+def _where(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
+    """Allows the call where the lower half of each of these arguments lies in one of its ranges."""
+    if not conditions:
+        return _ALLOWED_LEAF
+    (place, ranges), *others = conditions
+    then = _where(others)
     leaf = [(_LOAD, 0, 0, _ARGUMENTS + 8 * place)]
     for first, last in ranges:
+        if first == last:
+            leaf += [(_JUMP_EQUAL, 0, len(then), first), *then]
+            continue
         if last != _ANY:
-            leaf.append((_JUMP_AT_LEAST, 3, 0, last + 1))
-        leaf += [(_JUMP_AT_LEAST, 0, 1, first), *_ALLOWED_LEAF, *_REFUSED_LEAF]
+            leaf.append((_JUMP_AT_LEAST, len(then) + 2, 0, last + 1))
+        leaf += [(_JUMP_AT_LEAST, 0, len(then), first), *then, *_REFUSED_LEAF]
     return (*leaf, *_REFUSED_LEAF)
 
 
 def _checked_leaves(rows: Iterable[_Row], machine: str) -> dict[int, _Leaf]:
-    return {
-        x86_64 if machine == "x86_64" else aarch64: _where_argument(place, ranges)
-        for _, x86_64, aarch64, place, ranges in rows
-    }
+    return {x86_64 if machine == "x86_64" else aarch64: _where(conditions) for _, x86_64, aarch64, conditions in rows}
 
 
 def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
     """What decides on each call by its number; all others are refused."""
     leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
-    leaves |= _checked_leaves(_WITH_ARGUMENT, machine)
+    leaves |= _checked_leaves(_WITH_ARGUMENTS, machine)
     if processes:
         leaves |= dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _ALLOWED_LEAF)
     leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
@@ -217,16 +240,8 @@ def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
 
 def _leaves_without_namespaces(machine: str) -> dict[int, _Leaf]:
     """What is decided otherwise where a process has no namespaces of its own."""
-    leaves = _checked_leaves(_WITHOUT_NAMESPACES, machine)
-    leaves |= dict.fromkeys(_numbers(_PRETENDED, machine), _PRETENDED_LEAF)
+    leaves = dict.fromkeys(_numbers(_PRETENDED, machine), _PRETENDED_LEAF)
     return leaves | dict.fromkeys(_numbers(_FAR_REACHING, machine), _REFUSED_LEAF)
-
-
-def _alone(machine: str) -> dict[int, _Leaf]:
-    """For a process that runs a completion: signals to itself alone, and it ends with who forked it."""
-    rows = [row for row in _WITH_ARGUMENT if row[0] in _SIGNALS]
-    signals = {x86_64 if machine == "x86_64" else aarch64: _TO_ITSELF for _, x86_64, aarch64, *_ in rows}
-    return signals | _checked_leaves(_ENDS_WITH_ITS_PARENT, machine)
 
 
 def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
@@ -277,7 +292,7 @@ def bpf_without_namespaces(machine: str = platform.machine(), *, telling: bool =
 
     Raises `KeyError` as `bpf_program` does.
     """
-    leaves = _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _alone(machine)
+    leaves = _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _checked_leaves(_ALONE, machine)
     leaves = _telling(leaves, machine) if telling else leaves
     if asking:
         leaves |= {CLONE[machine]: (_TOLD,)}
@@ -298,11 +313,11 @@ def bpf_of_template_without_namespaces(
 
 @cache
 def bpf_of_fork(machine: str = platform.machine()) -> bytes:
-    """For what a template forked, to be laid over the template's: no new processes, and signals to itself alone.
+    """For what a template forked, to be laid over the template's: no new processes, and it reaches itself alone.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    return _program(machine, _runs(_no_processes(machine) | _alone(machine), _ALLOWED_LEAF))
+    return _program(machine, _runs(_no_processes(machine) | _checked_leaves(_ALONE, machine), _ALLOWED_LEAF))
 
 
 @cache

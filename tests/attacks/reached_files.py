@@ -107,6 +107,22 @@ with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as made: made.bind((0,
     ),
 ]
 
+_TRAFFIC = """
+with contextlib.suppress(OSError), socket.socket(type=socket.SOCK_DGRAM) as made:
+    made.sendto(b'1', ('127.0.0.1', 9))  # so that there has been some where these are shown
+counted = [line.split() for line in open({path!r}) if line.startswith('Ip:')]
+assert dict(zip(*counted))['InReceives'] != '0'
+"""
+_NETWORK_TABLES = [
+    reaching(
+        f"traffic-by-{name.replace('/', '-')}",
+        "network tables",
+        "contextlib, socket",
+        _TRAFFIC.format(path=f"/proc/{name}/snmp"),
+    )
+    for name in ("net", "self/net", "thread-self/net")
+]
+
 _FILES = [
     reaching("passwords", "files of the machine", "os", "assert 'root' in open('/etc/passwd').read()"),
     reaching("settings-of-the-machine", "files of the machine", "os", "assert len(os.listdir('/etc')) > 20"),
@@ -210,4 +226,4 @@ assert {*os.listdir('/dev')} - {*harmless.split()}
     ),
 ]
 
-ATTACKS: list[Attack] = [*_INTERNET, *_LOCAL, *_FILES, *_PATHS, *_WRITING, *_DEVICES]
+ATTACKS: list[Attack] = [*_INTERNET, *_LOCAL, *_NETWORK_TABLES, *_FILES, *_PATHS, *_WRITING, *_DEVICES]

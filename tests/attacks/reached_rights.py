@@ -89,6 +89,28 @@ os.close(writes)
     ),
 ]
 
+# Each is set to what it is: that takes the right to change it.
+_PACE = [
+    reaching(
+        "priority-of-the-parent",
+        "pace of others",
+        "os",
+        "parent = os.getppid() or 1\nos.setpriority(os.PRIO_PROCESS, parent, os.getpriority(os.PRIO_PROCESS, parent))",
+    ),
+    reaching(
+        "priority-of-its-group",
+        "pace of others",
+        "os",
+        "os.setpriority(os.PRIO_PGRP, 0, os.getpriority(os.PRIO_PGRP, 0))",
+    ),
+    reaching(
+        "processors-of-the-parent",
+        "pace of others",
+        "os",
+        "parent = os.getppid() or 1\nos.sched_setaffinity(parent, os.sched_getaffinity(parent))",
+    ),
+]
+
 _DESCRIPTORS = [
     calling(
         "descriptor-of-the-parent",
@@ -278,6 +300,7 @@ assert ctypes.CFUNCTYPE(ctypes.c_int)(start)() == os.getpid()
 ATTACKS: list[Attack] = [
     *_PROCESSES,
     *_SIGNALS,
+    *_PACE,
     *_DESCRIPTORS,
     *_NAMESPACES,
     *_RIGHTS,

@@ -17,9 +17,10 @@ from evaluator.commands.failure import Exit
 from tests.sandbox.refusing import command
 
 ROWS = {
-    "files", "network", "processes", "process tree", "names", "signals", "ptrace and /proc", "shared memory",
-    "privileges", "system calls", "environment", "descriptors", "nothing stays", "address space", "memory",
-    "hidden memory", "waits for a CPU", "CPU time", "wall time", "output", "open files", "threads", "files written",
+    "files", "network", "processes", "process tree", "names", "signals", "priorities", "network tables",
+    "ptrace and /proc", "shared memory", "privileges", "system calls", "environment", "descriptors", "nothing stays",
+    "address space", "memory", "hidden memory", "waits for a CPU", "CPU time", "wall time", "output", "open files",
+    "threads", "files written",
 }  # fmt: skip
 BORDER = {"files", "network", "process tree"}
 

@@ -102,6 +102,9 @@ def rest(found: dict[str, Any]) -> list[Layer]:
     strangers = sorted(set(found["environment"]) - _KNOWN_ENVIRONMENT)
     privileged = any(int(each, 16) for each in found["capabilities"]) or found["root"][0]
     reached = [name for name in ("signal", "everybody") if found[name][0]]
+    slowed = [name for name in ("priority", "CPUs") if found[name][0]]
+    namespace, tables = found["tables"]
+    shown = tables if namespace == str(Path("/proc/self/ns/net").readlink()) else []
     traced = [name for name in ("trace", "memory", "environ", "own record") if found[name][0]]
     return [
         _layer("names", not found["name"][0], "no resolver can be reached", found["name"][1]),
@@ -110,6 +113,18 @@ def rest(found: dict[str, Any]) -> list[Layer]:
             not reached,
             "seccomp; pid namespace or Landlock",
             f"to a process outside: {found['signal'][1]}; to all: {found['everybody'][1]}",
+        ),
+        _layer(
+            "priorities",
+            not slowed,
+            "seccomp",
+            f"of what forked it: {found['priority'][1]}; its CPUs: {found['CPUs'][1]}",
+        ),
+        _layer(
+            "network tables",
+            not shown,
+            "network namespace or Landlock",
+            f"of this machine's it reads {shown or 'none'}",
         ),
         _layer(
             "ptrace and /proc",

@@ -1,0 +1,131 @@
+"""What a completion can do to other processes, and see of the machine's network: nothing. To itself: what is usual."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from evaluator.sandbox import Sandbox, Status, Way
+from tests.sandbox.conftest import Run
+
+NUMBER = 0 if os.uname().machine == "x86_64" else 1
+# Each call with the numbers of a process, by its numbers on x86_64 and aarch64.
+CALLS = {
+    "kill": ((62, 129), "parent, 0"),
+    "tkill": ((200, 130), "parent, 0"),
+    "tgkill": ((234, 131), "parent, parent, 0"),
+    "rt_sigqueueinfo": ((129, 138), "parent, 0, room"),
+    "rt_tgsigqueueinfo": ((297, 240), "parent, parent, 0, room"),
+    "setpriority": ((141, 140), "0, parent, 19"),
+    "setpriority of a group": ((141, 140), "1, 0, 19"),
+    "setpriority of a user": ((141, 140), "2, 0, 19"),
+    "sched_setaffinity": ((203, 122), "parent, 8, cpus"),
+    "sched_setparam": ((142, 118), "parent, room"),
+    "sched_setscheduler": ((144, 119), "parent, 0, room"),
+    "sched_setattr": ((314, 274), "parent, room, 0"),
+    "ioprio_set": ((251, 30), "1, parent, 3 << 13"),
+    "prlimit64": ((302, 261), "parent, 7, None, room"),
+    "prctl of core scheduling": ((157, 167), "62, 1, parent, 1, None"),
+    "get_robust_list": ((274, 100), "parent, room, room"),
+    "process_vm_readv": ((310, 270), "parent, room, 0, room, 0, 0"),
+    "process_vm_writev": ((311, 271), "parent, room, 0, room, 0, 0"),
+    "ptrace": ((101, 117), "16, parent, 0, 0"),
+    "kcmp": ((312, 272), "parent, parent, 0, 0, 0"),
+    "perf_event_open": ((298, 241), "room, parent, -1, -1, 0"),
+    "move_pages": ((279, 239), "parent, 0, None, None, None, 0"),
+    "migrate_pages": ((256, 238), "parent, 1, room, room"),
+    "pidfd_open": ((434, 434), "parent, 0"),
+    "pidfd_send_signal": ((424, 424), "0, 0, None, 0"),
+    "pidfd_getfd": ((438, 438), "0, 0, 0"),
+    "process_madvise": ((440, 440), "0, room, 0, 0, 0"),
+    "process_mrelease": ((448, 448), "0, 0"),
+    "getsockopt of the process at the other end": ((55, 209), "3, 1, 77, room, size"),
+    "setsockopt of the process at the other end": ((54, 208), "3, 1, 76, cpus, 4"),
+}
+CALLING = """
+import ctypes, errno, os
+lib = ctypes.CDLL(None, use_errno=True)
+room = ctypes.create_string_buffer(4096)
+cpus = (ctypes.c_ulong * 1)(1)
+size = ctypes.byref(ctypes.c_int(4))
+parent = os.getppid() or 1  # the first of its namespace, where it has one
+def tried(number, *arguments):
+    given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return lib.syscall(ctypes.c_long(number), *given), errno.errorcode.get(ctypes.get_errno())
+"""
+REFUSED = (-1, "EPERM")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_call_reaches_another_process(call: Run, name: str) -> None:
+    numbers, arguments = CALLS[name]
+    (outcome,) = call(CALLING + f"def f(): return tried({numbers[NUMBER]}, {arguments})")
+    assert (outcome.status, outcome.value) == (Status.ANSWERED, REFUSED)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_nor_does_one_of_what_a_template_forked(program: Run, name: str) -> None:
+    numbers, arguments = CALLS[name]
+    (outcome,) = program(CALLING + f"print(tried({numbers[NUMBER]}, {arguments}))", reuse=False)
+    assert outcome.stdout.text() == f"{REFUSED}\n"
+
+
+def test_who_slows_down_what_started_it_slows_down_nobody(call: Run) -> None:
+    slowing = (
+        "import os\ndef f():\n    for which, who in ((0, os.getppid() or 1), (1, 0), (2, 0)):\n"
+        "        try: os.setpriority(which, who, 19)\n        except PermissionError: pass\n"
+    )
+    call(slowing)
+    (after,) = call("import os\ndef f(): return os.getpriority(0, 0)")
+    assert after.value == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+TO_ITSELF = """
+import ctypes, os, resource, signal, threading
+heard = []
+signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+os.kill(os.getpid(), signal.SIGUSR1)
+signal.raise_signal(signal.SIGUSR1)
+signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+one = threading.Thread(target=os.getpriority, args=(os.PRIO_PROCESS, 0))
+one.start()
+one.join()
+for number in (0, os.getpid()):
+    os.sched_setaffinity(number, os.sched_getaffinity(number))
+    os.setpriority(os.PRIO_PROCESS, number, 19)
+    os.getpgid(number), os.getsid(number), os.sched_getscheduler(number), os.sched_getparam(number)
+resource.prlimit(0, resource.RLIMIT_NOFILE)
+for record in ("status", "stat", "statm", "maps", "cmdline", "limits", "fd/0"):
+    open("/proc/self/" + record).close()
+for record in ("/proc/meminfo", "/proc/cpuinfo", "/dev/stdin", "/dev/fd/0"):
+    open(record).close()
+os.listdir("/proc/self/fd")
+print(len(heard), os.nice(1))
+"""
+
+
+def test_it_may_do_the_usual_to_itself(program: Run) -> None:
+    (outcome,) = program(TO_ITSELF, b"given")
+    assert outcome.stdout.text() == "3 19\n", outcome
+
+
+PLACES = ("/proc/net", "/proc/self/net", "/proc/thread-self/net", "/proc/self/task/{thread}/net", "/proc/{own}/net")
+NETWORK = """
+import contextlib, os, threading
+def f(places):
+    seen = set()
+    for place in places:
+        place = place.format(own=os.getpid(), thread=threading.get_native_id())
+        with contextlib.suppress(OSError):
+            seen.update(os.listdir(place + "/dev_snmp6"))
+        with contextlib.suppress(OSError):
+            seen.update(line.split(":")[0].strip() for line in open(place + "/dev").readlines()[2:])
+    return sorted(seen)
+"""
+
+
+def test_the_networks_of_the_machine_are_not_seen(sandbox: Sandbox, call: Run) -> None:
+    """Where it has a network of its own it may see that: a loopback, which leads nowhere."""
+    (outcome,) = call(NETWORK, [list(PLACES)])
+    assert outcome.value == (["lo"] if sandbox.settings.way is Way.NAMESPACES else [])
