@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from evaluator.engines.local import _WAITING_PER_WORKER, grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
+from evaluator.sandbox.bubblewrap import bubblewrap
 from tests.engines.processes import children, descendants, descriptors, kill, name_of, wait_until_none
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -270,13 +270,12 @@ print(json.dumps(grades))
 @pytest.mark.parametrize("killed", [1, 2])
 def test_a_worker_that_cannot_start_its_sandbox_leaves_the_work_to_the_other(killed: int) -> None:
     """bubblewrap is there no more when it is wanted again. Where no worker has a sandbox, that is said at once."""
-    bubblewrap = shutil.which("bwrap")
-    assert bubblewrap is not None
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # whoever runs it
-        copy = shutil.copy(bubblewrap, folder)
+        link = Path(folder, "bwrap")  # a copy would not find the libraries that the wheel puts beside it
+        link.symlink_to(bubblewrap())
         done = subprocess.run(
-            [sys.executable, "-c", STRANDED, copy, str(killed)],
+            [sys.executable, "-c", STRANDED, str(link), str(killed)],
             cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PATH": folder},
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
