@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -102,6 +103,7 @@ MKDIR = document.SETUP.splitlines()[1]
 
 @runs(document.SETUP, MKDIR)
 @runs(document.EXAMPLES)
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash, for which the document's steps are")
 def test_the_shell_steps_make_the_folders_and_the_examples(tmp_path: Path) -> None:
     shell(MKDIR + "\n" + document.EXAMPLES, tmp_path)
     tasks = list(load_tasks(tmp_path / "resources_servers/my_task/data/example.jsonl"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +39,7 @@ SHELLS = {
 }
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash, by which NeMo Gym starts its servers")
 @pytest.mark.parametrize("killed", ["launcher", "shell"])
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_server_ends_when_its_launcher_does(shell: str, killed: str) -> None:
