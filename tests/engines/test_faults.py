@@ -276,13 +276,14 @@ def test_a_worker_that_cannot_start_its_sandbox_leaves_the_work_to_the_other(kil
         link.symlink_to(bubblewrap())
         done = subprocess.run(
             [sys.executable, "-c", STRANDED, str(link), str(killed)],
-            cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"PATH": folder},
+            cwd=ROOT, capture_output=True, text=True, timeout=240, check=False, env=os.environ | {"PATH": folder},
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     grades = json.loads(done.stdout)
     assert len(grades) == 30
     failed = [grade for grade in grades if grade[1] != 1.0]
-    assert len(failed) == 0 if killed == 1 else len(failed) >= 20
+    # Those under way when the first one was heard of may all have been graded before the sandboxes were ended.
+    assert len(failed) == 0 if killed == 1 else len(failed) >= 30 - 2 * _WAITING_PER_WORKER
     assert all(verdict == "sandbox_error" and reward is None and "bwrap" in told for verdict, reward, told in failed)
 
 
