@@ -26,6 +26,14 @@ app = typer.Typer(
 )
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
+PreambleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preamble",
+        metavar="none|lcb|FILE",
+        help="Code before every completion: none, LiveCodeBench's imports, or a Python file. [default: the task's]",
+    ),
+]
 
 
 @app.command()
@@ -55,6 +63,7 @@ def grade(
             help="NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]",
         ),
     ] = None,
+    preamble: PreambleOption = None,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Skip a completion's tests after its first failure.")
     ] = False,
@@ -100,6 +109,7 @@ def grade(
         memory=memory,
         checker=checker,
         grader=grader,
+        preamble=preamble,
         fail_fast=fail_fast,
         resume=resume,
         only=only,
@@ -182,13 +192,14 @@ def check(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Tasks.")],
     *,
     format_: Annotated[str | None, typer.Option("--format", help="Read it as this format.")] = None,
+    preamble: PreambleOption = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
     json: JsonFlag = False,
 ) -> int:
     """Look at a dataset's tests, and grade its own references; exit status 1 when something is odd."""
     from evaluator.commands import checking
 
-    return checking.check(dataset, format_name=format_, workers=workers, as_json=json)
+    return checking.check(dataset, format_name=format_, preamble=preamble, workers=workers, as_json=json)
 
 
 @app.command()

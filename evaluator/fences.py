@@ -1,9 +1,9 @@
 """Finds the fenced code blocks of a chat answer, as models write them.
 
 CommonMark's rules, loosened where models break them: an opening fence may follow text on its line, a
-closing one may stand at the end of a line of code or be missing, and a tagged fence inside an open block
-starts a new one. Closing fences may be indented at most three more than the opening one, so fences in a
-docstring stay code. One pass, linear in the text.
+closing one may stand at the end of a line of code, have a comment after it or be missing, and a tagged
+fence inside an open block starts a new one. Closing fences may be indented at most three more than the
+opening one, so fences in a docstring stay code. One pass, linear in the text.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _FOREIGN_TAGS = frozenset((
 # fmt: on
 _LIST_MARKER = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _WORD = re.compile(r"[\w+#.{}:=/-]+")
+_OPENING_INFO = re.compile(r"\.?\w|\{")
+"""How what names a language begins: `python`, `{.python}`."""
 _MARKERS = ("```", "~~~")
 _MOST_FENCES = 10_000
 _MOST_FENCES_TO_LOOSEN = 2000
@@ -77,13 +79,18 @@ class _Fence(NamedTuple):
         """Whether the block begins and ends on this line."""
         return self.char in self.info
 
+    @property
+    def bare(self) -> bool:
+        """Whether nothing follows it that could open a block: a comment (```` ```  # 0 ````) or a tag could not."""
+        return not self.info or (self.leads and not self.inline and not _OPENING_INFO.match(self.info))
+
     def opens(self) -> bool:
         if self.inline:
             return False
         return self.leads or (self.char == "`" and (not self.info or self.tag in _PYTHON_TAGS))
 
     def closes(self, opening: _Fence) -> bool:
-        return not self.info and self.char == opening.char and self.marks >= opening.marks
+        return self.bare and self.char == opening.char and self.marks >= opening.marks
 
     def starts_anew(self, opening: _Fence) -> bool:
         """Whether this is the opening fence of another block, so that the open one lacks its end."""
@@ -98,10 +105,10 @@ def has_fence(text: str) -> bool:
 
 
 def before_bare_fence(text: str) -> str:
-    """What stands before the first fence, if that has no tag: it may be a closing one whose block the prompt
-    opened. "" where the first fence has a tag or there is none."""
+    """What stands before the first fence, if that names no language: it may be a closing one whose block the prompt
+    opened. "" where the first fence names one or there is none."""
     first = next(_fences(text, 1), None)
-    return text[: first.start] if first and first.leads and not first.info else ""
+    return text[: first.start] if first and first.leads and first.bare else ""
 
 
 def fenced_blocks(text: str, first_line: int = 1) -> list[Block]:

@@ -84,6 +84,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     checker: str | None = None
     """The checker asked for; None where each task says."""
     grader: str | None = None
+    preamble: str | None = None
+    """The code put before every completion in place of the tasks' own; None where each task says."""
     limits: Limits = msgspec.field(default_factory=Limits)
     sandbox: str = "strict"
     isolation: str = "completion"

@@ -54,7 +54,7 @@ _FIRST_PART_SECONDS: Final = 1.0
 _TASK_BATCH_BYTES: Final = 16 << 20
 
 _MUST_AGREE: Final = (
-    "dataset_hash", "checker", "grader", "limits", "sandbox", "unverified", "fail_fast", "interpreter",
+    "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "fail_fast", "interpreter",
 )  # fmt: skip
 """What the grades of one run have in common; a resumed run must not mix them."""
 _ASKED_ANEW: Final = (
@@ -93,7 +93,7 @@ class RunWriter:
         """A writer of a new run, or with `resume` of one that is there and was graded in the same way.
 
         Raises `RunError` when the directory is not empty and not to be resumed, when its run was graded
-        otherwise (dataset, checker, grader, limits, sandbox, interpreter), or when another process writes it.
+        otherwise (dataset, checker, grader, preamble, limits, sandbox, interpreter), or when another process writes it.
         """
         run = Path(path)
         earlier = _earlier_manifest(run, resume=resume)
@@ -354,6 +354,8 @@ def _differing_limits(before: Limits, now: Limits) -> str:
 def _shown(name: str, value: object) -> str:
     if value is None:
         return "Rollscope's own" if name == "interpreter" else "the task's own"
+    if name == "preamble":
+        return f"one of {len(str(value).splitlines())} lines"
     return str(value)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal, cast
 
+from evaluator.asserted import entry_point_of
 from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, limits_from
 
 _GREATEST_WEIGHT = 1e15
@@ -24,6 +25,9 @@ def task_from_row(row: Mapping[str, JsonValue]) -> Task:
     in_outs = _decoded_in_outs(row.get("in_outs"))
     mode = _mode(row, in_outs)
     entry_point = _optional_text(row, "entry_point") or _optional_text(in_outs, "fn_name")
+    test, preamble = _optional_text(row, "test"), _optional_text(row, "preamble") or ""
+    if mode is Mode.ASSERT and entry_point is None and test:
+        entry_point = entry_point_of(test, preamble)
     if mode in (Mode.CALL, Mode.ASSERT) and entry_point is None:
         raise RecordError(f"entry_point is missing: a task of mode {mode} names the function to call")
     limits = row.get("limits")
@@ -39,8 +43,8 @@ def task_from_row(row: Mapping[str, JsonValue]) -> Task:
         prompt=_optional_text(row, "prompt") or "",
         entry_point=None if mode is Mode.STDIN else entry_point,
         cases=cases,
-        test=_optional_text(row, "test"),
-        preamble=_optional_text(row, "preamble") or "",
+        test=test,
+        preamble=preamble,
         reference=_optional_text(row, "reference"),
         checker=_optional_text(row, "checker"),
         answer=row.get("answer"),

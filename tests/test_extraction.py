@@ -118,6 +118,18 @@ def test_the_preamble_is_not_put_into_the_code():
         f"{fenced(CODE)}<think>\n{fenced(OTHER)}",
         f"<think>almost\n{fenced(CODE)}",
         f"{CODE}```\n\nThis adds one.\n\n{fenced(USAGE)}",
+        f"Adds one:\n```python\n{CODE}```  # 0\n\n`f(0)` is 1.\n",
+        f"```python\n{CODE}```  # 0",
+        f"```\n{CODE}``` <!-- end of answer -->\nDone.",
+        f"<answer>\n```python\n{CODE}```</answer>",
+        f"~~~python\n{CODE}~~~ # 1 -> 2\nDone.",
+        "- Adds one:\n  ```python\n  def f(x):\n      return x + 1\n  ```  # 0\n",
+        f"{CODE}```  # 0\nThis adds one.\n",
+        f"```python\n{OTHER}```  # 0\nBetter:\n```python title=b.py\n{CODE}```  # 1\n",
+        f"```python\n{OTHER}```  # 0\n```# second\n{CODE}```\n",
+        f"```python  # the answer\n{CODE}```\n",
+        f"```# the answer\n{CODE}```\n",
+        f"```python\n{OTHER}Now better:\n```{{.python}}\n{CODE}```\n",
     ],
 )
 def test_the_last_block_that_defines_the_function_is_taken(completion):

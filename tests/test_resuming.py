@@ -32,10 +32,11 @@ OPTIONS = [
     "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
     "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable, "--unverified", "unknown",
+    "--preamble", "lcb",
 ]  # fmt: skip
 ASKED = (
     "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
-    "sandbox", "interpreter", "unverified",
+    "sandbox", "interpreter", "unverified", "preamble",
 )  # fmt: skip
 
 

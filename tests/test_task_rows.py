@@ -35,6 +35,37 @@ def test_a_row_with_test_code_is_an_assert_task():
     assert (task.mode, task.cases) == (Mode.ASSERT, ())
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert add(2, 3) == 5",
+        "def check(candidate):\n    assert add(2, 3) == 5\n    assert 5 == add(3, 2), 'turned'\n",
+        "assert sorted([add(1, 1), abs(add(-1, 0))], key=int) == [1, 2]",
+        "from math import isclose\nassert isclose(add(0.1, 0.2), 0.3)",
+        "def near(a, b): return abs(a - b) < 1\ndef test_add():\n    assert near(add(1, 1), 2)",
+        "assert all(f(add(n, 1)) for n, f in [(1, str)])",
+    ],
+)
+def test_the_entry_point_is_the_one_function_that_the_asserts_call(test):
+    task = Task.from_row(row(test=test))
+    assert (task.mode, task.entry_point) == (Mode.ASSERT, "add")
+    assert Task.from_row(row(test=test, entry_point="other")).entry_point == "other"
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("assert add(2, 3) == sub(8, 3)", "entry_point is missing, and the asserts call add, sub: name the function"),
+        ("def check(candidate):\n    assert candidate(2, 3) == 5", "entry_point is missing: a task of mode assert"),
+        ("assert len([1]) == 1", "entry_point is missing: a task of mode assert"),
+        ("assert add(2, 3) ==", "entry_point is missing: a task of mode assert"),
+    ],
+)
+def test_an_entry_point_that_the_asserts_do_not_tell_has_to_be_named(test, told):
+    with pytest.raises(RecordError, match=re.escape(told)):
+        Task.from_row(row(test=test))
+
+
 def test_a_task_without_test_cases_loads():
     assert Task.from_row(row(prompt="Say hello.")).cases == ()
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evaluator.api import grade_all
 from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.preamble_option import preamble_text, put_before
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.graders import waits
@@ -25,10 +26,12 @@ class Finding(NamedTuple):
     what: str
 
 
-def check(dataset: Path, *, format_name: str | None, workers: int | None, as_json: bool) -> int:
+def check(dataset: Path, *, format_name: str | None, preamble: str | None, workers: int | None, as_json: bool) -> int:
     """Print the findings; exit status 1 where there are any."""
     problems: list[Problem] = []
+    before = preamble_text(preamble)
     tasks = list(load_tasks(dataset, format_name, on_problem=problems.append))
+    put_before(tasks, before)
     if not tasks:
         raise CommandError(f"{dataset}: no task can be read (see rollscope formats {dataset} --check)")
     found = [Finding(task.task_id, task.line, what) for task in tasks for what in look_at(task)]

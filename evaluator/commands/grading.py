@@ -22,6 +22,7 @@ import evaluator
 from evaluator.checkers import get_checker
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
+from evaluator.commands.preamble_option import preamble_text, put_before
 from evaluator.commands.progress import meter
 from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
 from evaluator.commands.summary import Summary, print_summary, summarise
@@ -76,6 +77,8 @@ class Request:
     sandbox: Strictness = "strict"
     python: str | None = None
     unverified: Unverified = "keep"
+    preamble: str | None = None
+    """`none`, `lcb` or a file; once it has been read, the code itself."""
 
 
 def default_out(rollouts: Path) -> Path:
@@ -129,7 +132,7 @@ def summarise_written(out: Path, done: Done) -> Summary:
 
 def grade_quietly(request: Request) -> Done:
     """Grade into the run, with progress on stderr and nothing on stdout."""
-    request = replace(request, grader=grader_text(request.grader))
+    request = replace(request, grader=grader_text(request.grader), preamble=preamble_text(request.preamble))
     if (request.resume or request.only) and is_run(request.out):
         request = _as_before(request)
     problems = _Problems()
@@ -138,6 +141,7 @@ def grade_quietly(request: Request) -> Done:
     tell_failures(request.rollouts, request.format)
     dataset = _dataset(request, field_map, problems)
     tasks = dataset.tasks
+    put_before(tasks, request.preamble)
     rollouts = load_rollouts(request.rollouts, _rollouts_format(request), field_map=field_map, on_problem=problems)
     rollouts = dataset.named(require_rows(rollouts, request.rollouts))
     again = _chosen_again(request) if request.only else None
@@ -156,9 +160,14 @@ def grade_quietly(request: Request) -> Done:
 
 
 def _as_before(request: Request) -> Request:
-    """With the run's own grader and checker where none was named: what is gone on with goes on alike."""
+    """With the run's own grader, checker and preamble where none was named: the rest is graded alike."""
     earlier = Run.open(request.out).manifest
-    return replace(request, grader=request.grader or earlier.grader, checker=request.checker or earlier.checker)
+    return replace(
+        request,
+        grader=request.grader or earlier.grader,
+        checker=request.checker or earlier.checker,
+        preamble=earlier.preamble if request.preamble is None else request.preamble,
+    )
 
 
 class _Problems:
@@ -275,6 +284,7 @@ def _manifest(request: Request) -> Manifest:
         rollouts=str(request.rollouts),
         checker=request.checker,
         grader=request.grader,
+        preamble=request.preamble,
         limits=_limits(request),
         sandbox=request.sandbox,
         isolation=request.isolation,

@@ -11,6 +11,7 @@ from evaluator.formats._code_fields import mode_of_test
 from evaluator.formats._packed import inflated
 from evaluator.formats.fields import Fields
 from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue, Mode, RecordError
 
 NATIVE_FIELDS = frozenset({
@@ -56,6 +57,7 @@ def native_row(fields: Fields, metadata: Mapping[str, JsonValue]) -> Row:
     row = {name: metadata[name] for name in NATIVE_FIELDS if metadata.get(name) is not None}
     if metadata.get("unit_tests") is not None:
         row["in_outs"] = _unit_tests(metadata)
+        row.setdefault("preamble", LIVECODEBENCH)  # as its code_gen server has it
     _require_no_file(row.get("grader"))
     if "in_outs" not in row and "test" not in row:
         _answer_into(row, fields, metadata)

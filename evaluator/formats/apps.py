@@ -1,20 +1,21 @@
-"""APPS: `question`, `input_output` (JSON, often as text), `solutions` (JSON list, often as text),
+"""APPS and TACO: `question`, `input_output` (JSON, often as text), `solutions` (JSON list, often as text),
 `starter_code`.
 
 An `input_output` with `fn_name` makes the task mode call: an input is then the list of arguments. Many of
 those tasks hold each output inside a list of one; where all outputs of a task do, that list is taken off,
-and the task's metadata says so (`outputs_unwrapped`).
+and the task's metadata says so (`outputs_unwrapped`). The preamble is a header of imports, as their graders have one.
 """
 
 from __future__ import annotations
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
 from evaluator.task_rows import cases_from
 
 _IDS = ("task_id", "problem_id", "id")
-_TAKEN = {"question", "input_output", "solutions", "starter_code", *_IDS}
+_TAKEN = {"question", "input_output", "solutions", "starter_code", "preamble", *_IDS}
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -44,6 +45,7 @@ def read_task(fields: Fields) -> Task:
         prompt=f"{question}\n\n{starter}" if starter else question,
         entry_point=entry_point,
         cases=cases_from(in_outs, mode),
+        preamble=field.preamble(fields, CONTEST),
         reference=_first_solution(fields),
         source=field.text(fields, "source") or "APPS",
         metadata={**metadata, "outputs_unwrapped": True} if unwrapped else metadata,

@@ -3,7 +3,7 @@
 Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "outputs": [...],
 "fn_name"?}}`, or the same object (or its JSON text) as `in_outs` beside a `prompt`. Evaluation rows:
 `prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and carries its task.
-Without an id, the prompt makes one.
+Without an id, the prompt makes one. The preamble is the header of imports that ColossalAI puts before every completion.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
 
 _IDS = ("task_id", "id", "problem_id")
-_TAKEN = {"prompt", "messages", "question", "in_outs", "test_cases", *_IDS}
+_TAKEN = {"prompt", "messages", "question", "in_outs", "test_cases", "preamble", *_IDS}
 _SAMPLE_FIELDS = {
     "prediction", "parsed", "test_results", "test_metadata", "format_valid", "ans_valid", "response_length",
     "reward", "train_step",
@@ -55,7 +56,8 @@ def read_task(fields: Fields) -> Task:
     prompt = _prompt(fields)
     mode = Mode.STDIN if (cases or {}).get("fn_name") is None else Mode.CALL
     row: dict[str, JsonValue] = {"task_id": _task_id(fields, prompt), "mode": mode, "prompt": prompt}
-    task = Task.from_row(row | {"in_outs": cases, "source": "ColossalAI"})
+    row |= {"in_outs": cases, "source": "ColossalAI", "preamble": field.preamble(fields, CONTEST)}
+    task = Task.from_row(row)
     task.metadata = {name: value for name, value in fields.items() if name not in _TAKEN | _SAMPLE_FIELDS}
     return task
 

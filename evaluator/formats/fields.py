@@ -33,6 +33,11 @@ def text(fields: Fields, name: str) -> str:
     return value
 
 
+def preamble(fields: Fields, header: str) -> str:
+    """The row's own `preamble` ("" for none), else the header that the format's graders put there."""
+    return header if fields.get("preamble") is None else text(fields, "preamble")
+
+
 def optional_whole(fields: Fields, name: str) -> int | None:
     value = fields.get(name)
     if value is None:

@@ -6,6 +6,8 @@ where the test cases are JSON (text) lists of `{input, output, testtype}`; or `i
 one text. Nothing is ever unpickled: that one text is read out of the pickle's instructions, and any other
 pickle is refused.
 
+The preamble is the header of imports that its grader puts before every completion.
+
 Rollouts: a JSON list of `question_id, output_list[], code_list[]`, with `graded_list[]` in graded files.
 The raw output is what is graded; `code_list` (what their extraction found) only where there is no output.
 """
@@ -19,12 +21,13 @@ from evaluator.formats import fields as field
 from evaluator.formats._packed import inflated
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase
 from evaluator.task_rows import cases_from
 
 _TAKEN = {
     "question_id", "question_content", "starter_code", "metadata",
-    "public_test_cases", "private_test_cases", "input_output",
+    "public_test_cases", "private_test_cases", "input_output", "preamble",
 }  # fmt: skip
 _PACKED_MEND = (
     "convert the file once, in a process whose input you trust, so that private_test_cases is a JSON list of "
@@ -65,6 +68,7 @@ def read_task(fields: Fields) -> Task:
         prompt=f"{question}\n\n{starter}" if starter else question,
         entry_point=function or None,
         cases=cases,
+        preamble=field.preamble(fields, LIVECODEBENCH),
         source="LiveCodeBench",
         metadata={**{name: value for name, value in fields.items() if name not in _TAKEN}, **details},
     )

@@ -13,6 +13,7 @@ import builtins
 from collections.abc import Iterable
 
 from evaluator import syntax
+from evaluator.asserted import names_called
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.model import Mode, RecordError, Task
@@ -74,12 +75,7 @@ def _statements(fields: Fields) -> Iterable[tuple[str, ast.stmt]]:
 
 
 def _entry_point(code: str, setup: str, statements: Iterable[ast.stmt]) -> str:
-    called = [
-        node.func.id
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]
+    called = list(names_called(statements))
     defined = _defined(code)
     known = _defined(setup) | set(dir(builtins))
     chosen = [name for name in called if name in defined] or [name for name in called if name not in known]

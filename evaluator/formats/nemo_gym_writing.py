@@ -92,7 +92,7 @@ def _verifier_metadata(task: Task) -> Row:
     if tests is not None:
         del named["mode"]
         named.pop("entry_point", None)
-        named = {"unit_tests": tests, **named}
+        named = {"unit_tests": tests, "preamble": "", **named}  # without one, a header of imports is meant
     return named | {name: value for name, value in task.metadata.items() if _is_kept(name)}
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+from evaluator import import_headers
 from evaluator.graders._case_loop import excerpt
 from evaluator.model import CaseResult, Flag, Verdict
 from evaluator.sandbox import Outcome, Status
 
 _SHOWN_STREAM = 16 * 1024
+_UNDEFINED = re.compile(r"name '(\w\w+)' is not defined")
+"""One letter is rather a variable that was forgotten, though headers define `e` and `M`."""
 _VERDICTS = {
     Status.RAISED: Verdict.RUNTIME_ERROR,
     Status.DIED: Verdict.RUNTIME_ERROR,
@@ -36,6 +42,14 @@ def result_of(index: int, outcome: Outcome) -> CaseResult:
     if outcome.failure is not None and outcome.failure.type:
         result.error_type, result.error_message = outcome.failure.type, outcome.message or outcome.failure.message
     return result
+
+
+def explain_undefined(results: Iterable[CaseResult]) -> None:
+    """Says of a name that is not defined, where import headers define it."""
+    for result in results:
+        undefined = _UNDEFINED.fullmatch(result.error_message or "") if result.error_type == "NameError" else None
+        if undefined and undefined[1] in import_headers.names():
+            result.error_message = f"{undefined[0]}. An import header defines it: --preamble lcb supplies one"
 
 
 def early_exit(index: int, outcome: Outcome, notes: list[Flag]) -> list[Flag]:

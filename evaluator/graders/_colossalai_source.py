@@ -10,18 +10,7 @@ import ast
 from typing import cast
 
 from evaluator import syntax
-
-_STARRED = (
-    "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "
-    "builtins typing"
-).split()
-_PLAIN = _STARRED[:16]
-
-IMPORTS = (
-    "".join(f"from {name} import *\n" for name in _STARRED)
-    + "".join(f"import {name}\n" for name in _PLAIN)
-    + "sys.setrecursionlimit(6*10**5)\n"
-)
+from evaluator.import_headers import COLOSSALAI
 
 STDIN_FUNCTION = "code"
 
@@ -31,7 +20,7 @@ def imports_before(source: str) -> str:
 
     Their names are there already. A `from __future__` has to find the imports themselves: it may not come after any.
     """
-    return IMPORTS if "__future__" in source else "\n" * IMPORTS.count("\n")
+    return COLOSSALAI if "__future__" in source else "\n" * COLOSSALAI.count("\n")
 
 
 def wrapped_source(completion: str) -> str:

@@ -17,7 +17,7 @@ from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
 from evaluator.graders._attempts import attempt
 from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
-from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
+from evaluator.graders._case_results import early_exit, explain_undefined, reject_if_tampered, result_of
 from evaluator.graders._plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders._preamble import why_it_fails
 from evaluator.graders._withheld import withheld
@@ -98,6 +98,7 @@ def grade(
     if fault is not None:
         result.cases, result.error_message = (), fault
         return result
+    explain_undefined(result.cases)
     _conclude(result, extraction)
     result.reward = _reward(result, task, reward)
     return withheld(result, options.unverified)

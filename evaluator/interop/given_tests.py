@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.formats import mbpp
+from evaluator.formats import fields, mbpp
 from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, RecordError, Task
 
 _SHAPES = (
     'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, a list of asserts, '
     'a list of {"input", "output"}, or a task of the native format'
 )
+
+_NATIVE = {"task_id", "mode", "test", "answer"}
+"""What marks a row of the native format."""
 
 
 def task_from(given: JsonValue, task_id: str) -> Task:
@@ -22,6 +26,7 @@ def task_from(given: JsonValue, task_id: str) -> Task:
     - `{language?, test_cases}`, where `test_cases` is the first of these or a list of `{input, output, fn_name?}`;
     - a row of the native format: it has a `task_id`, a `mode`, a `test` or an `answer`.
 
+    Inputs and outputs get an import header, unless a `preamble` stands beside them; a native row has its own or none.
     The task has `task_id`, whatever the row's own. Raises `RecordError`, which says what can't be read.
     """
     value = _plain(_decoded(given))
@@ -34,7 +39,9 @@ def task_from(given: JsonValue, task_id: str) -> Task:
     if value.get("test_cases"):
         return _from_test_cases(value, task_id)
     if "inputs" in value and "outputs" in value:
-        return Task.from_row({"task_id": task_id, "in_outs": dict(value)})
+        return _contest_task({"in_outs": dict(value), "preamble": value.get("preamble")}, task_id)
+    if value.get("in_outs") and not value.keys() & _NATIVE:
+        return _contest_task(value, task_id)
     if any(value.get(name) for name in ("in_outs", "test", "answer", "mode")):
         return Task.from_row({**value, "task_id": task_id})
     raise RecordError(f"the tests have {', '.join(map(str, value)) or 'nothing'}: {_SHAPES}")
@@ -62,7 +69,9 @@ def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
     language = value.get("language") or "python"
     if not str(language).lower().startswith("python"):
         raise RecordError(f"the language is {language!r}: only Python can be graded")
-    return task_from(value["test_cases"], task_id)
+    task = task_from(value["test_cases"], task_id)
+    task.preamble = fields.preamble(value, task.preamble)
+    return task
 
 
 def _from_list(items: list[JsonValue], task_id: str) -> Task:
@@ -80,7 +89,11 @@ def _from_list(items: list[JsonValue], task_id: str) -> Task:
         "outputs": [item["output"] for item in items],
         "fn_name": next(iter(names), None),
     }
-    return Task.from_row({"task_id": task_id, "in_outs": in_outs})
+    return _contest_task({"in_outs": in_outs}, task_id)
+
+
+def _contest_task(row: Mapping[str, JsonValue], task_id: str) -> Task:
+    return Task.from_row({**row, "task_id": task_id, "preamble": fields.preamble(row, CONTEST)})
 
 
 def _from_asserts(statements: JsonValue, task_id: str) -> Task:

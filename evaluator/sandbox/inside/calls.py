@@ -17,8 +17,8 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     Answers: `L` loaded, `C` it could not be loaded; then `V` a value, `X` an exception, `O` a value over `cap`
     characters. Ends the process when the parent closes the connection.
     """
-    namespace = loading.load(connection, code, preamble, entry_point, lambda _: None)
-    answer_calls(connection, lambda: namespace[entry_point], cap)
+    loaded = loading.load(connection, code, preamble, entry_point, lambda _: None)
+    answer_calls(connection, loaded.function, cap)
 
 
 def answer_calls(connection: int, find: Callable[[], Any], cap: int) -> None:

@@ -8,10 +8,12 @@ import os
 import sys
 from collections.abc import Callable
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluator.sandbox.inside import channel, failures, leftovers
 from evaluator.sandbox.inside.text_layer import text_layer
+
+_ABSENT = object()
 
 STREAMS = (
     text_layer(0, "r", "strict"),
@@ -21,14 +23,27 @@ STREAMS = (
 """Made by the zygote: what a process makes itself costs a copy of each page that it writes to."""
 
 
+class Loaded(NamedTuple):
+    """A completion's namespace, and how to find the function that is called, each time anew."""
+
+    namespace: dict[str, Any]
+    function: Callable[[], Any]
+
+    def by_name(self, entry_point: str | None) -> dict[str, Any]:
+        """The namespace, for a test that calls the function by its name."""
+        if entry_point is not None:
+            self.namespace[entry_point] = self.function()
+        return self.namespace
+
+
 def load(
     connection: int,
     code: CodeType,
     preamble: CodeType | None,
     entry_point: str | None,
     between: Callable[[dict[str, Any]], None],
-) -> dict[str, Any]:
-    """Its namespace. `between` is called with that after the preamble. Sends `L`; or `C`, and ends the process."""
+) -> Loaded:
+    """Runs it. `between` is called with the namespace after the preamble. Sends `L`; or `C`, and ends the process."""
     write, leave = os.write, os._exit
     take_streams()
     module = sys.modules["solution"] = ModuleType("solution")
@@ -40,15 +55,18 @@ def load(
         if preamble is not None:
             exec(preamble, namespace)  # noqa: S102 - this process exists for it
         between(namespace)
+        # An import header defines `merge`, `gcd` and the like: none of them is the completion's function.
+        of_preamble = namespace.pop(entry_point or "", _ABSENT)
         exec(code, namespace)  # noqa: S102
-        if entry_point is not None and entry_point not in namespace:
-            _take_method(namespace, entry_point)
+        function = _function(namespace, entry_point)
+        if entry_point is not None and of_preamble is not _ABSENT:
+            namespace.setdefault(entry_point, of_preamble)
     except BaseException as error:
         flush(*STREAMS[1:])
         channel.send(connection, b"C", channel.as_json({"failure": failures.report(error)}), write)
         leave(0)
     channel.send(connection, b"L", b"", write)
-    return namespace
+    return Loaded(namespace, function)
 
 
 def take_streams() -> None:
@@ -57,17 +75,26 @@ def take_streams() -> None:
         fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
 
 
-def _take_method(namespace: dict[str, Any], entry_point: str) -> None:
-    """Where the function is a method of `Solution`, it stands for a call of a new one each time."""
-    solution = namespace.get("Solution")
-    if solution is None or not hasattr(solution, entry_point):
+def _function(namespace: dict[str, Any], entry_point: str | None) -> Callable[[], Any]:
+    """Finds the entry point: what has its name in the module, else a method of `Solution`.
+
+    The method comes first where the module has only imported that name: `from heapq import *` brings a `merge`.
+    """
+    if entry_point is None:
+        return lambda: None
+    solution: Any = namespace.get("Solution")
+    is_method = solution is not None and hasattr(solution, entry_point)
+    if entry_point not in namespace and not is_method:
         raise NameError(f"the code defines no {entry_point!r}")
+    if not is_method or getattr(namespace.get(entry_point), "__module__", None) == "solution":
+        return lambda: namespace[entry_point]
 
     def method(*arguments: Any, **keywords: Any) -> Any:
+        """A new `Solution` for each call."""
         return getattr(solution(), entry_point)(*arguments, **keywords)
 
     method.__name__ = entry_point
-    namespace[entry_point] = method
+    return lambda: method
 
 
 def flush(*streams: Any) -> None:

@@ -27,7 +27,8 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     def know_support(known: dict[str, Any]) -> None:
         support.update(_support(order["support"], known))
 
-    namespace = loading.load(connection, code, preamble, order["entry_point"], know_support)
+    entry_point = order["entry_point"]
+    namespace = loading.load(connection, code, preamble, entry_point, know_support).by_name(entry_point)
     side = Served(channel.PEER_DESCRIPTOR, namespace, support, order)
     try:
         while True:

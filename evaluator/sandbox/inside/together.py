@@ -20,7 +20,8 @@ _SHOWN = 64 * 1024
 def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
     """Loads the completion; then answers each `R`, an index and the check, with `D`, and `G`, the farewell."""
     write, read, leave, decoded = os.write, os.read, os._exit, marshal.loads
-    namespace = loading.load(connection, code, preamble, order["entry_point"], lambda _: None)
+    entry_point = order["entry_point"]
+    namespace = loading.load(connection, code, preamble, entry_point, lambda _: None).by_name(entry_point)
     runner: Runner | None = None
     while True:
         try:
