@@ -32,6 +32,14 @@ def test_a_right_and_a_wrong_completion() -> None:
     assert (wrong.cases[0].expected, wrong.cases[0].actual) == ("3", "-1")
 
 
+def test_an_assert_is_all_that_a_candidate_needs() -> None:
+    task = Task.from_row({"task_id": "t", "test": "assert add(2, 3) == 5"})
+    answer = "Here you are:\n```python\ndef add(a, b):\n    return a {} b\n```  # 0\n\nIt adds."
+    right, wrong = (grade(task, answer.format(sign), limits=PATIENT) for sign in "+-")
+    assert (right.verdict, right.reward, right.verified) == (Verdict.PASSED, 1.0, True)
+    assert (wrong.verdict, wrong.reward) == (Verdict.WRONG_ANSWER, 0.0)
+
+
 def test_a_failure_points_at_the_line() -> None:
     found = grade(ADD, "def add(a, b):\n    c = a + b\n    return c / 0\n")
     assert (found.verdict, found.error_type, found.error_line) == (Verdict.RUNTIME_ERROR, "ZeroDivisionError", 3)

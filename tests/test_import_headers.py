@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from evaluator import Limits, grade
+from evaluator.cli import main
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
 from evaluator.formats.nemo_gym_writing import task_row
@@ -19,7 +19,6 @@ from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
 from evaluator.runs import Manifest, Run
 
-ROOT = Path(__file__).resolve().parent.parent
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
 Row = dict[str, JsonValue]
 
@@ -74,16 +73,29 @@ print(*(heappop(heap) for _ in range(len(heap))), pow(10, 6, 10**9 + 7))
 }
 
 
-def rollscope(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evaluator.cli", *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+class Done(NamedTuple):
+    """How a command ended."""
+
+    status: object
+    stdout: str
+    stderr: str
+
+
+Rollscope = Callable[..., Done]
+
+
+@pytest.fixture
+def rollscope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rollscope:
+    """The command, in a folder of its own; it starts its workers as ever."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        return Done(ended.value.code, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture
@@ -98,27 +110,28 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def graded(files: Path, *options: object, out: str = "run") -> dict[str, int]:
-    given = ("grade", "outputs.json", "--dataset", "tasks.jsonl", "--out", out, "--timeout", 60, "--json", *options)
-    done = rollscope(*given, cwd=files)
-    assert done.returncode == 0, done.stderr
-    verdicts: dict[str, int] = json.loads(done.stdout)["verdicts"]
-    return verdicts
+GRADE = ("grade", "outputs.json", "--dataset", "tasks.jsonl", "--timeout", 60, "--json", "--out")
+
+
+def verdicts(done: Done) -> dict[str, int]:
+    assert done.status == 0, done.stderr
+    found: dict[str, int] = json.loads(done.stdout)["verdicts"]
+    return found
 
 
 def one(task: Task, code: str) -> Grade:
     return grade(task, code, limits=PATIENT)
 
 
-def test_a_livecodebench_dataset_passes_without_an_import_in_any_completion(files: Path) -> None:
-    assert graded(files) == {"passed": 3}
+def test_a_livecodebench_dataset_passes_without_an_import_in_any_completion(files: Path, rollscope: Rollscope) -> None:
+    assert verdicts(rollscope(*GRADE, "run")) == {"passed": 3}
     connection = Run.open(files / "run").connect()
     shown = connection.execute("SELECT DISTINCT preamble FROM tasks").fetchall()
     connection.close()
     assert shown == [(LIVECODEBENCH,)]
 
 
-def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path) -> None:
+def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path, rollscope: Rollscope) -> None:
     rows = [
         TASKS[0],
         TASKS[1] | {"preamble": ""},
@@ -126,11 +139,11 @@ def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path) -
     ]
     (files / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (files / "mine.py").write_text("from functools import lru_cache\nfrom typing import Optional\n")
-    verdicts = {
-        options: graded(files, *options, out=str(number))
+    found = {
+        options: verdicts(rollscope(*GRADE, number, *options))
         for number, options in enumerate([(), ("--preamble", "lcb"), ("--preamble", "none"), ("--preamble", "mine.py")])
     }
-    assert verdicts == {
+    assert found == {
         (): {"passed": 1, "compile_error": 1, "runtime_error": 1},
         ("--preamble", "lcb"): {"passed": 3},
         ("--preamble", "none"): {"compile_error": 2, "runtime_error": 1},
@@ -138,17 +151,14 @@ def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path) -
     }
 
 
-def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path) -> None:
+def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollscope: Rollscope) -> None:
     (files / "mine.py").write_text(LIVECODEBENCH)
-    assert graded(files, "--preamble", "mine.py", "--limit", 1) == {"passed": 1}
+    assert verdicts(rollscope(*GRADE, "run", "--preamble", "mine.py", "--limit", 1)) == {"passed": 1}
     (files / "mine.py").unlink()
-    assert graded(files, "--resume") == {"passed": 3}
-    other = rollscope(
-        "grade", "outputs.json", "--dataset", "tasks.jsonl", "--out", "run", "--timeout", 60, "--resume",
-        "--preamble", "none", cwd=files,
-    )  # fmt: skip
-    assert other.returncode == 2
-    assert "was graded with preamble one of" in other.stderr
+    assert verdicts(rollscope(*GRADE, "run", "--resume")) == {"passed": 3}
+    other = rollscope(*GRADE, "run", "--resume", "--preamble", "none")
+    assert other.status == 2
+    assert "was graded with preamble one of 35 lines, not one of 0 lines: give another --out" in other.stderr
     manifest: Manifest = Run.open(files / "run").manifest
     assert manifest.preamble == LIVECODEBENCH
 
@@ -163,22 +173,21 @@ def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path) -> Non
 )
 @pytest.mark.parametrize("command", [("grade", "outputs.json", "--dataset"), ("check",)])
 def test_a_file_that_can_not_stand_before_a_completion_is_one_line(
-    files: Path, text: str | bytes | None, said: str, command: tuple[str, ...]
+    files: Path, rollscope: Rollscope, text: str | bytes | None, said: str, command: tuple[str, ...]
 ) -> None:
     if text is not None:
         (files / "mine.py").write_bytes(text if isinstance(text, bytes) else text.encode())
-    done = rollscope(*command, "tasks.jsonl", "--preamble", "mine.py", cwd=files)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert done.stderr.startswith("rollscope: --preamble: mine.py")
-    assert said in done.stderr
+    done = rollscope(*command, "tasks.jsonl", "--preamble", "mine.py")
+    assert (done.status, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith(f"rollscope: --preamble: {said}")
 
 
-def test_check_grades_references_after_the_preamble_that_was_requested(tmp_path: Path) -> None:
+def test_check_grades_references_after_the_preamble_that_was_requested(tmp_path: Path, rollscope: Rollscope) -> None:
     task = {"task_id": "t", "in_outs": {"inputs": ["4"], "outputs": ["2.0"], "fn_name": "f"}}
     row = task | {"reference": "def f(x): return sqrt(x)"}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
-    assert rollscope("check", "tasks.jsonl", cwd=tmp_path).returncode == 1
-    assert rollscope("check", "tasks.jsonl", "--preamble", "lcb", cwd=tmp_path).returncode == 0
+    assert rollscope("check", "tasks.jsonl").status == 1
+    assert rollscope("check", "tasks.jsonl", "--preamble", "lcb").status == 0
 
 
 IN_OUTS = {"inputs": ["[4]"], "outputs": ["2.0"], "fn_name": "f"}
@@ -191,12 +200,12 @@ READ = {
     "colossalai": colossalai.read_task({"prompt": "q", "test_cases": IN_OUTS}),
     "nemo_gym": nemo_gym.read_task(NEMO),
 }
-ROOT_OF_FIRST = "class Solution:\n    def f(self, values: List[int]) -> float:\n        return sqrt(min(values))\n"
+SQUARE_ROOT = "class Solution:\n    def f(self, values: List[int]) -> float:\n        return sqrt(min(values))\n"
 
 
 @pytest.mark.parametrize("format_", READ)
 def test_every_contest_form_supplies_a_header(format_: str) -> None:
-    found = one(READ[format_], ROOT_OF_FIRST)
+    found = one(READ[format_], SQUARE_ROOT)
     assert found.passed, found.error_message
 
 
@@ -211,8 +220,8 @@ def test_every_contest_form_supplies_a_header(format_: str) -> None:
     ],
 )
 def test_so_do_tests_as_trainers_hand_them_over_but_for_native_rows(tests: JsonValue) -> None:
-    assert compute_score("taco", ROOT_OF_FIRST, tests)["score"] == 1.0
-    native = compute_score("taco", ROOT_OF_FIRST, {"task_id": "t", "mode": "call", "in_outs": IN_OUTS})
+    assert compute_score("taco", SQUARE_ROOT, tests)["score"] == 1.0
+    native = compute_score("taco", SQUARE_ROOT, {"task_id": "t", "mode": "call", "in_outs": IN_OUTS})
     assert (native["score"], native["verdict"]) == (0.0, "compile_error")
 
 
@@ -225,13 +234,13 @@ def test_so_do_tests_as_trainers_hand_them_over_but_for_native_rows(tests: JsonV
     ],
 )
 def test_a_preamble_beside_the_tests_is_used_in_place_of_the_header(tests: JsonValue) -> None:
-    assert compute_score("taco", ROOT_OF_FIRST, tests)["verdict"] == "compile_error"
+    assert compute_score("taco", SQUARE_ROOT, tests)["verdict"] == "compile_error"
 
 
 def test_a_native_row_stays_as_it_is_and_says_what_would_define_the_name() -> None:
     task = Task.from_row({"task_id": "t", "in_outs": IN_OUTS})
     assert task.preamble == ""
-    for code, name in ((ROOT_OF_FIRST, "List"), ("def f(values): return sqrt(4)", "sqrt")):
+    for code, name in ((SQUARE_ROOT, "List"), ("def f(values): return sqrt(4)", "sqrt")):
         found = one(task, code)
         said = f"name '{name}' is not defined. An import header defines it: --preamble lcb supplies one"
         assert (found.error_message, found.cases[0].error_message) == (said, said)
