@@ -30,7 +30,7 @@ LIVECODEBENCH: Final = _header(_STARRED, _MODULES, "50000")
 """LiveCodeBench, NeMo Gym's code_gen. Deeper recursion would let calls through C overflow the sandbox's stack."""
 
 CONTEST: Final = _header(_STARRED, [*_MODULES, "time", "fractions"], "50000")
-"""APPS, TACO, CodeContests, and tests as trainers hand them over."""
+"""APPS, TACO, CodeContests, ColossalAI's tasks, and tests as trainers hand them over."""
 
 COLOSSALAI: Final = _header([*_MODULES, "builtins", "typing"], _MODULES, "6*10**5")
 """In its own order: a function of it may be what is called."""
@@ -38,8 +38,8 @@ COLOSSALAI: Final = _header([*_MODULES, "builtins", "typing"], _MODULES, "6*10**
 
 @cache
 def names() -> frozenset[str]:
-    """What such a header defines beside Python's builtins."""
-    found = {*_MODULES, "time", "fractions"}
+    """What LiveCodeBench's header defines beside Python's builtins."""
+    found = set(_MODULES)
     for name in _STARRED[:-1]:
         module = importlib.import_module(name)
         found |= set(getattr(module, "__all__", None) or [each for each in vars(module) if not each.startswith("_")])
