@@ -210,6 +210,14 @@ def serve(
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any that is free. [default: 8000]")] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option("--allowed-host", metavar="NAME", help="Accept requests for this host name too; repeatable."),
+    ] = None,
+    max_timeout: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Longest time-out that a request may ask for. [default: 60] Not for agentfly."),
+    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", help="Limits of a program (agentfly), fields of a server (nemo-gym).")
     ] = None,
@@ -220,7 +228,8 @@ def serve(
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving
 
-    return serving.serve(system, host=host, port=port, config=config, profile=profile)
+    options = serving.Options(host, port, allowed_host or (), max_timeout, config, profile)
+    return serving.serve(system, options)
 
 
 @app.command()

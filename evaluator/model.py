@@ -87,6 +87,11 @@ _LETTERS: dict[Verdict, str] = {
 }
 
 
+_MOST: Final = 10**9
+_MOST_AT_ONCE: Final = 10_000
+"""More than any machine has, and less than the kernel's functions take."""
+
+
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a completion may use. Seconds, mebibytes and counts; each limit has its own verdict.
 
@@ -114,12 +119,16 @@ def limits_from(row: Mapping[str, JsonValue]) -> Limits:
     """Limits from a row's `limits` object; absent fields take their defaults. Raises `RecordError`."""
     try:
         limits = msgspec.convert(dict(row), Limits)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the second: half a surrogate pair
         known = ", ".join(Limits.__struct_fields__)
-        raise RecordError(f"limits: {error} (fields: {known})") from None
+        wrong = error if isinstance(error, msgspec.ValidationError) else "Expected numbers, got text"
+        raise RecordError(f"limits: {wrong} (fields: {known})") from None
     for name, value in msgspec.structs.asdict(limits).items():
+        most = _MOST_AT_ONCE if name in ("threads", "processes") else _MOST
         if not 0 <= value < math.inf or (value == 0 and name != "processes"):
             raise RecordError(f"limits.{name} is {value}: give a number above 0")
+        if value > most:
+            raise RecordError(f"limits.{name} is too large: give at most {most:,}")
     return limits
 
 

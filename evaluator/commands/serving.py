@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -13,9 +15,8 @@ from evaluator.interop import http_serving
 from evaluator.model import RecordError, limits_from
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
-    from evaluator.interop.nemo_gym import CodeResourcesServer
     from evaluator.model import Limits
 
 _HOST: Final = "127.0.0.1"
@@ -24,47 +25,89 @@ _PORT: Final = 8000
 System = Literal["agentfly", "colossalai", "nemo-gym"]
 
 
-def serve(system: System, *, host: str | None, port: int | None, config: Path | None, profile: bool) -> int:
-    """Serves until it is stopped; `port` 0 is any free one. Raises `SandboxUnavailable` before it listens."""
-    application: Starlette
-    place = _HOST, _PORT
-    if system == "nemo-gym":
-        server = _nemo_gym(config, profile)
-        server.prove()
-        application, place = server.setup_webserver(), (server.config.host, server.config.port)
-    elif profile:
-        raise CommandError(f"--profile: `serve {system}` has none: it is for nemo-gym")
-    else:
-        application = _application(system, config)
-        _prove_sandbox()
-    where = place[0] if host is None else host
-    with http_serving.listening(where, place[1] if port is None else port) as listener:
-        http_serving.serve(application, listener, where)
+class Options(NamedTuple):
+    """What the command line says beside the system; None: nothing."""
+
+    host: str | None = None
+    port: int | None = None
+    """0: any that is free."""
+    allowed_hosts: Sequence[str] = ()
+    max_timeout: float | None = None
+    """Seconds."""
+    config: Path | None = None
+    profile: bool = False
+
+
+class _Server(NamedTuple):
+    application: ASGIApp
+    longest: float
+    """MiB that a request may have."""
+    host: str = _HOST
+    port: int = _PORT
+    allowed_hosts: Sequence[str] = ()
+
+
+def serve(system: System, options: Options) -> int:
+    """Serves until it is stopped. Raises `SandboxUnavailable` before it listens."""
+    _check(system, options)
+    server = _nemo_gym(options) if system == "nemo-gym" else _small(system, options)
+    host = server.host if options.host is None else options.host
+    port = server.port if options.port is None else options.port
+    names = [*server.allowed_hosts, *options.allowed_hosts]
+    with http_serving.listening(host, port) as listener:
+        http_serving.serve(server.application, listener, host, longest=server.longest, allowed_hosts=names)
     return Exit.DONE
 
 
-def _nemo_gym(config: Path | None, profile: bool) -> CodeResourcesServer:
+def _check(system: System, options: Options) -> None:
+    for name in options.allowed_hosts:
+        try:
+            http_serving.host_name(name)
+        except ValueError as error:
+            raise CommandError(f"--allowed-host {error}") from None
+    if options.max_timeout is not None:
+        if system == "agentfly":
+            raise CommandError("--max-timeout: `serve agentfly` has none: its requests ask for no time, see --config")
+        if not 0 < options.max_timeout < math.inf:
+            raise CommandError(f"--max-timeout {options.max_timeout:g}: give seconds above 0")
+    if options.profile and system != "nemo-gym":
+        raise CommandError(f"--profile: `serve {system}` has none: it is for nemo-gym")
+    if options.config is not None and system == "colossalai":
+        raise CommandError(f"--config {options.config}: `serve {system}` has nothing to configure: leave it out")
+
+
+def _nemo_gym(options: Options) -> _Server:
     from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
     from evaluator.interop.nemo_gym.config import ConfigError, config_from_file
 
     try:
-        fields = config_from_file(ServerConfig, config) if config else ServerConfig()
+        fields = config_from_file(ServerConfig, options.config) if options.config else ServerConfig()
     except ConfigError as error:
         raise CommandError(str(error)) from None
-    return CodeResourcesServer(fields.model_copy(update={"profile": fields.profile or profile}))
+    asked: dict[str, object] = {"profile": fields.profile or options.profile}
+    if options.max_timeout is not None:
+        asked["max_timeout_secs"] = options.max_timeout
+    config = fields.model_copy(update=asked)
+    server = CodeResourcesServer(config)
+    server.prove()
+    return _Server(server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts)
 
 
-def _application(system: System, config: Path | None) -> Starlette:
+def _small(system: System, options: Options) -> _Server:
+    """One of those that take a program or a completion, and nothing else."""
     if system == "agentfly":
         from evaluator.interop.agentfly import server as agentfly
         from evaluator.interop.agentfly.execution import LIMITS
 
-        return agentfly.application(_limits(config, LIMITS) if config else LIMITS)
-    if config is not None:
-        raise CommandError(f"--config {config}: `serve {system}` has nothing to configure: leave it out")
-    from evaluator.interop.colossalai import server as colossalai
+        limits = _limits(options.config, LIMITS) if options.config else LIMITS
+        server = _Server(agentfly.application(limits), agentfly.LONGEST)
+    else:
+        from evaluator.interop.colossalai import server as colossalai
 
-    return colossalai.application()
+        most = colossalai.MAX_TIMEOUT_S if options.max_timeout is None else options.max_timeout
+        server = _Server(colossalai.application(most), colossalai.LONGEST)
+    _prove_sandbox()
+    return server
 
 
 def _limits(config: Path, defaults: Limits) -> Limits:

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
-_LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
-_LOOPBACK_HEADERS: Final = ("127.0.0.1", "[::1]", "::1", "localhost")
 _ENDS_WITHIN_S: Final = 1
 _BACKLOG: Final = 2048
+_NAME: Final = re.compile(r"[\w.-]+|[0-9a-f:.]+:[0-9a-f:.]*|\[[0-9a-f:.]+\]", re.ASCII)
 
 
 class AddressError(OSError):
     """The address can't be listened on. One line that says what to give instead."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there, or goes by that name."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def host_name(name: str) -> str:
+    """A name or address as it may stand in a request's `Host`, in small letters. Raises `ValueError`, in one line."""
+    small = name.lower()
+    if not _NAME.fullmatch(small):
+        raise ValueError(f"{name!r}: give a name or an address alone, such as gpu-box")
+    return small.strip("[]")
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -40,23 +58,27 @@ def listening(host: str, port: int) -> socket.socket:
     return bound
 
 
-def serve(application: Starlette, listener: socket.socket, host: str) -> None:
-    """Answers until SIGINT or SIGTERM comes; prints `listening on URL` once it does."""
+def serve(
+    application: ASGIApp, listener: socket.socket, host: str, *, longest: float, allowed_hosts: Iterable[str] = ()
+) -> None:
+    """Answers until SIGINT or SIGTERM comes; prints `listening on URL` once it does.
+
+    `longest`: MiB that a request may have. `allowed_hosts`: see `http_guard.Hosts`.
+    """
     import uvicorn
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    from evaluator.interop.http_guard import Guard, Hosts
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             print(f"listening on {_url(host, listener)}", flush=True)
-            if host not in _LOOPBACK_NAMES:
+            if not is_loopback(host):
                 print("other machines can reach this server: it has no password", file=sys.stderr, flush=True)
 
-    if host in _LOOPBACK_NAMES:
-        # Else a page of somebody else's, whose name is made to point here, could have code run.
-        application.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK_HEADERS], www_redirect=False)
+    guarded = Guard(application, Hosts(host, allowed_hosts), longest)
     config = uvicorn.Config(
-        application, log_level="critical", access_log=False, backlog=_BACKLOG,
+        guarded, log_level="critical", access_log=False, backlog=_BACKLOG,
         timeout_graceful_shutdown=_ENDS_WITHIN_S, server_header=False, ws="none",
     )  # fmt: skip
     server = Server(config)

@@ -43,6 +43,8 @@ class Served:
         self.url = self.first_line.removeprefix("listening on ")
 
     def ask(self, method: str, path: str, body: str | bytes | None = None, **headers: str) -> Answer:
+        if body is not None:
+            headers = {"content-type": "application/json"} | headers
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE_S)
         try:
             connection.request(method, path, body, headers)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from evaluator.interop.agentfly.crew import in_crew
 from evaluator.interop.agentfly.execution import LIMITS, run, warm_up
 from evaluator.interop.agentfly.observed import is_observed, observed_source, observed_text
 from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
+from evaluator.interop.crew import in_crew
 from evaluator.model import Limits
 
 

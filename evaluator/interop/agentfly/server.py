@@ -5,13 +5,16 @@
 | 200 `{"output": ...}` | it ran to its end; what it printed, at most 16,384 characters |
 | 400 `{"detail": ...}` | it failed; the last line of its traceback, at most 8,192 characters |
 | 408 `{"detail": "Execution timed out"}` | it was out of wall or CPU time |
-| 413, 422 `{"detail": ...}` | the request is too long, or has no `code` |
+| 422 `{"detail": ...}` | the request has no `code` |
 | 503 `{"error": ...}` | the sandbox failed: no `detail`, which AgentFly's client would take for an output |
+
+What is refused before that, for all servers: see `http_guard`.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -19,12 +22,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from evaluator.interop.agentfly.crew import in_crew
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
+from evaluator.interop.client_runs import ended_with_client
+from evaluator.interop.crew import in_crew
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
-_LONGEST_REQUEST = 8 * 2**20
+LONGEST: Final = 8.0
+"""MiB that a request may have."""
 
 
 class _Order(msgspec.Struct):
@@ -35,17 +40,12 @@ def application(limits: Limits = LIMITS) -> Starlette:
     """The environment as an ASGI application; `limits` hold for each program."""
 
     async def execute(request: Request) -> Response:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _LONGEST_REQUEST:
-                return _told(413, detail=f"the request is longer than {_LONGEST_REQUEST >> 20} MiB")
         try:
-            order = msgspec.json.decode(body, type=_Order)
+            order = msgspec.json.decode(await request.body(), type=_Order)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _told(422, detail=f'give {{"code": "..."}}: {error}')
         try:
-            return _answer(await in_crew(partial(run, order.code, limits)))
+            return _answer(await ended_with_client(in_crew, partial(run, order.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
             return _told(503, error=str(error))
 

@@ -2,26 +2,32 @@
 
 The body is `{"in_outs", "generation", "timeout": 10, "debug": true, "eval_mode": false}`, the answer
 `{"result": [1, 0, -1, -2, ...], "metadata": [{...}]}`. What is wrong with a body is told in `detail`, with status 422;
-a fault of the sandbox with 503, so that nobody takes it for a failed completion.
+a fault of the sandbox with 503, so that nobody takes it for a failed completion. What is refused before that, for all
+servers: see `http_guard`.
 """
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Final
 
 import msgspec
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from evaluator.interop.client_runs import ended_with_client
 from evaluator.interop.colossalai.testing_util import report_of
+from evaluator.interop.crew import in_crew
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
-_LARGEST: Final = 256 * 2**20
+LONGEST: Final = 256.0
+"""MiB that a request may have."""
+MAX_TIMEOUT_S: Final = 60.0
+"""What a request may ask for, unless `rollscope serve` is told otherwise."""
 
 
 class Body(msgspec.Struct):
@@ -34,11 +40,16 @@ class Body(msgspec.Struct):
     eval_mode: bool = False
 
 
-def application() -> Starlette:
-    """The server; `rollscope serve colossalai` runs it."""
+def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
+    """The server; `rollscope serve colossalai` runs it. `max_timeout_s`: the largest `timeout` that it takes, and the
+    one of a request whose `timeout` is 0."""
+
+    async def check(request: Request) -> JSONResponse:
+        return await _check(request, max_timeout_s)
+
     return Starlette(
         routes=[
-            Route("/check_correctness", _check, methods=["POST"]),
+            Route("/check_correctness", check, methods=["POST"]),
             Route("/health", _health, methods=["GET"]),
         ]
     )
@@ -48,16 +59,16 @@ async def _health(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-async def _check(request: Request) -> JSONResponse:
-    if int(request.headers.get("content-length") or 0) > _LARGEST:
-        return _refused(413, f"the body is larger than {_LARGEST >> 20} MiB")
+async def _check(request: Request, max_timeout_s: float) -> JSONResponse:
     try:
         body = msgspec.convert(json.loads(await request.body()), Body)
         _require_lists(body)
+        timeout = _timeout(body.timeout, max_timeout_s)
     except (ValueError, RecursionError) as error:
         return _refused(422, str(error))
     try:
-        report = await run_in_threadpool(report_of, body.in_outs, body.generation, body.timeout, run_all=False)
+        job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
+        report = await ended_with_client(in_crew, job)
     except SandboxUnavailable as error:
         return _refused(503, str(error))
     except ValueError as error:
@@ -71,6 +82,13 @@ def _require_lists(body: Body) -> None:
     inputs, outputs = body.in_outs.get("inputs"), body.in_outs.get("outputs")
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(outputs) < len(inputs):
         raise ValueError("in_outs wants inputs and outputs: two lists, with an output for each input")
+
+
+def _timeout(asked: float, most: float) -> float:
+    """Refused rather than cut: a slow completion would lose what it was promised."""
+    if asked > most:
+        raise ValueError(f"timeout is {asked:g} s, of at most {most:g}: ask for less, or serve with --max-timeout")
+    return asked or most
 
 
 def _refused(status: int, detail: str) -> JSONResponse:

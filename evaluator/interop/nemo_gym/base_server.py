@@ -143,7 +143,13 @@ class BaseResourcesServer:
             print(f"{cls.__name__}: {error}", file=sys.stderr)
             raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
         with listener:
-            http_serving.serve(server.setup_webserver(), listener, config.host)
+            http_serving.serve(
+                server.setup_webserver(),
+                listener,
+                config.host,
+                longest=config.max_request_mb,
+                allowed_hosts=config.allowed_hosts,
+            )
 
     @staticmethod
     def _extract_answer(conversation: list[JsonObject]) -> str:

@@ -1,4 +1,5 @@
-"""What may be said where a server is started by hand: `python app.py [--host ADDRESS] [--port N] [--config FILE]`."""
+"""What may be said where a server is started by hand: `python app.py [--host ADDRESS] [--port N]
+[--allowed-host NAME] [--config FILE]`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from evaluator.interop.http_serving import host_name
 from evaluator.interop.nemo_gym.config import Config, ConfigError, config_from_file
 
 
@@ -16,11 +18,18 @@ def config_from_command_line(kind: type[Config], words: Sequence[str], folder: P
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=int, help="0: any that is free")
     parser.add_argument("--config", type=Path, help="FILE.yaml [default: the one in configs/]")
+    parser.add_argument(
+        "--allowed-host", action="append", metavar="NAME", help="a further name for it; may be repeated"
+    )
     given = parser.parse_args(words)
     path = given.config or _only_one(folder)
     config = config_from_file(kind, path) if path else kind()
     asked = {name: value for name, value in (("host", given.host), ("port", given.port)) if value is not None}
-    return config.model_copy(update=asked)
+    try:
+        names = (*config.allowed_hosts, *map(host_name, given.allowed_host or ()))
+    except ValueError as error:
+        raise ConfigError(f"--allowed-host {error}") from None
+    return config.model_copy(update=asked | {"allowed_hosts": names})
 
 
 def _only_one(folder: Path | None) -> Path | None:

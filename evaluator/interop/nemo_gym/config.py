@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from evaluator.checkers import CheckerError, get_checker
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
+from evaluator.interop.http_serving import host_name
 from evaluator.model import Limits
 
 CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"
@@ -41,6 +42,10 @@ class ServerConfig(BaseModel):
     name: str = "rollscope"
     host: str = "127.0.0.1"
     port: int = 8000
+    allowed_hosts: tuple[str, ...] = ()
+    """Further names that requests may have in their `Host`: see `http_guard.Hosts`."""
+    max_request_mb: float = Field(default=256.0, gt=0)
+    """MiB that a request may have."""
 
     grader: str | dict[str, JsonValue] | None = None
     """By whom rollouts are graded, where their rows do not say: `NAME`, `NAME:key=value,...`, a table with `name` and
@@ -60,6 +65,8 @@ class ServerConfig(BaseModel):
 
     unit_test_timeout_secs: float = Field(default=10.0, gt=0)
     """Wall and CPU seconds a test case."""
+    max_timeout_secs: float = Field(default=60.0, gt=0)
+    """The largest time limits of a test case that a row may ask for; no less than `unit_test_timeout_secs`."""
     memory_mb: float = Field(default=1024.0, gt=0)
     """Resident MiB a test case."""
     num_processes: int | None = Field(default=None, ge=1)
@@ -71,6 +78,11 @@ class ServerConfig(BaseModel):
 
     profile: bool = False
     """Whether to tell at the end where the time of verifying went: a table on stderr, and JSON on stdout."""
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(host_name(name) for name in value)
 
     @property
     def grader_text(self) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from evaluator.engines.stopping import stoppable
 from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse
 from evaluator.model import Limits
 from evaluator.sandbox import Execution, FaultError, Outcome, Program, Sandbox, Settings, Status, encoded_call
@@ -60,8 +61,10 @@ class Interpreter:
         with self._lock:
             first = self._execution is None
             execution = self._execution or self._begin()
+            assert self._sandbox is not None
             try:
-                outcome = execution.run(encoded_call((code, stdin), {}), wall_s=self._limits.wall_s)
+                with stoppable(self._sandbox):
+                    outcome = execution.run(encoded_call((code, stdin), {}), wall_s=self._limits.wall_s)
                 if outcome.status is Status.FAULT:
                     raise FaultError(outcome.message)
             except BaseException:

@@ -18,6 +18,7 @@ from nemo_gym.server_utils import SESSION_ID_KEY
 from pydantic import ConfigDict
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
 from evaluator.interop.nemo_gym.answering import answered
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
@@ -93,6 +94,9 @@ class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[
         if "/reverify_mode" not in there:
             app.get("/reverify_mode")(self._reverify_mode)
         _add_to_life(app, self.core)
+        settings = self.core.config
+        # Added last, it is asked first.
+        app.add_middleware(Guard, hosts=Hosts(settings.host, settings.allowed_hosts), longest=settings.max_request_mb)
         return app
 
     def setup_session_middleware(self, app: FastAPI) -> None:

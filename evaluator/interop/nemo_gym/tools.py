@@ -13,6 +13,7 @@ from evaluator.graders.bench import Bench, Options
 from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
+from evaluator.interop.nemo_gym.row_limits import require_short
 from evaluator.interop.nemo_gym.sessions import Sessions
 from evaluator.interop.nemo_gym.wire import (
     ExecuteCodeRequest,
@@ -26,7 +27,9 @@ from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, 
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 _SHOWN: Final = 2_000
-_LOST: Final = "What was defined before in this session is gone: the server was started anew, or needed the room.\n"
+_LOST: Final = (
+    "What was defined before in this session is gone: the server was started anew, needed the room, or gave up a run.\n"
+)
 
 
 class Tools:
@@ -44,6 +47,7 @@ class Tools:
             interpreter, lost = self.sessions.interpreter(session)
             answer = interpreter.run(request.code, request.stdin)
         except pool.FAULTS as error:
+            self.sessions.lose(session)
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if lost and answer.state == "new":
             answer.state, answer.stderr = "lost", answer.stderr + _LOST
@@ -88,6 +92,7 @@ def public_task(row: JsonObject, config: ServerConfig) -> Task:
     says. Raises `ToolError` where there are none."""
     try:
         task = read_task(row)
+        require_short(task, config)
         cases = _named_cases(row, task) or task.cases[: config.public_tests]
     except RecordError as error:
         raise ToolError(f"the task has no test cases that can be run: {error}") from None

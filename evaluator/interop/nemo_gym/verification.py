@@ -18,16 +18,17 @@ from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import waits
 from evaluator.graders.bench import Options
+from evaluator.interop.client_runs import ended_with_client
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.profiling import VerifyProfile
+from evaluator.interop.nemo_gym.row_limits import require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
 from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import SandboxUnavailable
 from evaluator.stages import measured
 
 _FENCES_OF_A_BLOCK: Final = 2
-_SLACK_S: Final = 5
 _THINKING: Final = re.compile(r"</?think>")
 _JUDGE_FLAG: Final = "judge_failed"
 _REASONING_FLAG: Final = "reasoning_format"
@@ -58,9 +59,12 @@ class Verifier:
         row = _row(request)
         task: Task | None = None
         try:
-            task = _with_time_for_all(read_task(row), self._config)
+            task = read_task(row)
+            require_short(task, self._config)
+            task = with_time_for_all(task, self._config)
             job = partial(self._graded, task, request.response, time.perf_counter())
-            grade, seconds = await asyncio.get_running_loop().run_in_executor(self._threads(task), job)
+            begin = partial(asyncio.get_running_loop().run_in_executor, self._threads(task))
+            grade, seconds = await ended_with_client(begin, job)
         except RecordError as error:
             return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
         except SandboxUnavailable as error:
@@ -161,14 +165,6 @@ def _row(request: VerifyRequest) -> JsonObject:
         "responses_create_params": request.responses_create_params.model_dump(),
         "verifier_metadata": request.verifier_metadata,
     }
-
-
-def _with_time_for_all(task: Task, config: ServerConfig) -> Task:
-    """Time for all test cases as code_gen gives it, where the row says nothing of its own."""
-    if task.limits is None or "total_s" not in task.limits:
-        seconds = (config.unit_test_timeout_secs + 1) * max(1, len(task.cases)) + _SLACK_S
-        task.limits = {**(task.limits or {}), "total_s": seconds}
-    return task
 
 
 def _kind(task: Task, text: str) -> Kind | None:

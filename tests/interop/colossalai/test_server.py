@@ -33,7 +33,8 @@ def address() -> Iterator[str]:
 def answered(address: str, method: str, path: str, body: object = None) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(address, timeout=60)
     try:
-        connection.request(method, path, body if isinstance(body, str | None) else json.dumps(body))
+        headers = {"content-type": "application/json"}
+        connection.request(method, path, body if isinstance(body, str | None) else json.dumps(body), headers)
         response = connection.getresponse()
         text = response.read().decode()
         return response.status, json.loads(text) if text.startswith("{") else text

@@ -31,7 +31,7 @@ class _Crew:
         future: Future[_T] = Future()
         with self._lock:
             if self._missing:
-                threading.Thread(target=self._work, name="rollscope-agentfly", daemon=True).start()
+                threading.Thread(target=self._work, name="rollscope-crew", daemon=True).start()
                 self._missing -= 1
         self._orders.put(lambda: _fulfil(future, job))
         return future

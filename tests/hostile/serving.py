@@ -1,0 +1,144 @@
+"""The three servers as people start them, and a client that may send what it likes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
+PATIENCE_S = 120
+
+
+class Order(NamedTuple):
+    """How a system is asked for something."""
+
+    path: str
+    body: Any
+    """A good one."""
+    right: Any
+    """A part of the answer to it."""
+    sleeper: Any = None
+    """One whose program sleeps for ten minutes."""
+
+
+SLEEP = "import time\ntime.sleep(600)"
+
+
+def _verify(code: str) -> dict[str, Any]:
+    text = {"type": "output_text", "text": f"```python\n{code}\n```", "annotations": []}
+    message = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": [text]}
+    return {
+        "responses_create_params": {"input": [{"role": "user", "content": "square"}]},
+        "response": {"id": "r", "object": "response", "model": "m", "output": [message], "usage": None},
+        "verifier_metadata": {
+            "unit_tests": {"inputs": ["3\n"], "outputs": ["9"]},
+            "limits": {"wall_s": 60, "cpu_s": 60, "memory_mb": 512, "output_mb": 1, "threads": 8, "processes": 0},
+            "checker": "tokens",
+            "grader": "tests",
+            "mode": "stdin",
+            "exit_code": "ignore",
+            "preamble": "",
+            "difficulty": "easy",
+        },
+        "task_id": "a",
+        "_ng_task_index": 0,
+    }
+
+
+def _check(code: str) -> dict[str, Any]:
+    in_outs = {"fn_name": "add", "inputs": ["1\n2"], "outputs": ["3"]}
+    return {"in_outs": in_outs, "generation": code, "timeout": 60, "debug": False, "eval_mode": True}
+
+
+ORDERS = {
+    "agentfly": Order("/exec", {"code": "print(9)"}, {"output": "9\n"}, {"code": SLEEP}),
+    "colossalai": Order(
+        "/check_correctness", _check("def add(a, b): return a + b"), {"result": [1]}, _check(SLEEP) | {"timeout": 600}
+    ),
+    "nemo-gym": Order(
+        "/verify", _verify("print(int(input()) ** 2)"), {"reward": 1.0, "verdict": "passed"},
+        {**_verify(SLEEP), "verifier_metadata": {"unit_tests": {"inputs": ["3\n"], "outputs": ["9"]}}},
+    ),
+}  # fmt: skip
+
+_ROLLOUT = {
+    "reward": 1.0, "verdict": "passed", "mask_sample": False, "pass_rate": 1.0, "difficulty": "easy",
+    "extracted_model_code": "x", "response": {"usage": {"input_tokens": 1, "output_tokens": 2}},
+    "agent_ref": {"name": "a"}, "_ng_task_index": 0, "_ng_rollout_index": 0,
+}  # fmt: skip
+OTHERS = (
+    Order("/execute_code", {"code": "print(1)", "stdin": "", "keep_state": True}, {"stdout": "1\n"}),
+    Order("/seed_session", {"resources_session_id": "a", "task_data": _verify("x")}, {"resources_session_id": "a"}),
+    Order("/run_tests", {"code": "x"}, {}),
+    Order("/close_session", {"resources_session_id": "b"}, {"resources_session_id": "b"}),
+    Order("/aggregate_metrics", {"verify_responses": [_ROLLOUT]}, {}),
+)
+"""What else a resource server of NeMo Gym's is asked for."""
+
+
+class Answer(NamedTuple):
+    status: int
+    body: Any
+    """The decoded JSON."""
+
+
+class Served:
+    """A running server. `ask` it, and `end` it."""
+
+    def __init__(self, *words: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *map(str, words)], env=ENVIRONMENT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdout
+        self.url = self.process.stdout.readline().strip().removeprefix("listening on ")
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+
+    def ask(self, path: str, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST") -> Answer:
+        """Sends a request. `headers` win over those of an honest client; an empty type is none."""
+        sent = {"host": f"127.0.0.1:{self.port}", "content-type": "application/json"} | dict(headers or {})
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            connection.putrequest(method, path, skip_host=True)
+            for name, value in sent.items():
+                if value or name == "host":
+                    connection.putheader(name, value)
+            connection.putheader("content-length", str(len(body)))
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return Answer(answer.status, json.loads(answer.read() or b"null"))
+        finally:
+            connection.close()
+
+    def peak_mib(self) -> float:
+        """The most memory that it has had."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+        raise AssertionError("the kernel does not say")
+
+    def end(self) -> tuple[int, str]:
+        """Its exit status and what it wrote to stderr."""
+        self.process.send_signal(signal.SIGTERM)
+        _, told = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, told
+
+
+def start(system: str, *options: object) -> Served:
+    return Served("-m", "evaluator.cli", "serve", system, "--port", 0, *options)
