@@ -430,7 +430,9 @@ def _message(error: Exception) -> str:
 
 
 def _tell(message: str, status: Exit) -> int:
-    print(f"rollscope: {' '.join(message.split())}", file=sys.stderr)
+    from evaluator.formats.problems import one_line  # only here, where something went wrong
+
+    print(f"rollscope: {one_line(' '.join(message.split()))}", file=sys.stderr)
     return status
 
 

@@ -22,6 +22,8 @@ MAX_ROW_BYTES = 32 * 1024 * 1024
 """A longer row is reported and left out; no more than this of it is ever held."""
 
 _BUFFER_BYTES = 1 << 20
+_PIECE_BYTES = 1024
+"""Of packed data: unpacks to 32 MiB at most, a block of 128 KiB every four bytes."""
 _HEAD_BYTES = 4096
 _BOM = b"\xef\xbb\xbf"
 _DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError, OSError)
@@ -58,6 +60,30 @@ class _Reads(Protocol):
     """An unpacker: gives what it has, up to a size, and raises where the packed data is damaged."""
 
     def read1(self, size: int = ..., /) -> bytes: ...
+
+
+class _Frames:
+    """Unpacks Zstandard. Raises `EOFError` where a frame is cut off, which the library's own reader does not."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed = packed
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._rest = self._ready = b""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while not self._ready:
+            piece = self._rest or self._packed.read(_PIECE_BYTES)
+            self._rest = b""
+            if not piece and self._frame is None:
+                return b""
+            if not piece:
+                raise EOFError("Compressed file ended in the midst of a frame")
+            self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            self._ready = self._frame.decompress(piece)
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
 
 
 class _Unpacked(io.RawIOBase):
@@ -189,8 +215,7 @@ def _decompressed(raw: io.BufferedReader) -> tuple[io.BufferedReader, str]:
     if magic.startswith(b"\x1f\x8b"):
         return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=raw), raw), _BUFFER_BYTES), "gzip"
     if magic == b"\x28\xb5\x2f\xfd":
-        unpacker = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return io.BufferedReader(_Unpacked(unpacker, raw), _BUFFER_BYTES), "zstd"
+        return io.BufferedReader(_Unpacked(_Frames(raw), raw), _BUFFER_BYTES), "zstd"
     return raw, ""
 
 

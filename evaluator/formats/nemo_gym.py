@@ -91,8 +91,8 @@ def read_rollout(fields: Fields) -> Rollout:
         raise RecordError("response is missing: give what the model answered, as OpenAI's Responses API has it")
     if fields.get("responses_create_params") is None:
         raise RecordError("responses_create_params is missing: without what was asked the task can't be told")
-    masked = fields.get("mask_sample") is True
-    reward = None if masked else _number(fields.get("reward"))
+    rewarded = isinstance(fields.get("reward"), int | float) and fields.get("mask_sample") is not True
+    reward = field.optional_number(fields, "reward") if rewarded else None
     return Rollout(
         task_id=task_id_of(fields, _prompt(fields)),
         completion=output_text(response),
@@ -140,10 +140,6 @@ def _is_of_tests(fields: Fields) -> bool:
     """Whether test cases made the reward, in NeMo Gym's code_gen server or in ours."""
     theirs, ours = {"result", "extracted_model_code"}, {"verdict", "pass_rate"}
     return theirs <= fields.keys() or ours <= fields.keys()
-
-
-def _number(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _index(value: JsonValue) -> int | None:

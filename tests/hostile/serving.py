@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning", "ROLLSCOPE_NO_BROWSER": "1",
+}  # fmt: skip
 PATIENCE_S = 120
 
 

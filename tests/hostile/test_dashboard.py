@@ -1,0 +1,90 @@
+"""The corpus of files on the dashboard: every page opens on a run that was made of it, and none of it is markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from dashboard import state, workspace
+from evaluator.cli import main
+from tests.dashboard.test_pages import no_exception, visit
+from tests.hostile.files import ADD, LINES, RIGHT, TEXTS, named
+from tests.hostile.serving import Served
+
+NAMES = {name: value for name, value in TEXTS.items() if value.strip() and "\ud800" not in value}
+
+
+def rows(path: Path, *content: object) -> Path:
+    path.write_bytes(b"".join((row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row in content))
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What is open: a run of hostile names, one of hostile lines, and those lines before they were graded."""
+    folder = tmp_path_factory.mktemp("hostile")
+    tasks, rollouts = named()
+    dataset, lines = rows(folder / "d.jsonl", ADD, *tasks), rows(folder / "lines.jsonl", RIGHT, *LINES.values())
+    for name, file in (("names", rows(folder / "r.jsonl", *rollouts)), ("lines", lines)):
+        with pytest.raises(SystemExit, match="0"):
+            main(["grade", str(file), "--dataset", str(dataset), "--out", str(folder / name)])
+    runs = [str(folder / name) for name in ("names", "lines")]
+    return json.dumps({"runs": runs, "rollouts": [str(lines)], "dataset": str(dataset)})
+
+
+@pytest.fixture(autouse=True)
+def opened(made: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(workspace.VARIABLE, made)
+    yield
+    st.cache_data.clear()
+
+
+def test_no_page_of_somebody_elses_can_talk_to_the_dashboard(made: str) -> None:
+    served = Served("-m", "evaluator.cli", "view", json.loads(made)["runs"][0], "--port", 0)
+    own, stranger = f"localhost:{served.port}", "rebound.example"
+    for host, origin, status in (
+        (own, f"http://{own}", b"101"), (stranger, f"http://{stranger}", b"403"), (own, "http://evil.example", b"403"),
+    ):  # fmt: skip
+        upgrade = "GET /_stcore/stream HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        key = "sec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OTAxMjM0NQ==\r\n"
+        with served.connect() as client:
+            client.sendall(f"{upgrade}{key}host: {host}\r\norigin: {origin}\r\n\r\n".encode())
+            assert client.recv(1000).split()[1] == status
+    assert served.end()[0] == 0
+
+
+@pytest.mark.parametrize("page", state.PAGES)
+def test_every_page_opens_on_hostile_runs(page: str) -> None:
+    for params in (
+        {},
+        {"view": "table"},
+        {"view": "raw", "verdict": "failed"},
+        {"run": "lines"},
+        {"run": "lines.jsonl"},
+    ):
+        no_exception(visit(page, **params))
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_completion_of_any_name_is_shown_as_text(name: str) -> None:
+    for sample in (f"{name}#0", f"{name}#2"):
+        app = visit("completion", task=name, sample=sample)
+        no_exception(app)
+        drawn = "".join([element.proto.body for element in app.html] + [element.value for element in app.markdown])
+        assert "<img src=x" not in drawn
+        assert "<script" not in drawn
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_any_text_may_be_looked_for(name: str) -> None:
+    for params in (
+        {"q": name},
+        {"model": name},
+        {"task": name},
+        {"sort": name, "page": name, "step": name, "flag": name},
+    ):
+        no_exception(visit("rollouts", **params))
