@@ -6,7 +6,7 @@ Nothing here reads a file, runs a program or compares an answer.
 
 from __future__ import annotations
 
-import math
+import reprlib
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, cast
@@ -23,6 +23,15 @@ NO_REASON: Final = "no reason was given"
 
 class RecordError(ValueError):
     """A row that can't be a record. The message says which field is wrong and how to mend it."""
+
+
+_BRIEF: Final = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 120
+
+
+def brief(value: JsonValue) -> str:
+    """A value of somebody's file for a message: its `repr`, with the middle left out where it is long."""
+    return _BRIEF.repr(value)
 
 
 class Mode(StrEnum):

@@ -123,7 +123,8 @@ def safe_text(text: str) -> str:
 
 def sample_key(task_id: str, sample_id: str) -> int:
     """8 bytes that stand for a sample, so that a million of them fit in a set of some 60 MB."""
-    text = f"{len(task_id)}:{task_id}{sample_id}".encode("utf-8", "backslashreplace")
+    task_id, sample_id = safe_text(task_id), safe_text(sample_id)  # as a run keeps them
+    text = f"{len(task_id)}:{task_id}{sample_id}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
 
 
@@ -169,10 +170,10 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("row", "int64", lambda r: r.row),
     Column("task_id", "string", lambda r: r.grade.task_id),
     Column("sample_id", "string", lambda r: r.grade.sample_id),
-    Column("sample_index", "int32", lambda r: r.rollout.sample_index),
+    Column("sample_index", "int64", lambda r: r.rollout.sample_index),
     Column("group", "string", lambda r: r.rollout.group),
     Column("model", "string", lambda r: r.rollout.model),
-    Column("step", "int32", lambda r: r.rollout.step),
+    Column("step", "int64", lambda r: r.rollout.step),
     Column("reward", "double", lambda r: r.grade.reward),
     Column("verdict", "string", lambda r: r.grade.verdict.value),
     Column("verified", "bool", lambda r: r.grade.verified),

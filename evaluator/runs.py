@@ -141,23 +141,23 @@ def one_line(error: duckdb.Error) -> str:
     return " ".join([lines[0], *candidates])
 
 
-def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[set[str]]:
-    """The columns of the first part and of the last. An older version wrote fewer, and a newer one may have gone on."""
-    ends = paths[:1] + paths[1:][-1:]
-    return [set(connection.sql(f"FROM read_parquet([{_quoted(path)}])").columns) for path in ends]
+def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[dict[str, str]]:
+    """The columns of the first part and of the last, by name, with their types.
+
+    An older version wrote fewer, and narrower ones; a newer one may have resumed its run.
+    """
+    ends = [connection.sql(f"FROM read_parquet([{_quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
+    return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
 
 
-def _view(table: str, paths: list[Path], stored: list[set[str]], first_regraded: Path | None) -> str:
-    columns = TABLES[table]
-    known = set[str]().union(*stored)
-    names = ", ".join(
-        f'"{column.name}"' if column.name in known else f'NULL::{sql_type(column.type)} AS "{column.name}"'
-        for column in columns
-    )
+def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_regraded: Path | None) -> str:
+    known = {name for columns in stored for name in columns}
+    found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
+    names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
     if not paths:
         return f"CREATE VIEW {table} AS SELECT {names} WHERE false"
-    # Matching the parts' columns by name takes a look into every part, for each query.
-    by_name = any(each != known for each in stored)
+    # Matching the parts' columns by name, and taking their wider type, takes a look into every part, for each query.
+    by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
     if first_regraded is None or table == "tasks":
         return f"CREATE VIEW {table} AS SELECT {names} FROM {source}"  # noqa: S608

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from evaluator.asserted import entry_point_of
-from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, limits_from
+from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15
 
@@ -115,7 +115,7 @@ def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mod
         try:
             return Mode(given)
         except ValueError:
-            raise RecordError(f"mode is {given!r}: give one of {', '.join(Mode)}") from None
+            raise RecordError(f"mode is {brief(given)}: give one of {', '.join(Mode)}") from None
     if row.get("test"):
         return Mode.ASSERT
     if row.get("answer") is not None and not in_outs:
@@ -135,7 +135,7 @@ def _grader(value: JsonValue) -> str | None:
 def _exit_code(row: Mapping[str, JsonValue]) -> Literal["ignore", "strict"]:
     given = row.get("exit_code", "ignore")
     if given not in ("ignore", "strict"):
-        raise RecordError(f"exit_code is {given!r}: give ignore or strict")
+        raise RecordError(f"exit_code is {brief(given)}: give ignore or strict")
     return cast("Literal['ignore', 'strict']", given)
 
 

@@ -6,16 +6,21 @@ import hashlib
 from collections.abc import Mapping
 
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.model import JsonValue, RecordError
+from evaluator.model import JsonValue, RecordError, brief
 
 Fields = Mapping[str, JsonValue]
+
+_WHOLE = range(-(2**63), 2**63)
+"""What a column of a run can hold."""
 
 
 def identifier(fields: Fields, name: str) -> str:
     """A field that names something: text or a whole number, as text."""
     value = fields.get(name)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+    if value is None or value == "":
         raise RecordError(f"{name} is missing: give text that is unique to the task")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise RecordError(f"{name} is {brief(value)}: give text or a whole number")
     return str(value)
 
 
@@ -42,11 +47,12 @@ def optional_whole(fields: Fields, name: str) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise RecordError(f"{name} is {value!r}, no whole number")
-    return value
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(whole, bool) or not isinstance(whole, int):
+        raise RecordError(f"{name} is {brief(value)}: give a whole number, or null")
+    if whole not in _WHOLE:
+        raise RecordError(f"{name} is {brief(value)}: give a whole number from -2^63 to 2^63 - 1, or null")
+    return whole
 
 
 def optional_number(fields: Fields, name: str) -> float | None:
@@ -54,18 +60,18 @@ def optional_number(fields: Fields, name: str) -> float | None:
     if value is None:
         return None
     if not isinstance(value, int | float):
-        raise RecordError(f"{name} is {value!r}, no number")
+        raise RecordError(f"{name} is {brief(value)}: give a number, or null")
     try:
         return float(value)
     except OverflowError:
-        raise RecordError(f"{name} is too large for a number") from None
+        raise RecordError(f"{name} is {brief(value)}: give a number of at most 1.8e308, or null") from None
 
 
 def optional_truth(fields: Fields, name: str) -> bool | None:
     value = fields.get(name)
     if value is None or isinstance(value, bool):
         return value
-    raise RecordError(f"{name} is {value!r}: give true, false or null")
+    raise RecordError(f"{name} is {brief(value)}: give true, false or null")
 
 
 def unpacked(fields: Fields, name: str) -> JsonValue:

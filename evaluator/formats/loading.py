@@ -18,7 +18,7 @@ from evaluator.formats.problems import FormatError, FormatWarning, Problem, Task
 from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
 from evaluator.formats.rows import Row, read_rows
 from evaluator.formats.seen import SeenIds
-from evaluator.model import Mode, RecordError, Rollout, Task
+from evaluator.model import Mode, RecordError, Rollout, Task, brief
 
 OnProblem = Callable[[Problem], object]
 Record = TypeVar("Record", Task, Rollout)
@@ -233,14 +233,14 @@ def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnPro
             if first is not None and alike is None:
                 tell(_clash(path, task, first))
         elif first is not None:
-            message = f"task_id {task.task_id!r} is already on line {first}: this row is left out"
+            message = f"task_id {brief(task.task_id)} is already on line {first}: this row is left out"
             tell(Problem(path, task.line, f"{message}; give each task its own id"))
         if first is None:
             yield task
 
 
 def _clash(path: str, task: Task, first: int) -> TaskClash:
-    message = f"task {task.task_id!r} is on line {first} too, with other tests: this row is left out"
+    message = f"task {brief(task.task_id)} is on line {first} too, with other tests: this row is left out"
     return TaskClash(path, task.line, f"{message}; give each task its own prompt or id", task_id=task.task_id)
 
 
@@ -279,5 +279,5 @@ def _unique_rollouts(rollouts: Iterator[Rollout], path: str, tell: OnProblem) ->
         if first is None:
             yield rollout
         else:
-            message = f"sample_id {rollout.sample_id!r} is already on line {first}: this row is left out"
+            message = f"sample_id {brief(rollout.sample_id)} is already on line {first}: this row is left out"
             tell(Problem(path, rollout.line, f"{message}; give each sample its own id"))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, brief
 
 _ROLLOUT_FIELDS = {
     "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
@@ -74,7 +74,7 @@ def kind_of(value: JsonValue) -> Kind | None:
     try:
         return Kind(value)
     except ValueError:
-        raise RecordError(f"kind is {value!r}: give one of {', '.join(Kind)}, or leave it out") from None
+        raise RecordError(f"kind is {brief(value)}: give one of {', '.join(Kind)}, or leave it out") from None
 
 
 def _read_rollouts(fields: Fields) -> Iterator[Rollout]:

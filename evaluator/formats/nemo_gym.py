@@ -96,7 +96,7 @@ def read_rollout(fields: Fields) -> Rollout:
     return Rollout(
         task_id=task_id_of(fields, _prompt(fields)),
         completion=output_text(response),
-        sample_index=_index(fields.get(ROLLOUT_INDEX)),
+        sample_index=None if _index(fields.get(ROLLOUT_INDEX)) is None else field.optional_whole(fields, ROLLOUT_INDEX),
         kind=_kind(fields.get("kind")),
         model=response.get("model") if isinstance(response.get("model"), str) else None,
         expected_pass=reward >= _FULL_REWARD if reward is not None and _is_of_tests(fields) else None,

@@ -19,6 +19,7 @@ are the components, each with the weight 1. No such grade is verified.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -38,6 +39,7 @@ __all__ = ["UNVERIFIED", "Config", "make"]
 UNVERIFIED = "the grade is the one that it came with: nothing was run"
 _NO_REWARD = "the rollout came without a reward"
 _FULL_REWARD = 1.0
+_GREATEST = sys.float_info.max
 _LETTERS = {verdict.letter: verdict for verdict in Verdict}
 _CODES = {
     -1: Verdict.TIME_LIMIT,
@@ -162,7 +164,7 @@ def _text(value: JsonValue) -> str | None:
 
 def _components(given: JsonValue) -> Iterator[Component]:
     for name, reward in given.items() if isinstance(given, Mapping) else ():
-        if isinstance(reward, int | float) and math.isfinite(reward):
+        if isinstance(reward, int | float) and abs(reward) <= _GREATEST:
             verdict = Verdict.PASSED if reward >= _FULL_REWARD else Verdict.WRONG_ANSWER
             yield Component(name=str(name), reward=float(reward), verdict=verdict)
 

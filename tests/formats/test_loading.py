@@ -103,7 +103,7 @@ def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_res
         (b'{"task_id": "t"}', "completion is missing"),
         (b'{"completion": "x"}', "task_id is missing"),
         (b'{"task_id": "t", "completion": "x", "kind": "poem"}', "kind is 'poem': give one of full,"),
-        (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step is 1.5, no whole number"),
+        (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step is 1.5: give a whole number, or null"),
         (b'{"task_id": "t", "completion": "x", "expected_pass": "yes"}', "give true, false or null"),
         (b'{"task_id": "t", "completion": {"a": 1}}', "completion is neither text nor a list of messages"),
     ],
