@@ -9,17 +9,17 @@ import streamlit as st
 if str(Path(__file__).parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).parent))
 
-from dashboard import controls, front_door, state, theme, workspace
+from dashboard import controls, front_door, plain, state, theme, workspace
 
 st.set_page_config(page_title="Rollscope", layout="wide", initial_sidebar_state=252)
 current = front_door.pages()
 state.follow()
 theme.apply()
-with front_door.entered():
+with front_door.entered(current):
     try:
         controls.navigation()
         controls.sidebar()
         controls.banners()
         current.run()
     except workspace.WorkspaceError as error:
-        st.error(state.plain(str(error)))
+        st.error(plain.markdown(str(error)))

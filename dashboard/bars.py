@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from dashboard import grid, state, theme
+from dashboard.plain import text as shown
+from dashboard.queries.distributions import NO_MODEL, ModelCount
 from dashboard.queries.outcomes import Cluster, FlagCount, VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
@@ -22,6 +24,7 @@ _verdicts = _component("rollscope_verdict_bars", "bars")
 _legend = _component("rollscope_verdict_legend", "bars line")
 _clusters = _component("rollscope_cluster_bars", "bars wide")
 _flags = _component("rollscope_flag_bars", "bars wide")
+_models = _component("rollscope_model_bars", "bars wide")
 _unverified = _component("rollscope_unverified_bars", "bars wide whole")
 
 
@@ -80,6 +83,15 @@ def unverified(found: Sequence[FlagCount], view: View, *, key: str = "unverified
     _show(_unverified, key, bars, tracks=False)
 
 
+def models(found: Sequence[tuple[ModelCount, str]], view: View) -> None:
+    """One row a model with a note; a click shows its rollouts."""
+    bars = [
+        Bar(None, c.model, c.rollouts, note, None if c.model == NO_MODEL else view.place().but(model=c.model))
+        for c, note in found
+    ]
+    _show(_models, "model_bars", bars, tracks=False)
+
+
 def _only(count: VerdictCount, view: View) -> View:
     return view.place().but(verdicts=(count.verdict,))
 
@@ -94,7 +106,7 @@ def _show(mount: Any, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
     rows = [
         {
             "letter": theme.verdict(bar.verdict).letter if bar.verdict else None,
-            "label": bar.label,
+            "label": shown(bar.label),
             "count": f"{bar.rollouts:,}",
             "share": bar.rollouts / most,
             "note": bar.note,

@@ -43,7 +43,7 @@ def given(text: str, mode: str, *, height: int = 150) -> None:
         st.html(code_view.code(text[:SHOWN].rstrip("\n"), prefix="I", height=f"{height}px", wrap=True))
     else:
         room = 28 + 20 * (text.count("\n") + 1)
-        st.code(text[:SHOWN] or " ", language=None, height=min(height, room), wrap_lines=True)
+        facts.verbatim(text[:SHOWN], height=min(height, room), wrap=True)
 
 
 def in_one_line(text: str, mode: str) -> str:

@@ -5,19 +5,29 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import theme
-from dashboard.estimates import Point
+from dashboard import plain, theme
+from dashboard.estimates import Curve
 from dashboard.wording import counted
 from evaluator.model import Verdict
 
 _MODEL_GREYS = ("#4A6A8A", "#8FA7BF", "#2B3F52", "#B9C7D4", "#6C7F91", "#D4DCE3", "#1C2A36", "#A1AEBA")
+_MODEL_LINES = (
+    ("#2F5D8C", "#6C7F91", "#1C2A36", "#8FA7BF"),
+    ("#7FB0E0", "#9FB0C0", "#E3E6E9", "#5F7F9F"),
+)
+"""On the light page and on the dark one. Other colours mean verdicts; dashes and marks tell the lines apart as well."""
+_DASHES = ("solid", "dash")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "circle-open")
 _EACH_A_TICK = 5
-_CONFIG = {"displayModeBar": False, "scrollZoom": False}
+_APART = 120
+"""Bars up to this many have a gap between them."""
+_KS_ALL = 16
+_CONFIG = {"displayModeBar": False, "scrollZoom": False, "typesetMath": False}
 
 Picked = Callable[[list[float]], None]
 """Called with the custom data of the mark that was clicked."""
@@ -39,7 +49,7 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
             text=[counted(counts.get(reward, 0), "rollout") for reward in rewards],
             **_letters(part, by),
             marker=_marker(part, by, index),
-            hovertemplate=f"reward %{{x:.3g}}<br>{_escaped(part)}: %{{text}}<extra></extra>",
+            hovertemplate=f"reward %{{x:.3g}}<br>{plain.plotly(part)}: %{{text}}<extra></extra>",
         )
     n = sum(count for _, _, count in values)
     figure.update_layout(barmode="stack", bargap=0.08)
@@ -58,57 +68,85 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
     return figure
 
 
-def pass_rates(rates: Sequence[tuple[str, int, int]], *, height: int) -> go.Figure:
-    """One bar a task, the lowest pass rate first."""
+class Step(NamedTuple):
+    """Tasks with one pass rate: one with its name, or those of a bar of many."""
+
+    rate: float
+    tasks: int
+    name: str
+
+
+def pass_rates(steps: Sequence[Step], *, height: int) -> go.Figure:
+    """The tasks side by side, the lowest pass rate first: a bar a step, as wide as its tasks are many."""
     figure = go.Figure()
+    ends = list(itertools.accumulate(step.tasks for step in steps))
+    total = ends[-1] if ends else 0
     figure.add_bar(
-        x=list(range(1, len(rates) + 1)),
-        y=[passed / graded for _, graded, passed in rates],
-        customdata=[[index] for index in range(len(rates))],
-        text=[_escaped(task) for task, _, _ in rates],
+        x=[end - (step.tasks - 1) / 2 for step, end in zip(steps, ends, strict=True)],
+        y=[step.rate for step in steps],
+        width=[step.tasks * (0.85 if total <= _APART else 1) for step in steps],
+        customdata=[[index] for index in range(len(steps))],
+        text=[plain.plotly(step.name) for step in steps],
         textposition="none",
         marker={"color": theme.COLOURS[Verdict.PASSED], "line": {"width": 0}},
         hovertemplate="%{text}<br>pass rate %{y:.0%}<extra></extra>",
     )
-    none = sum(passed == 0 for _, _, passed in rates)
-    every = sum(passed == graded for _, graded, passed in rates)
-    figure.update_xaxes(title_text=f"tasks, lowest first (n = {len(rates):,}; {none:,} at 0, {every:,} at 1)")
+    none = sum(step.tasks for step in steps if step.rate == 0)
+    every = sum(step.tasks for step in steps if step.rate == 1)
+    figure.update_xaxes(title_text=f"tasks, lowest first (n = {total:,}; {none:,} at 0, {every:,} at 1)")
     figure.update_yaxes(title_text="pass rate", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(bargap=0 if len(rates) > 120 else 0.15)
     return _dressed(figure, height)
 
 
-def pass_at_k(curve: Sequence[Point], *, height: int) -> go.Figure:
-    """pass@k against k, with the 95% band."""
-    ks = [point.k for point in curve]
-    estimates = [point.estimate for point in curve]
-    colour = "#7FB0E0" if theme.is_dark() else "#2F5D8C"
+def pass_at_k(curves: Sequence[Curve], *, height: int) -> go.Figure:
+    """pass@k against k with the 95% band, a curve for each model."""
     figure = go.Figure()
+    several = len(curves) > 1
+    accent = "#7FB0E0" if theme.is_dark() else "#2F5D8C"
+    looks = _MODEL_LINES[theme.is_dark()] if several else (accent,)
+    for index, curve in enumerate(curves):
+        look = {"color": looks[index % len(looks)], "width": 2, "dash": _DASHES[index // len(looks) % len(_DASHES)]}
+        _add_curve(figure, curve, look, _SYMBOLS[index % len(_SYMBOLS)], band=0.10 if several else 0.18)
+    points = [point for curve in curves for point in curve.points]
+    tasks = max((point.tasks for point in points), default=0)
+    last = max((point.k for point in points), default=0)
+    step = 1 if last <= _KS_ALL else None
+    named = f"{counted(len(curves), 'model')}, " if several else ""
+    figure.update_xaxes(title_text=f"k ({named}n = {counted(tasks, 'task')}, 95% band)", dtick=step)
+    figure.update_yaxes(title_text="pass@k", range=[0, 1.02], tickformat=".1f")
+    _dressed(figure, height, legend=several)
+    if several:  # names are long: above the curves they would take their room
+        figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
+    return figure
+
+
+def _add_curve(figure: go.Figure, curve: Curve, line: dict[str, object], symbol: str, *, band: float) -> None:
+    ks, estimates = [point.k for point in curve.points], [point.estimate for point in curve.points]
+    colour, name = str(line["color"]), plain.plotly(curve.model)
     figure.add_scatter(
         x=ks + ks[::-1],
         y=[e.high for e in estimates] + [e.low for e in estimates][::-1],
         fill="toself",
-        fillcolor=f"rgba({int(colour[1:3], 16)},{int(colour[3:5], 16)},{int(colour[5:], 16)},0.18)",
+        fillcolor=f"rgba({int(colour[1:3], 16)},{int(colour[3:5], 16)},{int(colour[5:], 16)},{band})",
         mode="lines",
         line={"width": 0},
         hoverinfo="skip",
+        showlegend=False,
+        legendgroup=name,
     )
     figure.add_scatter(
         x=ks,
         y=[e.value for e in estimates],
         mode="lines+markers",
-        line={"color": colour, "width": 2},
-        marker={"size": 6, "color": colour},
+        line=line,
+        marker={"size": 6, "color": colour, "symbol": symbol},
+        name=name,
+        legendgroup=name,
         customdata=[[e.low, e.high] for e in estimates],
-        text=[counted(point.tasks, "task") for point in curve],
+        text=[f"{counted(point.tasks, 'task')} of {name}" for point in curve.points],
         hovertemplate="pass@%{x}: %{y:.3f}<br>95%: %{customdata[0]:.3f} to %{customdata[1]:.3f}"
         "<br>%{text}<extra></extra>",
     )
-    tasks = max((point.tasks for point in curve), default=0)
-    step = 1 if len(ks) <= 16 and ks[-1:] == [len(ks)] else None
-    figure.update_xaxes(title_text=f"k (n = {counted(tasks, 'task')}, 95% band)", dtick=step)
-    figure.update_yaxes(title_text="pass@k", range=[0, 1.02], tickformat=".1f")
-    return _dressed(figure, height)
 
 
 def show(figure: go.Figure, key: str, alt: str, on_pick: Picked | None = None) -> None:
@@ -152,7 +190,7 @@ def _marker(part: str, by: str, index: int) -> dict[str, object]:
 
 
 def _name(part: str, by: str) -> str:
-    return f"{theme.verdict(part).letter} {part}" if by == "verdict" else part
+    return f"{theme.verdict(part).letter} {part}" if by == "verdict" else plain.plotly(part)
 
 
 def _letters(part: str, by: str) -> dict[str, object]:
@@ -167,11 +205,6 @@ def _letters(part: str, by: str) -> dict[str, object]:
 
 def _gap(rewards: Sequence[float]) -> float:
     return min((b - a for a, b in itertools.pairwise(rewards)), default=1.0)
-
-
-def _escaped(text: str) -> str:
-    """Plotly reads a little HTML in its labels."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figure:

@@ -1,16 +1,16 @@
 """Draws code with line numbers, the failing line filled and the traceback's other lines outlined.
 
-Pygments only splits the text into tokens; every piece is escaped here, so a completion is never markup.
+Pygments only splits the text into tokens; every piece is made plain here, so a completion is never markup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from html import escape
 
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
+from dashboard.plain import html
 from dashboard.wording import counted
 
 MAX_CHARACTERS = 200_000
@@ -59,7 +59,7 @@ def code(
 
 def raw(text: str, *, taken: range | None, failing: int | None = None, height: str = "480px") -> str:
     """A whole completion; the lines in `taken` are those that were run, the others are faint."""
-    lines = [escape(line) for line in text.split("\n")]
+    lines = [html(line) for line in text.split("\n")]
     begin, end = _window(len(lines), failing or (taken.start if taken else None))
     rows = []
     for n in range(begin, end + 1):
@@ -72,7 +72,7 @@ def raw(text: str, *, taken: range | None, failing: int | None = None, height: s
 def coloured_lines(text: str) -> list[str]:
     """Each line as escaped HTML with a class a token."""
     if len(text) > MAX_CHARACTERS:
-        return [escape(line) for line in text.split("\n")]
+        return [html(line) for line in text.split("\n")]
     lines = [""]
     for kind, value in PythonLexer(ensurenl=False, stripnl=False).get_tokens(text):
         name = _class_of(kind)
@@ -80,7 +80,7 @@ def coloured_lines(text: str) -> list[str]:
             if index:
                 lines.append("")
             if piece:
-                lines[-1] += f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
+                lines[-1] += f'<span class="{name}">{html(piece)}</span>' if name else html(piece)
     return lines
 
 
@@ -88,11 +88,11 @@ def _class_of(kind: _TokenType) -> str:
     return next((name for parent, name in _CLASSES if kind in parent), "")
 
 
-def _line(number: int, html: str, failing: int | None, frames: Collection[int], note: str, prefix: str) -> str:
+def _line(number: int, drawn: str, failing: int | None, frames: Collection[int], note: str, prefix: str) -> str:
     kind = " fail" if number == failing else " frame" if number in frames else ""
-    said = f'<span class="note">↳ {escape(note)}</span>' if note and number == failing else ""
+    said = f'<span class="note">↳ {html(note)}</span>' if note and number == failing else ""
     anchor = f"{prefix}{number}"
-    return f'<span class="ln{kind}" id="{anchor}"><span class="no">{number}</span>{html or " "}{said}</span>'
+    return f'<span class="ln{kind}" id="{anchor}"><span class="no">{number}</span>{drawn or " "}{said}</span>'
 
 
 def _fold(lines: int, where: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from html import escape
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ import streamlit as st
 from dashboard import case_view, code_view, controls, conversation, diff_view, facts, scroll, state
 from dashboard import strip as case_strip
 from dashboard.controls import Screen
+from dashboard.plain import html
 from dashboard.queries import listing, orders, records
 from dashboard.state import View
 from dashboard.wording import counted
@@ -134,12 +134,12 @@ def error(rollout: Record, test: Record | None) -> None:
     if verdict is Verdict.PASSED:
         return
     type_, message = result.get("error_type"), result.get("error_message")
-    head = f'{facts.chip_html(verdict.value)} <span class="type">{escape(type_ or verdict.value)}</span>'
+    head = f'{facts.chip_html(verdict.value)} <span class="type">{html(type_ or verdict.value)}</span>'
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
-        head += f" <span>{escape(_WHY[verdict])}</span>"
-    body = f'<span class="msg">{escape(message)}</span>' if message else ""
+        head += f" <span>{html(_WHY[verdict])}</span>"
+    body = f'<span class="msg">{html(message)}</span>' if message else ""
     if (trace is None or not trace.type) and not (test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN)):
-        body += f' <span class="rs-soft">{escape(_reason(verdict, rollout, message or "", trace))}</span>'
+        body += f' <span class="rs-soft">{html(_reason(verdict, rollout, message or "", trace))}</span>'
     st.html(f'<div class="rs-error">{head}{body}{_frames(trace)}</div>')
 
 
@@ -153,7 +153,7 @@ def flags(rollout: Record) -> None:
     words, evidence = rollout["flags"] or [], rollout["flag_evidence"] or []
     if words:
         rows = "".join(
-            f"<b>{escape(word)}</b><span>{_LINE.sub(_LINE_LINK, escape(told))}</span>"
+            f"<b>{html(word)}</b><span>{_LINE.sub(_LINE_LINK, html(told))}</span>"
             for word, told in itertools.zip_longest(words, evidence, fillvalue="")
         )
         st.html(f'<div class="rs-flags" role="group" aria-label="flags">{rows}</div>')
@@ -209,8 +209,9 @@ def streams(test: Record | None) -> None:
         part = f", head and tail kept: {facts.size(kept)}" if kept < size else ""
         title = name if ran else "said by the judge"
         with st.expander(f"{title}: {facts.size(size)}{part}", expanded=name == "stderr" or len(text) < 400):
-            st.code(text[:20_000], language=None, height=min(240, 60 + 20 * text.count("\n")))
-            if len(text) > 20_000:
+            facts.verbatim(text[: case_view.SHOWN], height=min(240, 60 + 20 * text.count("\n")))
+            if len(text) > case_view.SHOWN:
+                facts.note(f"The first {case_view.SHOWN:,} of {counted(len(text), 'character')}.")
                 st.download_button(f"Download {name}", text, f"{name}.txt", on_click="ignore", key=f"dl_{name}")
 
 
@@ -263,11 +264,11 @@ def _walk(screen: Screen, rollout: Record) -> None:
     place = orders.place(screen.run, view.filter, view.sort, rollout["row"])
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
-        st.button("Up", key="up", shortcut="U", on_click=state.go, args=("rollouts", view.place()))
+        st.button("Up", key="up", shortcut="U", on_click=state.go, args=("rollouts", view.above()))
         st.button(
             "Previous", key="previous", shortcut="K", disabled=place.previous is None, **_to(view, place.previous)
         )
-        st.html(f'<span class="rs-mono" title="place inside the filter">{escape(inside)}</span>', width="content")
+        st.html(f'<span class="rs-mono" title="place inside the filter">{html(inside)}</span>', width="content")
         st.button("Next", key="next", shortcut="J", disabled=place.following is None, **_to(view, place.following))
 
 
@@ -278,13 +279,13 @@ def _to(view: View, target: tuple[str, str] | None) -> dict[str, Any]:
 
 
 def _first_sample(screen: Screen) -> str:
-    known = listing.samples(screen.run, screen.view.task)
-    return known[0][0] if known else ""
+    known = listing.samples(screen.run, screen.view.task, 1).rows
+    return known[0].sample_id if known else ""
 
 
 def _unknown(screen: Screen) -> None:
     view, run = screen.view, screen.run
-    sample = view.sample if listing.samples(run, view.task) else ""
+    sample = view.sample if listing.samples(run, view.task, 1).total else ""
     missing = f"sample {view.sample} of task {view.task}" if sample else f"task {view.task}"
     facts.banner(f"{missing[0].upper()}{missing[1:]} is not in this run.", warn=True)
     nearest = records.nearest(run, view.task, sample)
@@ -368,8 +369,8 @@ def _frames(trace: Traceback | None) -> str:
     if trace is None or not trace.frames:
         return ""
     rows = [
-        f'<li><a href="#L{frame.line}">line {frame.line}</a><span>{escape(frame.function)}</span>'
-        f"<code>{escape(frame.text)}</code></li>"
+        f'<li><a href="#L{frame.line}">line {frame.line}</a><span>{html(frame.function)}</span>'
+        f"<code>{html(frame.text)}</code></li>"
         for frame in reversed(trace.frames)
     ]
     if trace.omitted:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import msgspec
 import streamlit as st
 
 from dashboard import facts
+from dashboard.plain import html
 from evaluator.model import Component
 
 _LONGEST = 200
@@ -49,7 +49,7 @@ def _row(part: Component) -> str:
     message = part.message or ""
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST - 1]}…"
-    return f"<tr><td>{escape(part.name)}</td>{cells}<td>{verdict}</td><td>{escape(message)}</td></tr>"
+    return f"<tr><td>{html(part.name)}</td>{cells}<td>{verdict}</td><td>{html(message)}</td></tr>"
 
 
 def _number(value: float | None) -> str:

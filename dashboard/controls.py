@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import streamlit as st
 
-from dashboard import bound, degraded, facts, front_door, grading, sandbox_check, state, unfinished, workspace
+from dashboard import bound, degraded, facts, front_door, grading, plain, sandbox_check, state, unfinished, workspace
 from dashboard.bound import Bound
 from dashboard.queries import filtering, outcomes
+from dashboard.queries.most import Most
 from dashboard.queries.orders import SORTS
 from dashboard.state import VERDICT_WORDS, Filter, View
 from dashboard.wording import counted
@@ -68,14 +70,21 @@ def banners() -> None:
         facts.banner(f"No sandbox here, so nothing can be graded or run; stored grades can be read. {mend}", warn=True)
 
 
-def screen() -> Screen:
-    """The view and its run. Where there is none, says what to do next and ends the page."""
+def screen(*, named: bool = True) -> Screen:
+    """The view and its run. Where there is none, says what to do next and ends the page.
+
+    The address then says which run it is: elsewhere another one may be the first. With `named=False` a page has
+    more to say in it, and calls `state.name` itself.
+    """
     front_door.require()
     view = state.read()
     chosen = workspace.entry(view)
     if chosen is None:
         _no_entry(view)
         st.stop()
+    view = view.but(run=chosen.name)
+    if named or not chosen.graded:
+        state.name(front_door.page(), view)
     if not chosen.graded:
         grading.offer(chosen)
         st.stop()
@@ -111,7 +120,7 @@ def require_rows(screen_: Screen) -> None:
     for name, count in filtering.without_each(screen_.run, screen_.view.filter):
         label = f"Remove {_CLAUSE_NAMES[name]}: {counted(count, 'rollout')}"
         cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
-        st.button(state.plain(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
+        st.button(plain.markdown(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
     st.stop()
 
 
@@ -167,7 +176,7 @@ def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
         st.selectbox(
             "Run",
             names,
-            format_func=lambda name: name if graded[name] else f"{name} (not graded)",
+            format_func=lambda name: plain.text(name) if graded[name] else f"{plain.text(name)} (not graded)",
             placeholder="choose a run" if view.run else "",
             # Another run has other tasks, models and errors: its filter starts empty.
             **bound.to("w_run", chosen.name if chosen else None, lambda _, name: View(run=name or "")),
@@ -180,22 +189,41 @@ def _filter(run: OpenRun, view: View) -> None:
     facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
     _text(filter_)
     _pick("verdicts", "Verdict", list(VERDICT_WORDS), list(filter_.verdicts), many=True)
-    names = filtering.models(run)
-    if len(names) > 1 or filter_.model:
-        _pick("model", "Model", _with(names, filter_.model), filter_.model or None)
-    clusters = [c.name for c in outcomes.clusters(run, Filter())]
-    _pick("err", "Error", _with(clusters, filter_.err), filter_.err or None)
-    flags = [c.name for c in (*outcomes.flag_counts(run, Filter()), *outcomes.missing_packages(run, Filter()))]
-    if flags or filter_.flag:
-        _pick("flag", "Flag", _with(flags, filter_.flag), filter_.flag or None)
-    reasons = [c.name for c in outcomes.unverified_reasons(run, Filter())]
-    if reasons or filter_.verified:
-        words = [state.VERIFIED, state.UNVERIFIED, *reasons]
-        _pick("verified", "Verified", _with(words, filter_.verified), filter_.verified or None)
+    _offer_models(run, filter_)
+    errors = outcomes.clusters(run, _others(filter_, "err"))
+    _pick("err", _labelled("Error", errors), _with([c.name for c in errors.rows], filter_.err), filter_.err or None)
+    _offer_flags(run, filter_)
+    reasons = outcomes.unverified_reasons(run, _others(filter_, "verified"))
+    if outcomes.unverified_count(run, Filter()) or filter_.verified:
+        words = [state.VERIFIED, state.UNVERIFIED, *(c.name for c in reasons.rows)]
+        _pick("verified", _labelled("Verified", reasons), _with(words, filter_.verified), filter_.verified or None)
     _rewards(filter_)
     if filter_:
         cleared = view.but(filter=Filter(), page=1)
         st.button("Clear the filter", key="w_clear", on_click=state.write, args=(cleared,), width="stretch")
+
+
+def _offer_models(run: OpenRun, filter_: Filter) -> None:
+    found = filtering.models(run, _others(filter_, "model"))
+    if filtering.models(run, Filter()).total > 1 or filter_.model:
+        _pick("model", _labelled("Model", found), _with(found.rows, filter_.model), filter_.model or None)
+
+
+def _offer_flags(run: OpenRun, filter_: Filter) -> None:
+    others = _others(filter_, "flag")
+    words, packages = outcomes.flag_counts(run, others), outcomes.missing_packages(run, others)
+    names = [c.name for c in (*words.rows, *packages.rows)]
+    if outcomes.flag_counts(run, Filter()).rows or filter_.flag:
+        _pick("flag", _labelled("Flag", packages), _with(names, filter_.flag), filter_.flag or None)
+
+
+def _others(filter_: Filter, field: str) -> Filter:
+    """The filter's other fields: what these leave is what there is to choose from."""
+    return msgspec.structs.replace(filter_, **{field: ""})
+
+
+def _labelled(label: str, found: Most[Any]) -> str:
+    return f"{label} ({part})" if (part := found.part()) else label
 
 
 def _text(filter_: Filter) -> None:
@@ -207,7 +235,14 @@ def _pick(field: str, label: str, options: list[str], value: Any, *, many: bool 
     widget: Any = st.multiselect if many else st.selectbox
     extra = {} if many else {"index": None}
     with bound.place(field):
-        widget(label, options, placeholder="any", **_bound(field, value, () if many else ""), **extra)
+        widget(
+            label,
+            options,
+            format_func=plain.text,
+            placeholder="any",
+            **_bound(field, value, () if many else ""),
+            **extra,
+        )
 
 
 def _rewards(filter_: Filter) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard import facts, plain
 from dashboard.wording import counted
 
 _MOST_ITEMS = 200
@@ -58,7 +59,7 @@ def _label(item: dict[str, Any]) -> str:
 
 def _line(value: Any) -> str:
     text = value if isinstance(value, str) else ""
-    text = " ".join(text.split())
+    text = " ".join(plain.text(text).split())
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
 
 
@@ -68,4 +69,4 @@ def _text(name: str, item: dict[str, Any]) -> None:
         return
     if name != "text":
         st.caption(name)
-    st.code(value, language=None, wrap_lines=True, height=min(240, 60 + 20 * value.count("\n")))
+    facts.verbatim(value, height=min(240, 60 + 20 * value.count("\n")), wrap=True)

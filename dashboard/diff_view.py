@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from html import escape
 
 from dashboard.diff import Comparison, Row, Span, compare
 from dashboard.excerpt import Excerpt
+from dashboard.plain import html
 from dashboard.wording import counted
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
-_ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩"}
+_ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛"}
 _SHOWN = 4_000
 _LONG_LINE = 3_000
+_MOST_SPANS = 60
 
 
 def visible(text: str) -> str:
@@ -45,14 +46,14 @@ def side_by_side(expected: str, actual: str, *, height: str = "300px") -> str:
         notes.append("too long to align: the lines round the first difference are shown")
         if comparison.expected.gap is None and comparison.actual.gap is None:
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
-    tail = "".join(f'<tr><td class="fold" colspan="4">{escape(note)}</td></tr>' for note in notes)
+    tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
     return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{body}{tail}</tbody></table></div>'
 
 
 def beside(expected: str, actual: str, *, height: str = "300px") -> str:
     """Both texts as they are, for what is not compared by its text."""
     head = "<tr><th>expected</th><th>actual</th></tr>"
-    cells = "".join(f"<td>{escape(_named(_cut(text)))}</td>" for text in (expected, actual))
+    cells = "".join(f"<td>{html(_named(_cut(text)))}</td>" for text in (expected, actual))
     table = f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>"
     return f'<div class="rs-diff" style="max-height:{height}">{table}</div>'
 
@@ -60,8 +61,8 @@ def beside(expected: str, actual: str, *, height: str = "300px") -> str:
 def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
     """Expected beside the reason why there is no actual."""
     rows = "".join(
-        f'<tr><td class="no">{n}</td><td>{escape(line)}</td>'
-        + (f'<td class="no"></td><td class="end" rowspan="99">{escape(why)}</td>' if n == 1 else "")
+        f'<tr><td class="no">{n}</td><td>{html(line)}</td>'
+        + (f'<td class="no"></td><td class="end" rowspan="99">{html(why)}</td>' if n == 1 else "")
         + "</tr>"
         for n, line in enumerate(_cut(expected).split("\n"), 1)
     )
@@ -71,14 +72,14 @@ def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
 
 def text_block(text: str, *, height: str = "160px", limit: int = 20_000) -> str:
     """Text in a box that scrolls; beyond `limit` characters its head and tail, with what is left out told."""
-    return f'<pre class="rs-text" style="max-height:{height}">{escape(_cut(text, limit))}</pre>'
+    return f'<pre class="rs-text" style="max-height:{height}">{html(_cut(text, limit))}</pre>'
 
 
 _TABLE = '<table><colgroup><col class="no"><col><col class="no"><col></colgroup>'
 
 
 def _head(left: str, right: str) -> str:
-    return f'<thead><tr><th colspan="2">{escape(left)}</th><th colspan="2">{escape(right)}</th></tr></thead>'
+    return f'<thead><tr><th colspan="2">{html(left)}</th><th colspan="2">{html(right)}</th></tr></thead>'
 
 
 def _row(row: Row, *, first: bool) -> str:
@@ -114,7 +115,7 @@ def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str
 def _spans(spans: list[Span]) -> str:
     if sum(len(text) for text, _ in spans) > _LONG_LINE:
         spans = _near_the_change(spans)
-    return "".join(f"<i>{escape(visible(text))}</i>" if differs else escape(_named(text)) for text, differs in spans)
+    return "".join(f"<i>{html(visible(text))}</i>" if differs else html(_named(text)) for text, differs in spans)
 
 
 def _near_the_change(spans: list[Span]) -> list[Span]:
@@ -125,7 +126,8 @@ def _near_the_change(spans: list[Span]) -> list[Span]:
         if len(text) > 2 * keep:
             text = f"{text[:keep]} …{counted(len(text) - 2 * keep, 'character')}… {text[-keep:]}"  # noqa: PLW2901
         out.append((text, differs))
-    return out[:60]
+    cut = sum(len(text) for text, _ in out[_MOST_SPANS:])
+    return [*out[:_MOST_SPANS], (f" …{counted(cut, 'character')}…", False)] if cut else out
 
 
 def _named(text: str) -> str:
@@ -137,8 +139,8 @@ def _named(text: str) -> str:
 
 def _plain(text: str, title: str, height: str) -> str:
     return (
-        f'<div class="rs-diff" style="max-height:{height}"><table><thead><tr><th>{escape(title)}</th></tr></thead>'
-        f"<tbody><tr><td>{escape(_named(_cut(text)))}</td></tr></tbody></table></div>"
+        f'<div class="rs-diff" style="max-height:{height}"><table><thead><tr><th>{html(title)}</th></tr></thead>'
+        f"<tbody><tr><td>{html(_named(_cut(text)))}</td></tr></tbody></table></div>"
     )
 
 

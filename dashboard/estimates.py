@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dashboard.queries import distributions
 from dashboard.queries.cache import cached
+from dashboard.queries.most import Most
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval, mean_over_tasks, pass_at_k_over_tasks
@@ -20,27 +21,41 @@ class Point(NamedTuple):
     estimate: Interval
 
 
+class Curve(NamedTuple):
+    """pass@k of one model, for each k that at least half of its tasks have enough rollouts for."""
+
+    model: str
+    points: list[Point]
+    fewer: int
+    """Tasks with fewer rollouts than the last k."""
+
+
 @cached
-def pass_at_k(run: OpenRun, filter_: Filter, k: int) -> Interval:
-    """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has."""
-    n, c = distributions.solved(run, filter_)
+def pass_at_k(run: OpenRun, filter_: Filter, k: int, model: str = "") -> Interval:
+    """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has.
+
+    `model`: of that one; "" for the rollouts of all together.
+    """
+    n, c = distributions.solved(run, filter_, model)
     if k == 1:
         return pass_at_k_over_tasks(n, c, 1)
     enough = n >= k  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
     return mean_over_tasks(task_pass_at_k(n[enough], c[enough], k))
 
 
-def curve(run: OpenRun, filter_: Filter) -> list[Point]:
-    """pass@k for each k that at least half of the tasks have enough rollouts for."""
-    n, _ = distributions.solved(run, filter_)
+def curves(run: OpenRun, filter_: Filter) -> Most[Curve]:
+    """A curve for each model with graded rollouts, in the order of their rollouts. k samples of several models are no
+    k samples of one policy."""
+    found = distributions.models(run, filter_)
+    drawn = [_curve(run, filter_, each.model) for each in found.rows]
+    return Most([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
+
+
+def _curve(run: OpenRun, filter_: Filter, model: str) -> Curve:
+    n, _ = distributions.solved(run, filter_, model)
     tasks = {k: int((n >= k).sum()) for k in _ks(int(n.max(initial=0)))}
-    return [Point(k, count, pass_at_k(run, filter_, k)) for k, count in tasks.items() if count * 2 >= n.size]
-
-
-def fewer(run: OpenRun, filter_: Filter, k: int) -> int:
-    """How many tasks have fewer than k graded rollouts."""
-    n, _ = distributions.solved(run, filter_)
-    return int((n < k).sum())
+    points = [Point(k, count, pass_at_k(run, filter_, k, model)) for k, count in tasks.items() if count * 2 >= n.size]
+    return Curve(model, points, int((n < points[-1].k).sum()) if points else 0)
 
 
 def _ks(most: int) -> list[int]:

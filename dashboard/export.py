@@ -6,7 +6,7 @@ import io
 
 import streamlit as st
 
-from dashboard import facts
+from dashboard import facts, plain
 from dashboard.controls import Screen
 from dashboard.queries import filtering
 from dashboard.wording import counted
@@ -48,9 +48,9 @@ def _dialog(screen: Screen) -> None:
         export(screen.run.run, file, format=format_, per=per, where=condition, columns=columns)
         return file.getvalue()
 
-    name = f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}"
+    name = plain.file_name(f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}")
     st.download_button(
-        f"Download {name}".replace("_", "\\_"),
+        plain.markdown(f"Download {name}"),
         made,
         name,
         _MIME[format_],

@@ -1,4 +1,4 @@
-"""Small pieces of text and figures. Everything that comes from a file is escaped here."""
+"""Small pieces of text and figures. Everything that comes from a file is made plain here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import theme
+from dashboard import plain, theme
+from dashboard.plain import html
 from dashboard.wording import counted
 
 
@@ -16,27 +17,27 @@ def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -
     """Facts in one line: (name, value). `chip` is a verdict that stands before the title."""
     head = f"{chip_html(chip)} " if chip else ""
     if title:
-        head = f'<div class="rs-title">{head}{escape(title)}</div>'
-    body = "".join(f"<div><span>{escape(name)}</span> <b>{escape(value)}</b></div>" for name, value in found)
+        head = f'<div class="rs-title">{head}{html(title)}</div>'
+    body = "".join(f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found)
     st.html(f'{head}<div class="rs-facts">{body}</div>')
 
 
 def chip_html(word: str, title: str = "") -> str:
     """A verdict's letter on its colour, and its word, or `title`, for those who can't see it."""
     verdict = theme.verdict(word)
-    said = escape(title or verdict.value)
+    said = escape(plain.text(title or verdict.value))
     return f'<span class="rs-chip rs-v-{verdict.value}" title="{said}">{verdict.letter}</span>'
 
 
 def note(text: str, *, strong: bool = False) -> None:
     """A quiet line of text."""
     tag = "b" if strong else "span"
-    st.html(f'<{tag} class="{"" if strong else "rs-soft"}" style="font-size:0.9rem">{escape(text)}</{tag}>')
+    st.html(f'<{tag} class="{"" if strong else "rs-soft"}" style="font-size:0.9rem">{html(text)}</{tag}>')
 
 
 def section(text: str) -> None:
     """The name of a part of a page."""
-    st.html(f'<div class="rs-section">{escape(text)}</div>')
+    st.html(f'<div class="rs-section">{html(text)}</div>')
 
 
 def banner(text: str, *, command: str = "", warn: bool = False, code: bool = False) -> None:
@@ -44,9 +45,17 @@ def banner(text: str, *, command: str = "", warn: bool = False, code: bool = Fal
 
     `code`: the text is mostly code, and drawn as such.
     """
-    typed = f' <code class="rs-command">{escape(command)}</code>' if command else ""
+    typed = f' <code class="rs-command">{html(command)}</code>' if command else ""
     look = "rs-banner" + " warn" * warn + " rs-mono" * code
-    st.html(f'<div class="{look}" role="status">{escape(text)}{typed}</div>')
+    st.html(f'<div class="{look}" role="status">{html(text)}{typed}</div>')
+
+
+def verbatim(text: str, *, height: int, wrap: bool = False) -> None:
+    """A text as it is, with a button that copies it; a box of our own where some of it would not be seen."""
+    if plain.text(text) == text:
+        st.code(text or " ", language=None, height=height, wrap_lines=wrap)
+    else:
+        st.html(f'<pre class="rs-text" tabindex="0" style="max-height:{height}px">{html(text)}</pre>')
 
 
 def problems(manifest: dict[str, Any], shown: int = 100) -> None:
@@ -62,7 +71,7 @@ def problems(manifest: dict[str, Any], shown: int = 100) -> None:
             for p in found[:shown]
         )
         more = f"\n… and {total - shown:,} more" if total > shown else ""
-        st.html(f'<pre class="rs-text" style="max-height:220px">{escape(text + more)}</pre>')
+        st.html(f'<pre class="rs-text" style="max-height:220px">{html(text + more)}</pre>')
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -15,7 +15,7 @@ import streamlit as st
 
 from dashboard import state
 
-_inside: ContextVar[bool] = ContextVar("inside", default=False)
+_inside: ContextVar[str] = ContextVar("inside", default="")
 
 
 def pages() -> Any:
@@ -25,13 +25,18 @@ def pages() -> Any:
 
 
 @contextmanager
-def entered() -> Iterator[None]:
-    """While it is open, a page knows that `app.py` is around it."""
-    token = _inside.set(True)
+def entered(current: Any) -> Iterator[None]:
+    """While it is open, a page knows that `app.py` is around it, and which one it is."""
+    token = _inside.set(current.url_path or "overview")
     try:
         yield
     finally:
         _inside.reset(token)
+
+
+def page() -> str:
+    """The name of the page that is drawn, one of `state.PAGES`."""
+    return _inside.get()
 
 
 def require() -> None:

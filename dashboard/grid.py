@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import theme
+from dashboard import plain, theme
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
 
@@ -35,7 +35,7 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
         "rows": [
             {
                 "id": row.task_id,
-                "label": row.task_id,
+                "label": plain.text(row.task_id),
                 "letters": row.letters,
                 "mask": row.mask,
                 "cells": [
@@ -75,7 +75,7 @@ def rollouts_by_cases(
         "rows": [
             {
                 "id": row.sample_id,
-                "label": row.sample_id,
+                "label": plain.text(row.sample_id),
                 "about": _about(row.model, verified=row.verified),
                 "letters": row.letters,
                 "mask": ("1" if row.inside else "0") * len(row.letters),
@@ -96,7 +96,7 @@ def rollouts_by_cases(
 
 def _about(*known: str, verified: bool) -> str:
     """What the status line says of a rollout behind its verdict."""
-    return " · ".join(text for text in (*known, "" if verified else "not verified") if text)
+    return " · ".join(plain.text(text) for text in (*known, "" if verified else "not verified") if text)
 
 
 def _show(key: str, data: dict[str, Any], on_open: Opened, height: int) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
 import streamlit as st
 
-from dashboard import charts, estimates, export, facts, state, summary
+from dashboard import charts, estimates, export, facts, plain, state, summary
+from dashboard.charts import Step
 from dashboard.controls import Screen
 from dashboard.queries import distributions, outcomes
+from dashboard.queries.listing import TASKS_A_PAGE
+from dashboard.state import View
 from dashboard.wording import counted
 
 _HEIGHT = 262
+_TASKS_IN_TABLE = 1_000
 
 
 def head(screen: Screen) -> None:
@@ -22,7 +28,7 @@ def head(screen: Screen) -> None:
             [
                 ("rollouts", f"{totals.rollouts:,}"),
                 ("with a reward", f"{totals.rewarded:,}"),
-                ("mean reward", facts.number(totals.mean_reward)),
+                ("mean reward" + summary.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
                 ("unknown", f"{totals.unknown:,}"),
                 ("sandbox_error", f"{totals.sandbox_error:,}"),
                 ("not verified", f"{totals.unverified:,}"),
@@ -46,49 +52,67 @@ def histogram(screen: Screen, *, by: str) -> None:
 
 
 def pass_rates(screen: Screen) -> None:
-    """One bar a task; a click shows the task's rollouts by test case."""
-    facts.section("Pass rate of each task")
-    rates = distributions.task_rates(screen.run, screen.view.filter)
-    if not rates:
+    """The tasks by their pass rate; a click shows a task by test case, or the tasks from there on."""
+    run, filter_ = screen.run, screen.view.filter
+    facts.section("Pass rate of each task" + summary.pooled(screen, ", {} together"))
+    found = distributions.task_rates(run, filter_)
+    if not found.total:
         facts.note("No rollout in the filter was graded.")
         return
+    if len(found.rows) == found.total:
+        steps = [Step(task.passed / task.graded, 1, task.task_id) for task in found.rows]
+        targets = [View(task=task.task_id) for task in found.rows]
+    else:
+        counts = distributions.rate_counts(run, filter_)
+        steps = [Step(rate, tasks, counted(tasks, "task")) for rate, tasks in counts]
+        before = itertools.accumulate((tasks for _, tasks in counts[:-1]), initial=0)
+        targets = [View(sort="rate", page=1 + first // TASKS_A_PAGE) for first in before]
 
     def opened(data: list[float]) -> None:
         if data:
-            state.go("rollouts", screen.view.place().but(task=rates[int(data[0])][0]))
+            target = targets[int(data[0])]
+            state.go("rollouts", target.but(run=screen.view.run, filter=filter_))
 
-    charts.show(charts.pass_rates(rates, height=_HEIGHT), "task_rates", "Pass rate of each task", opened)
+    charts.show(charts.pass_rates(steps, height=_HEIGHT), "task_rates", "Pass rate of each task", opened)
 
 
 def pass_at_k(screen: Screen) -> None:
-    """The chance that the best of k rollouts passes, unbiased, with its 95% band."""
+    """The chance that the best of k rollouts passes, unbiased, with its 95% band; of each model by itself."""
     facts.section("pass@k, unbiased")
     if screen.view.filter.by_outcome:
         facts.note(
             "The filter picks rollouts by outcome, so pass@k would mean nothing. Remove verdict, error and reward."
         )
         return
-    curve = estimates.curve(screen.run, screen.view.filter)
-    if not curve:
+    found = estimates.curves(screen.run, screen.view.filter)
+    if not found.rows:
         facts.note("No rollout in the filter was graded.")
         return
-    charts.show(charts.pass_at_k(curve, height=_HEIGHT), "pass_at_k", "pass@k against k with its 95% band")
-    most = curve[-1].k
-    left_out = estimates.fewer(screen.run, screen.view.filter, most)
-    if left_out:
-        few = f"{counted(left_out, 'task')} with fewer than {most} graded rollouts"
+    charts.show(charts.pass_at_k(found.rows, height=_HEIGHT), "pass_at_k", "pass@k against k with its 95% band")
+    if part := found.part("model"):
+        facts.note(f"The {part}, by rollouts. Pick a model in the filter to see its own.")
+    if len(found.rows) == 1 and (curve := found.rows[0]).fewer:
+        few = f"{counted(curve.fewer, 'task')} with fewer than {curve.points[-1].k} graded rollouts"
         facts.note(f"{few}: left out where k is beyond them.")
+    elif any(curve.fewer for curve in found.rows):
+        facts.note("Tasks with fewer graded rollouts of a model are left out where k is beyond them.")
 
 
 def tables(screen: Screen) -> None:
     """The charts' figures as text."""
     with st.expander("The same as tables"):
         left, right = st.columns(2)
-        rates = distributions.task_rates(screen.run, screen.view.filter)
-        table = pd.DataFrame(rates, columns=["task", "graded", "passed"])
+        rates = distributions.task_rates(screen.run, screen.view.filter, _TASKS_IN_TABLE)
+        table = pd.DataFrame(
+            [(plain.text(task.task_id), task.graded, task.passed) for task in rates.rows],
+            columns=["task", "graded", "passed"],
+        )
         table["pass rate"] = table["passed"] / table["graded"]
         left.dataframe(table, hide_index=True, height=260, row_height=26)
-        curve = estimates.curve(screen.run, screen.view.filter)
-        rows = [(k, e.value, e.low, e.high, tasks) for k, tasks, e in curve]
-        columns = ["k", "pass@k", "95% low", "95% high", "tasks"]
+        if part := rates.part("task"):
+            with left:
+                facts.note(f"The {part}, lowest pass rate first.")
+        curves = [] if screen.view.filter.by_outcome else estimates.curves(screen.run, screen.view.filter).rows
+        rows = [(plain.text(c.model), k, e.value, e.low, e.high, tasks) for c in curves for k, tasks, e in c.points]
+        columns = ["model", "k", "pass@k", "95% low", "95% high", "tasks"]
         right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, height=260, row_height=26)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import streamlit as st
 
-from dashboard import bars, controls, export, facts, state
+from dashboard import bars, controls, export, facts, plain, state
 from dashboard import grid as cells
 from dashboard.controls import Screen
 from dashboard.queries import dataset, listing, outcomes, records
@@ -46,17 +47,17 @@ def grid(screen: Screen) -> None:
 def one_task(screen: Screen) -> None:
     """One task's rollouts x test cases. A column of failures is a suspect test, not a bad model."""
     view, run = screen.view, screen.run
-    rows = listing.case_grid(run, view.filter, view.task)
-    if not rows:
+    found = listing.case_grid(run, view.filter, view.task)
+    if not found.rows:
         nearest = records.nearest(run, view.task)
         facts.banner(f"No rollout of {view.task} is in this run.", warn=True)
         if nearest:
             state.link("rollouts", view.but(task=nearest), f"Nearest: {nearest}")
         return
     counts = dataset.case_counts(run, view.task)
-    cells.rollouts_by_cases(rows, counts, lambda sample, test: _open_case(screen, sample, test))
-    if len(rows) == listing.SAMPLES_SHOWN:
-        facts.note(f"The first {listing.SAMPLES_SHOWN} rollouts of this task are shown.")
+    cells.rollouts_by_cases(found.rows, counts, lambda sample, test: _open_case(screen, sample, test))
+    if part := found.part("rollout"):
+        facts.note(f"Shown: the {part} of this task.")
 
 
 def table(screen: Screen) -> None:
@@ -76,7 +77,7 @@ def table(screen: Screen) -> None:
             _go(screen, row["task_id"], row["sample_id"], None)
 
     st.dataframe(
-        found,
+        _drawn(found),
         key="rollout_table",
         on_select=opened,
         selection_mode="single-row",
@@ -87,6 +88,15 @@ def table(screen: Screen) -> None:
         column_config=_COLUMNS,
     )
     facts.note("Tick a row to open the completion.")
+
+
+def _drawn(found: pa.Table) -> pa.Table:
+    """The table with all its texts plain."""
+    for place, column in enumerate(found.schema):
+        if pa.types.is_string(column.type):
+            texts = [text and plain.text(text) for text in found.column(place).to_pylist()]
+            found = found.set_column(place, column, pa.array(texts, column.type))
+    return found
 
 
 def _open_sample(screen: Screen, task: str, samples: list[str], column: int) -> None:
@@ -103,7 +113,8 @@ def _open_case(screen: Screen, sample: str, test: int) -> None:
 
 def _go(screen: Screen, task: str, sample: str, test: int | None) -> None:
     sort = screen.view.sort if screen.view.sort in SORTS else ""
-    target: View = screen.view.place().but(task=task, sample=sample, test=test, sort=sort)
+    up = screen.view.below()
+    target: View = screen.view.place().but(task=task, sample=sample, test=test, sort=sort, up=up)
     state.go("completion", target)
 
 

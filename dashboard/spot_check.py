@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import bound, case_view, code_view, controls, diff_view, facts, state
+from dashboard import bound, case_view, code_view, controls, diff_view, facts, plain, state
 from dashboard.controls import Screen
 from dashboard.queries import dataset, records
 from dashboard.queries.dataset import CaseCount
@@ -43,7 +43,7 @@ def task_list(screen: Screen) -> Record:
             state.write(state.read().but(task=lines[rows[0]].task_id, test=None))
 
     table = pd.DataFrame(
-        [(t.task_id, t.passed, t.samples, t.nobody, t.everybody) for t in lines],
+        [(plain.text(t.task_id), t.passed, t.samples, t.nobody, t.everybody) for t in lines],
         columns=["task", "passed", "rollouts", "nobody", "all"],
     ).astype({"nobody": "Int64", "all": "Int64"})
     st.dataframe(
@@ -108,8 +108,8 @@ def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | N
                 c.index,
                 _share(counts.get(c.index)),
                 _mark(counts.get(c.index)),
-                case_view.in_one_line(c.input, record["mode"]),
-                case_view.in_one_line(c.expected, record["mode"]),
+                plain.text(case_view.in_one_line(c.input, record["mode"])),
+                plain.text(case_view.in_one_line(c.expected, record["mode"])),
             )
             for c in cases
         ],
@@ -150,17 +150,23 @@ def case(record: Record, cases: list[TestCase], index: int | None) -> None:
     if record["mode"] == Mode.ANSWER:
         facts.section(f"Test {chosen.index}: {chosen.input[:500]}")
         if chosen.expected:
-            st.code(chosen.expected[:20_000], language=None, height=_height(chosen), wrap_lines=True)
+            _raw(chosen.expected, chosen)
         return
     left, right = st.columns(2)
     with left:
         facts.section(f"Input of test {chosen.index}, raw ({facts.size(len(chosen.input.encode('utf-8', 'replace')))})")
-        st.code(chosen.input[:20_000] or " ", language=None, height=_height(chosen), wrap_lines=True)
+        _raw(chosen.input, chosen)
     with right:
         facts.section("Expected, raw")
-        st.code(chosen.expected[:20_000] or " ", language=None, height=_height(chosen), wrap_lines=True)
+        _raw(chosen.expected, chosen)
     facts.section("Parsed")
     st.html(code_view.code(parsed(record, chosen), prefix="P", height="110px"))
+
+
+def _raw(text: str, chosen: TestCase) -> None:
+    facts.verbatim(text[: case_view.SHOWN], height=_height(chosen), wrap=True)
+    if len(text) > case_view.SHOWN:
+        facts.note(f"The first {case_view.SHOWN:,} of {counted(len(text), 'character')}.")
 
 
 def _code_case(mode: str, chosen: TestCase) -> None:

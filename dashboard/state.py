@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 import streamlit as st
 
-from dashboard import address, theme
+from dashboard import address, plain, theme
 from evaluator.model import Verdict
 
 FAILED = "failed"
@@ -82,6 +83,8 @@ class View(msgspec.Struct, frozen=True):
     sort: str = ""
     page: int = 1
     view: str = ""
+    up: str = ""
+    """Of a completion: the part of the list's query that says which list it was opened from."""
 
     def but(self, **changes: Any) -> View:
         """This view with some fields replaced; fields of the filter may be named as well."""
@@ -93,6 +96,15 @@ class View(msgspec.Struct, frozen=True):
     def place(self) -> View:
         """What a link to another page carries along: the run and the filter."""
         return View(run=self.run, filter=self.filter)
+
+    def below(self) -> str:
+        """The `up` of a completion that is opened from this list."""
+        return urlencode(View(task=self.task, sort=self.sort, page=self.page, view=self.view).params())
+
+    def above(self) -> View:
+        """The list that this completion was opened from, with the filter as it is now."""
+        listed = parse(dict(parse_qsl(self.up)))
+        return self.place().but(task=listed.task, sort=listed.sort, page=listed.page, view=listed.view)
 
     def params(self) -> dict[str, str]:
         """The URL's query for this view; defaults are left out."""
@@ -113,6 +125,7 @@ class View(msgspec.Struct, frozen=True):
             "sort": self.sort,
             "page": self.page if self.page > 1 else None,
             "view": self.view,
+            "up": self.up,
         }
         return {key: str(value) for key, value in pairs.items() if value not in (None, "")}
 
@@ -138,6 +151,7 @@ def parse(params: Mapping[str, str]) -> View:
         sort=params.get("sort", ""),
         page=max(1, _int(params.get("page")) or 1),
         view=params.get("view", ""),
+        up=params.get("up", ""),
     )
 
 
@@ -159,15 +173,13 @@ def path(page: str) -> str:
 
 def href(page: str, view: View) -> str:
     """A relative address that works from every page, for links that open in a new tab."""
-    from urllib.parse import urlencode
-
     query = urlencode(view.params())
     return ("./" if page == "overview" else page) + (f"?{query}" if query else "")
 
 
 def link(page: str, view: View, label: str, *, help: str | None = None, disabled: bool = False) -> None:  # noqa: A002
     """A link to a page. `label` is shown as text: Markdown in it has no effect."""
-    st.page_link(path(page), label=plain(label), query_params=view.params(), help=help, disabled=disabled)
+    st.page_link(path(page), label=plain.markdown(label), query_params=view.params(), help=help, disabled=disabled)
 
 
 def go(page: str, view: View) -> None:
@@ -188,15 +200,6 @@ def name(page: str, view: View) -> None:
     """
     wanted = address.order(href(page, view)) if view != read() else None
     address.change(wanted, key="name", replace=True)
-
-
-_MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]()<>#+-.!|~$:^=&\"'@/"})
-
-
-def plain(text: str) -> str:
-    """Text from a file, made safe for a label or a caption that Streamlit reads as Markdown."""
-    flat = " ".join(text.split())
-    return flat.translate(_MARKDOWN)
 
 
 def _number_text(value: float | None) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard import bars, cards, estimates, export, facts, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
-from dashboard.queries import outcomes
+from dashboard.queries import distributions, outcomes
+from dashboard.queries.distributions import ModelCount
+from dashboard.queries.most import Most
 from dashboard.queries.outcomes import Signal, Totals
 from dashboard.state import FAILED, View
 from dashboard.wording import counted
@@ -17,7 +21,7 @@ _CHECKERS = "value (call), floats (stdin), python (assert), unless the task says
 _CLUSTERS_SHOWN = 12
 _FLAGS_SHOWN = 12
 _REASONS_SHOWN = 6
-_CLUSTERS_AT_MOST = 1_000
+_MODELS_LISTED = 20
 
 
 def head(screen: Screen) -> None:
@@ -58,7 +62,7 @@ def figures(screen: Screen) -> None:
     filter_, here = screen.view.filter, screen.view.place()
     totals = outcomes.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
-    rewarded = f"over {totals.rewarded:,} with a reward"
+    rewarded = f"over {totals.rewarded:,} with a reward{pooled(screen, ', {} together')}"
     cards.show(
         [
             Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
@@ -79,8 +83,37 @@ def _pass_at_1(screen: Screen) -> Card:
     interval = estimates.pass_at_k(screen.run, screen.view.filter, 1)
     if not interval.n:
         return Card("pass@1", "–", "nothing graded")
-    note = f"95%: {interval.low:.3f} to {interval.high:.3f}"
+    note = f"95%: {interval.low:.3f} to {interval.high:.3f}{pooled(screen, ', {} together')}"
     return Card("pass@1", facts.number(interval.value), note, screen.view.place().but(verdicts=("passed",)))
+
+
+def pooled(screen: Screen, said: str) -> str:
+    """What is to be said of a figure over the rollouts of several models; "" where one made them all."""
+    total = distributions.models(screen.run, screen.view.filter).total
+    return said.format(counted(total, "model")) if total > 1 else ""
+
+
+def models(screen: Screen) -> None:
+    """Each model by itself; nothing where there is one."""
+    run, filter_ = screen.run, screen.view.filter
+    found = distributions.models(run, filter_, _MODELS_LISTED)
+    if found.total < 2:
+        return
+    facts.section(f"Each model by itself{_of(found, 'model')}: a click shows the rollouts")
+    bars.models([(each, _of_model(screen, each)) for each in found.rows], screen.view)
+
+
+def _of_model(screen: Screen, each: ModelCount) -> str:
+    reward = f"mean reward {facts.number(each.mean_reward)}"
+    if screen.view.filter.by_outcome:
+        return reward
+    interval = estimates.pass_at_k(screen.run, screen.view.filter, 1, each.model)
+    return f"pass@1 {facts.number(interval.value)} ({interval.low:.3f} to {interval.high:.3f}), {reward}"
+
+
+def _of(found: Most[Any], noun: str) -> str:
+    part = found.part(noun)
+    return f" ({part})" if part else ""
 
 
 def _signal(signal: Signal, *, by_outcome: bool) -> Card:
@@ -115,26 +148,27 @@ def _share(part: int, whole: int) -> str:
 
 def clusters(screen: Screen) -> None:
     """Errors that look alike: the most frequent, and the others on demand."""
-    found = outcomes.clusters(screen.run, screen.view.filter, _CLUSTERS_AT_MOST)
-    if not found:
+    found = outcomes.clusters(screen.run, screen.view.filter)
+    if not found.rows:
         facts.note("None: every rollout in the filter passed.")
         return
-    first, others = found[:_CLUSTERS_SHOWN], found[_CLUSTERS_SHOWN:]
+    first, others = found.rows[:_CLUSTERS_SHOWN], found.rows[_CLUSTERS_SHOWN:]
     bars.clusters(first, screen.view)
     if others:
         with st.expander(f"{len(others):,} more"):
             bars.clusters(others, screen.view, key="more_cluster_bars")
-    if len(found) == _CLUSTERS_AT_MOST:
-        facts.note(f"The {_CLUSTERS_AT_MOST:,} most frequent are listed.")
+    if part := found.part("kind"):
+        facts.note(f"Listed: the {part}, the most frequent first.")
 
 
 def flags(screen: Screen) -> None:
     """What was seen beside the verdicts, and which packages were missing; nothing where nothing was."""
     run, filter_ = screen.run, screen.view.filter
-    found = [*outcomes.flag_counts(run, filter_), *outcomes.missing_packages(run, filter_)]
+    flagged, packages = outcomes.flag_counts(run, filter_), outcomes.missing_packages(run, filter_)
+    found = [*flagged.rows, *packages.rows]
     if not found:
         return
-    facts.section("Flags beside the verdicts: a click shows the rollouts")
+    facts.section(f"Flags beside the verdicts{_of(packages, 'missing package')}: a click shows the rollouts")
     bars.flags(found[:_FLAGS_SHOWN], screen.view)
     if others := found[_FLAGS_SHOWN:]:
         with st.expander(f"{len(others):,} more"):
@@ -144,12 +178,12 @@ def flags(screen: Screen) -> None:
 def unverified(screen: Screen) -> None:
     """Why rollouts are not verified, the most frequent reasons first; nothing where all are."""
     found = outcomes.unverified_reasons(screen.run, screen.view.filter)
-    if not found:
+    if not found.rows:
         return
     kept = "no reward" if screen.run.run.manifest.unverified == "unknown" else "their reward is kept"
-    facts.section(f"Why not verified ({kept}): a click shows the rollouts")
-    bars.unverified(found[:_REASONS_SHOWN], screen.view)
-    if others := found[_REASONS_SHOWN:]:
+    facts.section(f"Why not verified ({kept}){_of(found, 'reason')}: a click shows the rollouts")
+    bars.unverified(found.rows[:_REASONS_SHOWN], screen.view)
+    if others := found.rows[_REASONS_SHOWN:]:
         with st.expander(f"{len(others):,} more"):
             bars.unverified(others, screen.view, key="more_unverified_bars")
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import streamlit as st
 
-from dashboard import case_view, code_view, diff_view, facts, sandbox_check, state
+from dashboard import case_view, code_view, diff_view, facts, plain, sandbox_check
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
 from evaluator.graders import GraderError, runs_code, waits
@@ -43,7 +43,9 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
 
     # The result stands between the buttons and the editor, so that it comes into view where the click was.
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Start from", list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
+        part = listing.samples(screen.run, record["task_id"]).part("rollout")
+        label = f"Start from ({part})" if part else "Start from"
+        st.selectbox(label, list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
         one = st.button(f"Run test {index}", disabled=bool(refusal), key="trial_one", type="primary")
         every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
     result = st.container()
@@ -60,8 +62,8 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
 def _sources(screen: Screen, record: dict[str, Any]) -> dict[str, str]:
     found = {"reference": "the reference"} if record["reference"] else {}
     found["empty"] = "an empty page"
-    for sample, verdict, model in listing.samples(screen.run, record["task_id"])[:200]:
-        found[f"sample:{sample}"] = state.plain(f"{verdict}: {sample}" + (f" ({model})" if model else ""))
+    for sample, verdict, model in listing.samples(screen.run, record["task_id"]).rows:
+        found[f"sample:{sample}"] = plain.text(f"{verdict}: {sample}" + (f" ({model})" if model else ""))
     return found
 
 

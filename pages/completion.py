@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import completion, components, controls, conversation
 
-screen = controls.screen()
+screen = controls.screen(named=False)
 rollout = completion.find(screen)
 
 completion.head(screen, rollout)

@@ -27,6 +27,7 @@ with left:
     facts.section("Errors that look alike: a click shows the rollouts")
     summary.clusters(screen)
 with right:
+    summary.models(screen)
     summary.flags(screen)
     summary.unverified(screen)
     facts.section("How it was graded")

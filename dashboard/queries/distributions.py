@@ -1,27 +1,68 @@
-"""How rewards and passes are spread: what the charts are drawn from."""
+"""How rewards and passes are spread: what the charts are drawn from. All is counted; what is many is put together."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import GRADED
 from dashboard.queries.filtering import where
+from dashboard.queries.most import Most, most
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+
+MODELS_DRAWN = 8
+"""Models that a chart tells apart."""
+TASKS_DRAWN = 500
+"""Tasks that have a bar each; of more, those with the same pass rate have one."""
+NO_MODEL = "no model named"
+_MODEL = f"coalesce(model, '{NO_MODEL}')"
+
+
+class ModelCount(NamedTuple):
+    model: str
+    rollouts: int
+    mean_reward: float | None
+
+
+class TaskRate(NamedTuple):
+    task_id: str
+    graded: int
+    passed: int
+
+
+@cached
+def models(run: OpenRun, filter_: Filter, limit: int = MODELS_DRAWN) -> Most[ModelCount]:
+    """The models by their rollouts."""
+    condition, params = where(filter_)
+    sql = f"""
+        SELECT {_MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM rollouts WHERE {condition}
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
+    return most(run.rows(sql, params | {"limit": limit}), ModelCount)
 
 
 @cached
 def reward_values(run: OpenRun, filter_: Filter, by: str) -> list[tuple[float, str, int]]:
-    """(reward, verdict or model, rollouts). More than 24 different rewards are put into 20 bins by their middle."""
-    column = {"verdict": "verdict", "model": "coalesce(model, 'no model named')"}[by]
+    """(reward, verdict or model, rollouts). More than 24 different rewards are put into 20 bins by their middle.
+
+    Beyond `MODELS_DRAWN` models the others are one.
+    """
     condition, params = where(filter_)
+    column = "verdict"
+    if by == "model":
+        found = models(run, filter_)
+        column = f"CASE WHEN list_contains($drawn, {_MODEL}) THEN {_MODEL} ELSE $others END"
+        others = f"{found.total - MODELS_DRAWN:,} other models"
+        params = params | {"drawn": [each.model for each in found.rows], "others": others}
     sql = f"""
         WITH f AS (SELECT reward, {column} AS part FROM rollouts WHERE {condition} AND reward IS NOT NULL),
-             s AS (SELECT min(reward) AS lo, max(reward) AS hi, count(DISTINCT reward) AS kinds FROM f)
-        SELECT CASE WHEN kinds <= 24 THEN reward
-                    ELSE lo + (least(floor((reward - lo) / (hi - lo) * 20), 19) + 0.5) * (hi - lo) / 20 END AS bin,
-               part, count(*) FROM f, s GROUP BY bin, part ORDER BY bin, part"""  # noqa: S608
+             s AS (SELECT min(reward) AS lo, max(reward) AS hi, count(DISTINCT reward) AS kinds FROM f),
+             b AS (SELECT *, (least(floor((reward / 2 - lo / 2) / (hi / 2 - lo / 2) * 20), 19) + 0.5) / 20 AS part_of
+                   FROM f, s)
+        SELECT CASE WHEN kinds <= 24 THEN reward ELSE lo * (1 - part_of) + hi * part_of END AS bin, part, count(*)
+        FROM b GROUP BY bin, part ORDER BY bin, part"""  # noqa: S608 - halves: the span of two doubles may be none
     return run.rows(sql, params)
 
 
@@ -29,15 +70,20 @@ def reward_values(run: OpenRun, filter_: Filter, by: str) -> list[tuple[float, s
 def reward_width(run: OpenRun, filter_: Filter) -> float:
     """The width of a bin of `reward_values`; 0 where every reward has a bar of its own."""
     condition, params = where(filter_)
-    sql = f"SELECT count(DISTINCT reward), max(reward) - min(reward) FROM rollouts WHERE {condition}"  # noqa: S608
-    kinds, span = run.rows(sql, params)[0]
-    return span / 20 if kinds > 24 else 0.0
+    sql = f"SELECT count(DISTINCT reward), max(reward) / 20 - min(reward) / 20 FROM rollouts WHERE {condition}"  # noqa: S608
+    kinds, width = run.rows(sql, params)[0]
+    return width if kinds > 24 else 0.0
 
 
 @cached
-def solved(run: OpenRun, filter_: Filter) -> tuple[np.ndarray, np.ndarray]:
-    """Graded and passed rollouts of each task, by task id: all that pass@k needs. Both of shape (tasks,)."""
+def solved(run: OpenRun, filter_: Filter, model: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """Graded and passed rollouts of each task, by task id: all that pass@k needs. Both of shape (tasks,).
+
+    `model`: one of `models`; "" for all together.
+    """
     condition, params = where(filter_)
+    if model:
+        condition, params = f"{condition} AND {_MODEL} = $drawn", params | {"drawn": model}
     sql = f"""
         SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
         WHERE {condition} AND {GRADED} GROUP BY task_id ORDER BY task_id"""  # noqa: S608
@@ -46,10 +92,22 @@ def solved(run: OpenRun, filter_: Filter) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cached
-def task_rates(run: OpenRun, filter_: Filter, limit: int = 2000) -> list[tuple[str, int, int]]:
-    """(task, graded, passed), the lowest pass rate first."""
+def task_rates(run: OpenRun, filter_: Filter, limit: int = TASKS_DRAWN) -> Most[TaskRate]:
+    """The tasks with graded rollouts, the lowest pass rate first."""
     condition, params = where(filter_)
     sql = f"""
-        SELECT task_id, count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
+        SELECT task_id, count(*) AS n, count(*) FILTER (verdict = 'passed') AS c, count(*) OVER () FROM rollouts
         WHERE {condition} AND {GRADED} GROUP BY task_id ORDER BY c / n, min("row") LIMIT $limit"""  # noqa: S608
-    return run.rows(sql, params | {"limit": limit})
+    return most(run.rows(sql, params | {"limit": limit}), TaskRate)
+
+
+@cached
+def rate_counts(run: OpenRun, filter_: Filter) -> list[tuple[float, int]]:
+    """(pass rate, tasks), the lowest first, in steps of 1 %; none passed and all passed are steps of their own."""
+    condition, params = where(filter_)
+    sql = f"""
+        WITH t AS (SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
+                   WHERE {condition} AND {GRADED} GROUP BY task_id)
+        SELECT CASE WHEN c IN (0, n) THEN c / n ELSE least(greatest(round(c / n, 2), 0.01), 0.99) END AS rate, count(*)
+        FROM t GROUP BY rate ORDER BY rate"""  # noqa: S608
+    return run.rows(sql, params)

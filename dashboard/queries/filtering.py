@@ -10,6 +10,7 @@ import msgspec
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import CLUSTER, REASON
+from dashboard.queries.most import Most, most
 from dashboard.state import VERIFIED, Filter
 from dashboard.workspace import OpenRun
 
@@ -81,10 +82,12 @@ def _empty(name: str) -> Any:
 
 
 @cached
-def models(run: OpenRun) -> list[str]:
+def models(run: OpenRun, filter_: Filter) -> Most[str]:
     """The models that sampled the rollouts, by name."""
-    sql = "SELECT DISTINCT model FROM rollouts WHERE model IS NOT NULL ORDER BY model LIMIT 1000"
-    return [row[0] for row in run.rows(sql)]
+    condition, params = where(filter_)
+    sql = f"""SELECT model, count(*) OVER () FROM rollouts WHERE {condition} AND model IS NOT NULL
+              GROUP BY model ORDER BY model LIMIT 1000"""  # noqa: S608
+    return most(run.rows(sql, params), str)
 
 
 def condition_text(filter_: Filter) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER, REASON
 from dashboard.queries.filtering import where
+from dashboard.queries.most import Most, most
 from dashboard.queries.orders import GRID_SORTS, sort_key
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
@@ -89,27 +90,34 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
     return [GridRow(*row) for row in run.rows(sql, params | window)]
 
 
-@cached
-def samples(run: OpenRun, task_id: str) -> list[tuple[str, str, str | None]]:
-    """(sample, verdict, model) of a task's rollouts, in file order."""
-    sql = f"""SELECT sample_id, verdict, model FROM rollouts WHERE task_id = $task
-              ORDER BY {FILE_ORDER} LIMIT 5000"""  # noqa: S608
-    return run.rows(sql, {"task": task_id})
+class Sample(NamedTuple):
+    sample_id: str
+    verdict: str
+    model: str | None
 
 
 @cached
-def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> list[CaseRow]:
+def samples(run: OpenRun, task_id: str, limit: int = ROLLOUTS_A_PAGE) -> Most[Sample]:
+    """A task's rollouts, in file order."""
+    sql = f"""SELECT sample_id, verdict, model, count(*) OVER () FROM rollouts WHERE task_id = $task
+              ORDER BY {FILE_ORDER} LIMIT $limit"""  # noqa: S608
+    return most(run.rows(sql, {"task": task_id, "limit": limit}), Sample)
+
+
+@cached
+def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Most[CaseRow]:
     """A task's rollouts with the verdicts of their test cases."""
     condition, params = where(filter_)
     sql = f"""
         WITH r AS (SELECT sample_id, verdict, model, verified, coalesce(({condition}), false) AS inside,
-                          row_number() OVER (ORDER BY {FILE_ORDER}) AS place
+                          row_number() OVER (ORDER BY {FILE_ORDER}) AS place, count(*) OVER () AS total
                    FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
              c AS (SELECT sample_id, string_agg({LETTER}, '' ORDER BY test_index) AS letters
                    FROM cases WHERE task_id = $task GROUP BY sample_id)
-        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified
+        SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified,
+               r.total
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
-    return [CaseRow(*row) for row in run.rows(sql, params | {"task": task_id})]
+    return most(run.rows(sql, params | {"task": task_id}), CaseRow)
 
 
 def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> Any:

@@ -7,9 +7,13 @@ from typing import NamedTuple
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import CLUSTER, REASON
 from dashboard.queries.filtering import where
+from dashboard.queries.most import Most, most
 from dashboard.state import UNVERIFIED, Filter
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
+
+LISTED = 1_000
+"""Rows of a ranking that are listed; the pages say of how many."""
 
 
 class VerdictCount(NamedTuple):
@@ -96,25 +100,25 @@ def signal(run: OpenRun, filter_: Filter) -> Signal:
 
 
 @cached
-def clusters(run: OpenRun, filter_: Filter, limit: int = 50) -> list[Cluster]:
+def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Most[Cluster]:
     """Failures that look alike, the largest first."""
     condition, params = where(filter_)
     sql = f"""
-        SELECT {CLUSTER} AS name, mode(verdict), count(*), count(DISTINCT task_id)
+        SELECT {CLUSTER} AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
         FROM rollouts WHERE {condition} AND verdict <> 'passed'
         GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
-    return [Cluster(*row) for row in run.rows(sql, params | {"limit": limit})]
+    return most(run.rows(sql, params | {"limit": limit}), Cluster)
 
 
 @cached
-def flag_counts(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+def flag_counts(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
     """Rollouts by flag, the most frequent first; those with none are left out."""
     condition, params = where(filter_)
     sql = f"""
-        SELECT flag, count(*), count(DISTINCT task_id)
+        SELECT flag, count(*), count(DISTINCT task_id), count(*) OVER ()
         FROM (SELECT unnest(list_distinct(flags)) AS flag, task_id FROM rollouts WHERE {condition})
-        GROUP BY flag ORDER BY count(*) DESC, flag LIMIT 100"""  # noqa: S608
-    return [FlagCount(*row) for row in run.rows(sql, params)]
+        GROUP BY flag ORDER BY count(*) DESC, flag LIMIT {LISTED}"""  # noqa: S608
+    return most(run.rows(sql, params), FlagCount)
 
 
 @cached
@@ -125,26 +129,27 @@ def unverified_count(run: OpenRun, filter_: Filter) -> int:
 
 
 @cached
-def unverified_reasons(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+def unverified_reasons(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
     """Rollouts that are not verified by the reason, the most frequent first."""
     condition, params = where(filter_)
     sql = f"""
-        SELECT '{UNVERIFIED}: ' || {REASON} AS name, count(*), count(DISTINCT task_id)
+        SELECT '{UNVERIFIED}: ' || {REASON} AS name, count(*), count(DISTINCT task_id),
+               count(*) OVER ()
         FROM rollouts WHERE {condition} AND NOT verified
-        GROUP BY name ORDER BY count(*) DESC, name LIMIT 100"""  # noqa: S608
-    return [FlagCount(*row) for row in run.rows(sql, params)]
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
+    return most(run.rows(sql, params), FlagCount)
 
 
 @cached
-def missing_packages(run: OpenRun, filter_: Filter) -> list[FlagCount]:
+def missing_packages(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
     """Rollouts by the module that they did not find, the most wanted first."""
     condition, params = where(filter_)
     sql = f"""
         SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, count(*),
-               count(DISTINCT task_id)
+               count(DISTINCT task_id), count(*) OVER ()
         FROM rollouts WHERE {condition} AND list_contains(flags, 'missing_package')
-        GROUP BY name ORDER BY count(*) DESC, name LIMIT 100"""  # noqa: S608
-    return [FlagCount(*row) for row in run.rows(sql, params)]
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
+    return most(run.rows(sql, params), FlagCount)
 
 
 @cached

@@ -22,6 +22,7 @@ from evaluator.sandbox import Settings, Strictness
 
 _BATCH: Final = 500
 _PRINTED: Final = 50
+_REASONS_PRINTED: Final = 5
 _WIDEST: Final = 120
 _BY_TESTS: Final = ("tests", "audit", "colossalai")
 
@@ -191,8 +192,11 @@ def _print(report: Audit) -> None:
     print()
     depend = "depends" if report.differ == 1 else "depend"
     print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the checker")
-    for why, count in sorted(report.not_compared.items(), key=lambda item: -item[1])[:5]:
+    reasons = sorted(report.not_compared.items(), key=lambda item: -item[1])
+    for why, count in reasons[:_REASONS_PRINTED]:
         print(f"not compared: {count:,}: {one_line(why, _WIDEST)}")
+    if others := sum(count for _, count in reasons[_REASONS_PRINTED:]):
+        print(f"not compared: {others:,} for other reasons: --json has all")
 
 
 def _letters(each: Differing) -> list[str]:

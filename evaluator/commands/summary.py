@@ -17,6 +17,9 @@ from evaluator.model import NO_REASON, Verdict
 from evaluator.runs import Run
 
 _GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
+_MODEL: Final = "coalesce(model, 'no model named')"
+_MODELS: Final = 20
+_MODELS_PRINTED: Final = 8
 _DIFFERING: Final = 100
 _REASONS: Final = 100
 _REASONS_PRINTED: Final = 5
@@ -43,8 +46,20 @@ class Agreement(msgspec.Struct):
     """The first 100 sample ids that differ."""
 
 
+class ModelFigures(msgspec.Struct):
+    """One model's rollouts by themselves."""
+
+    model: str
+    rollouts: int
+    pass_at_1: PassAt1
+    mean_reward: float | None
+
+
 class Summary(msgspec.Struct):
-    """A run in figures. `graded` leaves out `unknown` and `sandbox_error`, which have no reward."""
+    """A run in figures. `graded` leaves out `unknown` and `sandbox_error`, which have no reward.
+
+    `pass_at_1` and `mean_reward` are over the rollouts of all models together; `models` has each by itself.
+    """
 
     run: str
     state: str
@@ -54,16 +69,22 @@ class Summary(msgspec.Struct):
     verdicts: dict[str, int]
     pass_at_1: PassAt1
     mean_reward: float | None
+    models: list[ModelFigures]
+    """The 20 with the most rollouts, these first."""
+    models_total: int
     unknown: int
     sandbox_error: int
     ungraded_reasons: dict[str, int]
     """Rollouts without a verdict by what is said of that, but those that are not verified: the 100 most frequent."""
+    ungraded_reasons_total: int
+    """How many reasons there are."""
     unverified: int
     """Grades that are not verified, with a reward or without."""
     unverified_rewarded: int
     """Those of them that have a reward; the others were left without one."""
     unverified_reasons: dict[str, int]
     """Rollouts by the reason why they are not verified: the 100 most frequent, these first."""
+    unverified_reasons_total: int
     flags: dict[str, int]
     """Rollouts by flag, these most frequent first: what was seen beside their verdicts."""
     duplicates: int
@@ -83,10 +104,11 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
         tasks, reward, duplicates = _totals(connection)
-        ungraded = _ungraded(connection)
-        unverified, rewarded, reasons = _unverified(connection)
+        ungraded, ungraded_total = _ungraded(connection)
+        unverified, rewarded, reasons, reasons_total = _unverified(connection)
         flagged = _flags(connection)
-        interval = _pass_at_1(connection)
+        pass_at_1 = _pass_at_1(connection)
+        models, models_total = _models(connection)
         expected = _agreement(connection)
     finally:
         connection.close()
@@ -99,20 +121,18 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         tasks=tasks,
         graded=total - unknown - faults,
         verdicts=verdicts,
-        pass_at_1=PassAt1(
-            _finite(interval.value),
-            _finite(interval.low),
-            _finite(interval.high),
-            interval.n,
-            interval.method,
-        ),
+        pass_at_1=pass_at_1,
         mean_reward=reward,
+        models=models,
+        models_total=models_total,
         unknown=unknown,
         sandbox_error=faults,
         ungraded_reasons=ungraded,
+        ungraded_reasons_total=ungraded_total,
         unverified=unverified,
         unverified_rewarded=rewarded,
         unverified_reasons=reasons,
+        unverified_reasons_total=reasons_total,
         flags=flagged,
         duplicates=duplicates,
         bad_lines=run.manifest.problems_total,
@@ -138,12 +158,14 @@ def print_summary(summary: Summary) -> None:
 
 
 def _figures(summary: Summary) -> list[tuple[str, str]]:
+    together = f", {summary.models_total:,} models together" if summary.models_total > 1 else ""
     rows = [
-        ("pass@1", _interval(summary.pass_at_1)),
-        ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded"),
+        ("pass@1", _interval(summary.pass_at_1) + together),
+        *_model_rows(summary),
+        ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded{together}"),
         ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
     ]
-    rows += _reason_rows(summary.ungraded_reasons)
+    rows += _reason_rows(summary.ungraded_reasons, summary.ungraded_reasons_total)
     rows += _unverified_rows(summary)
     if summary.flags:
         rows.append(("flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())))
@@ -168,14 +190,24 @@ def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
     rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
     told = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
     head = ("not verified", f"{summary.unverified:,} ({told})")
-    return [head, *_reason_rows(summary.unverified_reasons)]
+    return [head, *_reason_rows(summary.unverified_reasons, summary.unverified_reasons_total)]
 
 
-def _reason_rows(counts: dict[str, int]) -> list[tuple[str, str]]:
+def _model_rows(summary: Summary) -> list[tuple[str, str]]:
+    """Each model by itself, where there are several: the samples of several are no samples of one policy."""
+    if summary.models_total < 2:
+        return []
+    shown = summary.models[:_MODELS_PRINTED]
+    rows = [("", f"{one_line(each.model, _WIDEST)}: {_interval(each.pass_at_1)}") for each in shown]
+    others = summary.models_total - len(shown)
+    return [*rows, ("", f"and {counted(others, 'model')} more")] if others > 0 else rows
+
+
+def _reason_rows(counts: dict[str, int], total: int) -> list[tuple[str, str]]:
     """The most frequent."""
     reasons = list(counts.items())
     rows = [("", f"{count:,}: {one_line(reason, _WIDEST)}") for reason, count in reasons[:_REASONS_PRINTED]]
-    others = len(reasons) - _REASONS_PRINTED
+    others = total - _REASONS_PRINTED
     return [*rows, ("", f"and {counted(others, 'reason')} more")] if others > 0 else rows
 
 
@@ -212,25 +244,32 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     return row
 
 
-def _ungraded(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def _ungraded(connection: duckdb.DuckDBPyConnection) -> tuple[dict[str, int], int]:
+    """How many have each reason, and how many reasons there are."""
     reasons = connection.execute(
-        f"""SELECT coalesce(error_message, $none) AS reason, count(*) FROM rollouts WHERE NOT ({_GRADED}) AND verified
+        f"""SELECT coalesce(error_message, $none) AS reason, count(*), count(*) OVER () FROM rollouts
+           WHERE NOT ({_GRADED}) AND verified
            GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",  # noqa: S608
         {"none": NO_REASON, "limit": _REASONS},
     ).fetchall()
-    return dict(reasons)
+    return _ranked(reasons)
 
 
-def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int]]:
-    """Grades that are not verified: all, those with a reward, and how many have each reason."""
+def _ranked(rows: list[tuple[Any, ...]]) -> tuple[dict[str, int], int]:
+    return {name: count for name, count, _ in rows}, rows[0][-1] if rows else 0
+
+
+def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int], int]:
+    """Grades that are not verified: all, those with a reward, how many have each reason, and how many reasons."""
     row = connection.execute("SELECT count(*), count(reward) FROM rollouts WHERE NOT verified").fetchone()
     assert row is not None
     reasons = connection.execute(
-        """SELECT coalesce(unverified_reason, $none) AS reason, count(*) FROM rollouts WHERE NOT verified
+        """SELECT coalesce(unverified_reason, $none) AS reason, count(*), count(*) OVER () FROM rollouts
+           WHERE NOT verified
            GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",
         {"none": NO_REASON, "limit": _REASONS},
     ).fetchall()
-    return *row, dict(reasons)
+    return *row, *_ranked(reasons)
 
 
 def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -242,12 +281,25 @@ def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     )
 
 
-def _pass_at_1(connection: duckdb.DuckDBPyConnection) -> Interval:
+def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) -> PassAt1:
+    """Of one model, or of all together."""
     counted = connection.execute(
-        f"SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts WHERE {_GRADED}"  # noqa: S608
-        " GROUP BY task_id ORDER BY task_id"
+        f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
+            WHERE {_GRADED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
+        {"model": model},
     ).fetchnumpy()
-    return pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
+    found: Interval = pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
+    return PassAt1(_finite(found.value), _finite(found.low), _finite(found.high), found.n, found.method)
+
+
+def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], int]:
+    """The models with the most rollouts, each by itself, and how many models there are."""
+    rows = connection.execute(
+        f"""SELECT {_MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM rollouts
+            GROUP BY name ORDER BY count(*) DESC, name LIMIT {_MODELS}"""  # noqa: S608
+    ).fetchall()
+    found = [ModelFigures(name, count, _pass_at_1(connection, name), reward) for name, count, reward, _ in rows]
+    return found, rows[0][-1] if rows else 0
 
 
 def _agreement(connection: duckdb.DuckDBPyConnection) -> Agreement | None:

@@ -111,7 +111,7 @@ def test_overview_counts_ungraded_rollouts_apart_from_failures() -> None:
     assert found["unknown"]["value"] == "1"
     assert found["sandbox_error"]["value"] == "1"
     assert found["mean reward"]["value"] == f"{2 / 11:.3f}"
-    assert found["unknown"]["href"] == "rollouts?verdict=unknown"
+    assert found["unknown"]["href"] == "rollouts?run=sample&verdict=unknown"
 
 
 @pytest.mark.usefixtures("opened")
@@ -119,9 +119,9 @@ def test_overview_counts_flags_and_missing_packages_each_a_link_to_its_rollouts(
     app = visit("overview")
     rows = component(app, "flag_bars")["rows"]
     assert [(row["label"], row["count"], row["href"]) for row in rows] == [
-        ("missing_package", "2", "rollouts?flag=missing_package"),
-        ("ctypes", "1", "rollouts?flag=ctypes"),
-        ("missing_package: pandas", "2", "rollouts?flag=missing_package%3A+pandas"),
+        ("missing_package", "2", "rollouts?run=sample&flag=missing_package"),
+        ("ctypes", "1", "rollouts?run=sample&flag=ctypes"),
+        ("missing_package: pandas", "2", "rollouts?run=sample&flag=missing_package%3A+pandas"),
     ]
     assert "2 of 13 rollouts" in text(visit("rollouts", flag="missing_package: pandas"))
 

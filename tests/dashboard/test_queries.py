@@ -85,7 +85,7 @@ def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> 
 
 
 def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun) -> None:
-    found = {c.name: c for c in outcomes.clusters(run, Filter())}
+    found = {c.name: c for c in outcomes.clusters(run, Filter()).rows}
     assert found["AttributeError: '…' object has no attribute '…'"].rollouts == 1
     assert found["wrong_answer"].rollouts == 1
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
@@ -94,20 +94,20 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
 
 
 def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(run: OpenRun) -> None:
-    flags = outcomes.flag_counts(run, Filter())
+    flags = outcomes.flag_counts(run, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in flags] == [("missing_package", 2, 1), ("ctypes", 1, 1)]
-    packages = outcomes.missing_packages(run, Filter())
+    packages = outcomes.missing_packages(run, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in packages] == [("missing_package: pandas", 2, 1)]
     for count in (*flags, *packages):
         assert filtering.count(run, Filter(flag=count.name)) == count.rollouts
     assert filtering.count(run, Filter(flag="missing_package: torch")) == 0
-    assert outcomes.flag_counts(run, Filter(verdicts=("passed",))) == []
+    assert outcomes.flag_counts(run, Filter(verdicts=("passed",))) == ([], 0)
 
 
 def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_its_filter_finds(
     run: OpenRun, checks: OpenRun
 ) -> None:
-    found = outcomes.unverified_reasons(checks, Filter())
+    found = outcomes.unverified_reasons(checks, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in found] == [
         (f"no: {check_run.PATCHES}", 3, 1),
         (f"no: {check_run.COMPARES}", 1, 1),
@@ -116,8 +116,8 @@ def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_it
         assert filtering.count(checks, Filter(verified=count.name)) == count.rollouts
     assert filtering.count(checks, Filter(verified="no")) == outcomes.unverified_count(checks, Filter()) == 4
     assert filtering.count(checks, Filter(verified="yes")) == 3
-    assert outcomes.unverified_reasons(checks, Filter(verified="yes")) == []
-    assert [(c.name, c.rollouts) for c in outcomes.unverified_reasons(run, Filter())] == [
+    assert outcomes.unverified_reasons(checks, Filter(verified="yes")) == ([], 0)
+    assert [(c.name, c.rollouts) for c in outcomes.unverified_reasons(run, Filter()).rows] == [
         (f"no: {sample_run.REASON}", 1)
     ]
 
@@ -126,7 +126,7 @@ def test_the_grid_marks_the_samples_that_are_not_verified(checks: OpenRun) -> No
     rows = {row.task_id: row for row in listing.grid(checks, Filter(), "", 1)}
     assert (rows["checks/top"].letters, rows["checks/top"].unverified) == ("PWP", "001")
     assert (rows["checks/stack"].letters, rows["checks/stack"].unverified) == ("PEWP", "1110")
-    by_case = listing.case_grid(checks, Filter(), "checks/stack")
+    by_case = listing.case_grid(checks, Filter(), "checks/stack").rows
     assert [row.verified for row in by_case] == [False, False, False, True]
     told = listing.table(checks, Filter(q="top#"), "", 1)["unverified_reason"].to_pylist()
     assert told == [None, None, check_run.COMPARES]
@@ -165,7 +165,7 @@ def test_grid_orders(run: OpenRun) -> None:
 
 
 def test_one_task_by_test_case(run: OpenRun) -> None:
-    rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add")
+    rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add").rows
     assert [(row.sample_id, row.inside, row.letters) for row in rows] == [
         ("add#0", True, "PPP"),
         ("add#1", False, "PEP"),
