@@ -19,9 +19,12 @@ _ZERO_WIDTH: Final = (
 _CONTROLS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 _JOINERS: Final = "\u200c\u200d"
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_WRITING: Final = f"[^\x00-\x7f{BIDIRECTIONAL}{_MARKS}{_ZERO_WIDTH}]"
+_NO_LETTERS: Final = f"\x00-\x7f{BIDIRECTIONAL}{_MARKS}{_ZERO_WIDTH}{_JOINERS}"
 
-_JOINING: Final = f"(?<!{_WRITING})[{_JOINERS}{_SELECTORS}]|[{_JOINERS}](?!{_WRITING})"
+_JOINING: Final = (
+    f"(?<![^{_NO_LETTERS}])[{_JOINERS}]|[{_JOINERS}](?![^{_NO_LETTERS}{_SELECTORS}])"
+    f"|(?<![^{_NO_LETTERS}{_SELECTORS}])[{_SELECTORS}](?!\u20e3)"
+)
 UNSEEN: Final = re.compile(f"[{BIDIRECTIONAL}{_MARKS}{_ZERO_WIDTH}]|{_JOINING}")
 """One such character."""
 _DRAWN: Final = re.compile(f"[{BIDIRECTIONAL}{_MARKS}{_ZERO_WIDTH}{_CONTROLS}]|{_JOINING}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from evaluator.flags import _endings, _patching, _reaching
+from evaluator.flags import _endings, _patching, _reaching, _unseen
 from evaluator.flags._source import MAX_PARSED, Source
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, written_down
 from evaluator.model import CaseResult, Flag, Mode, Task
@@ -26,6 +26,7 @@ WORDS = (
     "subclass",
     "missing_package",
     "hard_coded",
+    "invisible_text",
 )
 """Every flag, in the order in which a grade has them. Those of the sandbox that are not named here come last."""
 
@@ -49,6 +50,8 @@ def flags_of(
     found: dict[str, list[str]] = {}
     for flag in (*_in_code(task, code, cases), *_endings.flags(task, code, cases), *notes):
         found.setdefault(flag.word, []).append(flag.evidence)
+    if unseen := _unseen.evidence(code):
+        found["invisible_text"] = unseen
     told = written_down(task, code, answers) if answers is not None else None
     if told is not None:
         found["hard_coded"] = [told]
