@@ -6,6 +6,7 @@ Nothing here reads a file, runs a program or compares an answer.
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Mapping
 from enum import StrEnum

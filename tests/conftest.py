@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import signal
 
+import hypothesis
+
+# How long an example takes says more of the machine than of the code.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
+
 
 def pytest_configure() -> None:
     """A script that starts the tests in the background has them ignore Ctrl-C, and all that they start with them."""

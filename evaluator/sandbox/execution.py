@@ -35,6 +35,8 @@ _MIB = 2**20
 _LEAST_S = 0.01
 _FREE_S = 0.1
 """To compile in: what takes longer is taken from the time of the first run."""
+_READY_S = 10.0
+"""For a process to be made ready, beside what the program's compiling takes: more than a busy machine needs."""
 _SPARE_TASKS = 4
 """The process itself, the first of its namespace, and what a library starts for itself."""
 _FAREWELL_S = 0.5
@@ -285,7 +287,7 @@ class Execution:
         all else that takes time here is the machine's doing, or ours.
         """
         refused = Outcome(status=Status.NOT_LOADED)
-        watch = LimitWatch(child, self._limits, wall_s)
+        watch = LimitWatch(child, self._limits, wall_s + _READY_S, wall_s)
         try:
             child.connection.send(b"I", self._order(), watch)
             if self._shares_files:
@@ -300,7 +302,7 @@ class Execution:
                 raise FaultError(payload.decode("utf-8", "replace"))
             refused.failure = traceback_of(report(payload), self._program.source)
         except LimitPassed as passed:
-            if passed.status is Status.TIME and watch.cpu_s() < wall_s / 2:  # nothing in there sleeps
+            if passed.status is Status.TIME and watch.cpu_s() < wall_s:  # nothing in there sleeps
                 raise FaultError(f"a process was not ready in time: {passed.message}") from None
             refused.status, refused.message = passed.status, f"while it was compiled: {passed.message}"
         except EOFError:

@@ -18,8 +18,8 @@ _FIRST_LOOK_S = 0.05
 _LOOK_S = 0.1
 _FRESH_S = 0.01
 """A look that is no older holds for now."""
-_HARD_CAP = 10
-"""Times the wall limit: the end, however little of the CPU the process was given."""
+_HARD_CAP, _LEAST_CAP_S = 10, 1.0
+"""Times the wall limit: the end, however little of the CPU the process was given. Not so soon where that is short."""
 _MOST_MIB_A_S = 65536
 """More than a process can fill in a second of CPU time, four times what was measured with huge pages.
 
@@ -102,7 +102,7 @@ class LimitWatch:
         if left_s <= 0 and not (self._starvation and self._starvation.waits):
             raise LimitPassed(Status.TIME, self._wall_passed())
         elapsed_s = time.monotonic() - self._started - self._others_s
-        if elapsed_s > self._wall_s * _HARD_CAP:
+        if elapsed_s > max(self._wall_s * _HARD_CAP, _LEAST_CAP_S):
             told = f"{elapsed_s:.3g} s, {self._starved_s():.3g} s of them waiting for a CPU"
             raise LimitPassed(Status.TIME, f"{told}: the machine is too busy; use fewer workers", "starved")
 
