@@ -11,11 +11,23 @@ import msgspec
 
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"([+-]?)[$€£]?((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?)")
+_MINUS = "\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{SMALL HYPHEN-MINUS}\N{FULLWIDTH HYPHEN-MINUS}-"
+_OF_NUMBER = re.compile(
+    r"(?P<point>(?<=\d)\.(?=\d)|(?<![^\W_])(?<!\.)\.(?=\d))"
+    rf"|(?:(?<![^\W_])(?<![)\]}}{_MINUS}])|(?<=\d[eE])|(?<=\d\.[eE]))[{_MINUS}](?=[$€£]?\.?\d)"
+)
+"""What of a number is punctuation to Unicode: the point between its digits or before them, and its sign."""
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """What is made equal, in this order: Unicode forms, letters' case, punctuation, articles, white space."""
+    """What is made equal, in this order: Unicode forms, letters' case, punctuation, articles, white space.
+
+    With `punctuation` "ignore" the point and the minus sign of a number still count: 3.14 is not 314, -5 is not 5 and
+    1e-5 is not 1e5. A point belongs to a number between two digits, or before a digit where no letter, digit or point
+    comes first. A minus (a hyphen or an en dash, too) does where a number follows at once, with or without a currency
+    sign, and no letter, digit, closing bracket or other minus comes first; and in an exponent. Commas never count.
+    """
 
     unicode: Literal["keep", "NFC", "NFKC"] = "NFC"
     case: Literal["keep", "ignore"] = "keep"
@@ -33,12 +45,25 @@ def normal(text: str, rules: Rules) -> str:
     if rules.case == "ignore":
         text = text.casefold()
     if rules.punctuation == "ignore":
-        text = "".join(char for char in text if not unicodedata.category(char).startswith("P"))
+        text = _without_punctuation(text)
     if rules.articles == "ignore":
         text = " ".join(_ARTICLE.sub(" ", text).split())
     if rules.whitespace == "fold":
         text = " ".join(text.split())
     return text.strip() if rules.strip else text
+
+
+def _without_punctuation(text: str) -> str:
+    kept: list[str] = []
+    start = 0
+    for part in _OF_NUMBER.finditer(text):
+        kept += [_unpunctuated(text[start : part.start()]), "." if part["point"] else "-"]
+        start = part.end()
+    return "".join([*kept, _unpunctuated(text[start:])])
+
+
+def _unpunctuated(text: str) -> str:
+    return "".join(char for char in text if not unicodedata.category(char).startswith("P"))
 
 
 def as_number(text: str) -> Decimal | None:

@@ -54,6 +54,33 @@ def test_an_option_makes_two_texts_the_same_which_else_differ(
     assert reward(answer, completion, **(strict | given)) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("answer", "right", "wrong"),
+    [
+        ("3.14", ["3.14", "3.14.", "(3.14)", "**3.14**"], ["314", "31.4", "-3.14"]),
+        ("314", ["314", "3,14", "314!"], ["3.14", "31.4", ".314"]),
+        ("-5", ["-5", "_-5_", "\N{MINUS SIGN}5", "\N{EN DASH}5", "\N{NON-BREAKING HYPHEN}5"], ["5", "5-", "- 5"]),
+        ("5", ["5", "5.", "- 5", "...5"], ["-5", "\N{MINUS SIGN}5", ".5"]),
+        ("-.5", ["-.5"], [".5", "-5", "5"]),
+        ("1e-5", ["1e-5", "1e\N{MINUS SIGN}5"], ["1e5", "-1e5"]),
+        ("-$1,000.50", ["-$1,000.50", "-$1000.50"], ["$1000.50", "-$100050"]),
+        ("x = -1, y = 2.5", ["x = -1 y = 2.5"], ["x = 1, y = 2.5", "x = -1, y = 25"]),
+        ("COVID-19", ["COVID19", "covid\N{HYPHEN}19".upper()], ["19"]),
+        ("2020-2021", ["20202021", "2020\N{EN DASH}2021"], ["2020"]),
+    ],
+)
+def test_the_point_and_the_sign_of_a_number_are_no_punctuation(answer: str, right: list[str], wrong: list[str]) -> None:
+    assert {text: reward(answer, text, punctuation="ignore") for text in right} == dict.fromkeys(right, 1.0)
+    assert {text: reward(answer, text, punctuation="ignore") for text in wrong} == dict.fromkeys(wrong, 0.0)
+    assert reward([answer], right[-1], punctuation="ignore", numbers=True) == 1.0
+
+
+def test_a_number_of_the_row_is_no_other_with_the_same_digits() -> None:
+    assert reward(3.14, "314", punctuation="ignore") == 0.0
+    assert reward(-5, "5", punctuation="ignore") == 0.0
+    assert reward(-5, "-5.0", punctuation="ignore") == 1.0
+
+
 @pytest.mark.parametrize("text", ["7", "7.0", "7.", "+7", "0007", "7e0", "$7", "7.000"])
 def test_numbers_that_are_equal(text: str) -> None:
     assert reward("7", text, numbers=True) == 1.0
