@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from evaluator.flags._literal_pairs import Pair, literal_pairs
-from evaluator.flags._source import parsed, shortened
+from evaluator.flags._source import MAX_PARSED, parsed, shortened
 from evaluator.model import Mode, Task
 from evaluator.syntax import lines_of
 
@@ -120,7 +120,7 @@ class Answers:
 
 def written_down(task: Task, code: str, answers: Answers) -> str | None:
     """The evidence that answers of the task stand in the code; None where too few do."""
-    if not answers.may_stand_in(code):
+    if len(code) > MAX_PARSED or not answers.may_stand_in(code):
         return None
     tree = parsed(code)
     if tree is None:
