@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from evaluator.checkers._foreign import as_many_lines, line_differs, stripped_lines
+from evaluator.checkers._foreign import as_many_lines, line_differs
 from evaluator.model import Difference
 
 SameLine = Callable[[str, str], bool]
@@ -14,10 +14,11 @@ SameToken = Callable[[str, str, Decimal, Decimal], bool]
 
 def first_difference(expected: str, actual: str, same_line: SameLine) -> Difference | None:
     """None where both have as many lines and each is equal, as text once stripped or by `same_line`."""
-    wanted, given = stripped_lines(expected), stripped_lines(actual)
+    wanted, given = expected.strip(), actual.strip()
     if (uneven := as_many_lines(wanted, given)) is not None:
         return uneven
-    for number, (one, other) in enumerate(zip(wanted, given, strict=True), 1):
+    pairs = zip(wanted.split("\n"), given.split("\n"), strict=True)
+    for number, (one, other) in enumerate(((one.strip(), other.strip()) for one, other in pairs), 1):
         if one != other and not same_line(one, other):
             return line_differs(number, one, other)
     return None
@@ -25,7 +26,8 @@ def first_difference(expected: str, actual: str, same_line: SameLine) -> Differe
 
 def same_tokens(expected: str, actual: str, same: SameToken) -> bool:
     """Whether both lines are numbers alone, as many, and each pair is the same."""
-    wanted, given = expected.split(), actual.split()
+    wanted = expected.split()
+    given = actual.split(None, len(wanted))
     if len(wanted) != len(given):
         return False
     try:

@@ -7,6 +7,7 @@ as data: it equals nothing, and nothing of it (no `==`, no `hash`, no `repr`) is
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
@@ -30,9 +31,9 @@ class Family(Enum):
 
 NUMBERS = frozenset({bool, int, float, complex, Decimal, Fraction})
 
-_SCALARS = (
+_SCALARS = frozenset((
     *NUMBERS, type(None), str, bytes, bytearray, range, date, datetime, time, timedelta, timezone, type(...),
-)  # fmt: skip
+))  # fmt: skip
 _FAMILIES: dict[type, Family] = {
     **dict.fromkeys(_SCALARS, Family.SCALAR),
     list: Family.LIST,
@@ -70,15 +71,17 @@ def why_no_data(value: object) -> str | None:
 
 def holds_opaque(value: object) -> bool:
     """Whether a hashable value (a dict key, an item of a set) is or holds something that is no data."""
-    family = family_of(value)
-    if family is Family.SCALAR:
-        return False
     pending: list[Any] = [value]
     while pending:
         item = pending.pop()
         family = family_of(item)
         if family is Family.OPAQUE:
             return True
-        if family is not Family.SCALAR:
+        if family is not Family.SCALAR and not all_scalars(item):
             pending.extend(item)
     return False
+
+
+def all_scalars(items: Iterable[Any]) -> bool:
+    """Whether nothing but scalars is in a collection; quick, also of a million."""
+    return _SCALARS.issuperset(map(type, items))

@@ -10,18 +10,22 @@ from evaluator.checkers._text import Spot, compare_lines, difference, excerpt, e
 from evaluator.model import Difference
 
 
-def stripped_lines(text: str) -> list[str]:
-    """Stripped as a whole, then each line; an empty text has one empty line."""
-    return [line.strip() for line in text.strip().split("\n")]
+def as_many_lines(wanted: str, given: str) -> Difference | None:
+    """None where both texts have as many lines; else the first that is missing or one too many.
 
-
-def as_many_lines(wanted: list[str], given: list[str]) -> Difference | None:
-    """None where there are as many on both sides; else the first that is missing or one too many."""
-    if len(given) < len(wanted):
-        return missing_lines(len(given) + 1, len(wanted) - len(given), wanted[len(given)])
-    if len(given) > len(wanted):
-        return extra_lines(len(wanted) + 1, len(given) - len(wanted), given[len(wanted)])
+    An empty text has one line. Lines are counted before a text is split: there may be millions where one is expected.
+    """
+    there, here = wanted.count("\n") + 1, given.count("\n") + 1
+    if here < there:
+        return missing_lines(here + 1, there - here, _line_after(wanted, here))
+    if here > there:
+        return extra_lines(there + 1, here - there, _line_after(given, there))
     return None
+
+
+def _line_after(text: str, count: int) -> str:
+    """The line after so many, stripped."""
+    return text.split("\n", count + 1)[count].strip()
 
 
 def line_differs(number: int, wanted: str, given: str) -> Difference:

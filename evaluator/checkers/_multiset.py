@@ -2,7 +2,8 @@
 
 Items are matched by a text that is the same for items equal without any tolerance: linear, whatever they are.
 (Python's own hash of an int can be made to collide at will, a text's can't.) Few items are left over as a
-rule; those are compared each with each.
+rule; those are compared each with each. An actual item that is larger than every expected one has no partner: it is
+counted that far and not looked into.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, NamedTuple
 
-from evaluator.checkers._families import Family, family_of
+from evaluator.checkers._families import Family, all_scalars, family_of
 
 MATCH_LIMIT = 100
 """Left-over items that are compared each with each; more are compared in sorted order."""
@@ -36,27 +37,51 @@ class Paired(NamedTuple):
 def pair_off(expected: Iterable[Any], actual: Iterable[Any], equal: _Equal) -> Paired:
     """Pairs equal items: those with the same canonical text first, then by `equal`."""
     paired = pair_by(canonical, expected, actual)
-    missing, extra = paired.missing, paired.extra
+    missing = paired.missing
+    room = max(map(size, missing), default=0)
+    extra = [item for item in paired.extra if size(item, room) <= room]
     if not missing or not extra:
         return paired
-    if max(len(missing), len(extra)) <= MATCH_LIMIT:
-        return _best_pairs(missing, extra, equal)
-    return _sorted_pairs(missing, extra, equal)
+    made = _best_pairs if max(len(missing), len(extra)) <= MATCH_LIMIT else _sorted_pairs
+    pairs, missing, left = made(missing, extra, equal)
+    return Paired(pairs, missing, [*left, *(item for item in paired.extra if size(item, room) > room)])
 
 
 def pair_by(key: Callable[[Any], str], expected: Iterable[Any], actual: Iterable[Any]) -> Paired:
     """Pairs the items that have the same key, in the order of expected."""
+    wanted = list(expected)
+    room = max((size(item) for item in wanted), default=0)
     waiting: defaultdict[str, deque[Any]] = defaultdict(deque)
     for item in actual:
-        waiting[key(item)].append(item)
+        waiting[key(item) if size(item, room) <= room else _no_key()].append(item)
     pairs, missing = [], []
-    for item in expected:
+    for item in wanted:
         same = waiting.get(key(item))
         if same:
             pairs.append((item, same.popleft()))
         else:
             missing.append(item)
     return Paired(pairs, missing, [item for same in waiting.values() for item in same])
+
+
+def size(value: Any, most: float = math.inf) -> int:
+    """How many values it is made of, itself included; equal values have the same size. Not counted beyond `most`."""
+    found, pending = 1, [value]
+    while pending and found <= most:
+        item = pending.pop()
+        family = family_of(item)
+        if family in (Family.SCALAR, Family.OPAQUE):
+            continue
+        parts = (item, item.values()) if family is Family.MAPPING else (item,)
+        found += len(parts) * len(item)
+        if found <= most:
+            for part in parts:
+                pending.extend(() if all_scalars(part) else part)
+    return found
+
+
+def _no_key() -> str:
+    return f"?{next(_unmatched)}"
 
 
 def canonical(value: Any, depth: int = 0) -> str:
@@ -67,7 +92,7 @@ def canonical(value: Any, depth: int = 0) -> str:
     """
     family = family_of(value)
     if family is Family.OPAQUE or depth > _DEPTH:
-        return f"?{next(_unmatched)}"
+        return _no_key()
     if family is Family.SCALAR:
         return _canonical_scalar(value)
     if family is Family.MAPPING:

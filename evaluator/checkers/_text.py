@@ -2,13 +2,15 @@
 
 A position is a line and a column of the actual output, both from 1. A line ends at a line feed and at
 nothing else.
+
+A completion may write megabytes where two lines are expected. So nothing here splits the whole actual output: both
+texts are taken in blocks, and of the actual one no more lines or tokens than of the expected one. What is done to the
+rest (`strip`, `count`, one copy) costs milliseconds, whatever is in it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from itertools import zip_longest
 from typing import NamedTuple
 
 from evaluator.checkers._rendering import message
@@ -16,7 +18,8 @@ from evaluator.model import Difference
 
 _EXCERPT = 60
 _BEFORE = 20
-_TOKEN = re.compile(r"\S+")
+_BLOCK = 1 << 16
+"""Lines or tokens of a block: enough that copying the rest once per block costs little."""
 
 
 class Spot(NamedTuple):
@@ -78,41 +81,77 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
-def content_lines(text: str) -> list[str]:
-    """The lines as they stand, without the ones at the end that are empty or white space."""
-    lines = text.split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return lines
+def content(text: str) -> str | None:
+    """The text without the lines at the end that are empty or white space; None where nothing else is there.
+
+    White space at the end of the last line is gone, too: no rule that asks for this counts it.
+    """
+    return text.rstrip() or None
+
+
+def first_lines(text: str | None, most: int = _BLOCK) -> tuple[list[str], str | None]:
+    """At most so many lines from the front, and the rest of the text; None stands for no lines at all."""
+    if text is None:
+        return [], None
+    lines = text.split("\n", most)
+    rest = lines.pop() if len(lines) > most else None
+    return lines, rest
 
 
 def compare_lines(expected: str, actual: str, spot: Callable[[str, str], Spot | None]) -> Difference | None:
-    """Line by line; `spot` tells where two lines differ, or None where they count as equal."""
+    """Line by line; `spot` says where two lines differ, or None where they count as equal."""
     if expected == actual:
         return None
-    wanted, given = content_lines(expected), content_lines(actual)
-    for number, (one, other) in enumerate(zip(wanted, given, strict=False), start=1):
-        found = None if one == other else spot(one, other)
-        if found is not None:
-            return difference(number, found.offset + 1, found.expected, found.actual)
-    shared = min(len(wanted), len(given))
-    if len(wanted) > shared:
-        return missing_lines(shared + 1, len(wanted) - shared, wanted[shared].strip())
-    if len(given) > shared:
-        return extra_lines(shared + 1, len(given) - shared, given[shared].strip())
+    number = 0
+    wanted_rest, given_rest = content(expected), content(actual)
+    while wanted_rest is not None and given_rest is not None:
+        wanted, wanted_after = first_lines(wanted_rest)
+        given, given_after = first_lines(given_rest, len(wanted))
+        if wanted != given:
+            for at, (one, other) in enumerate(zip(wanted, given, strict=False), start=number + 1):
+                found = None if one == other else spot(one, other)
+                if found is not None:
+                    return difference(at, found.offset + 1, found.expected, found.actual)
+        number += len(given)
+        if len(given) < len(wanted):
+            _, wanted_after = first_lines(wanted_rest, len(given))
+        wanted_rest, given_rest = wanted_after, given_after
+    if wanted_rest is not None:
+        return missing_lines(number + 1, wanted_rest.count("\n") + 1, _first_line(wanted_rest))
+    if given_rest is not None:
+        return extra_lines(number + 1, given_rest.count("\n") + 1, _first_line(given_rest))
     return None
+
+
+def _first_line(text: str) -> str:
+    return text.split("\n", 1)[0].strip()
 
 
 def token_spot(expected: str, actual: str, same: Callable[[str, str], bool], end: str) -> Spot | None:
     """The first token (run of characters that are no white space) that differs. `end` names a text's end."""
-    pairs = zip_longest(_TOKEN.finditer(expected), _TOKEN.finditer(actual))
-    for wanted, given in pairs:
-        if given is None:
-            return Spot(len(actual.rstrip()), excerpt(wanted.group()), end)
-        if wanted is None:
-            return Spot(given.start(), end, excerpt(given.group()))
-        one, other = wanted.group(), given.group()
-        if one != other and not same(one, other):
-            at = common_prefix(one, other)
-            return Spot(given.start(), excerpt(one, at), excerpt(other, at))
+    wanted_rest, given_rest = expected, actual
+    while True:
+        wanted, wanted_rest = _first_tokens(wanted_rest, _BLOCK)
+        given, given_after = _first_tokens(given_rest, len(wanted))
+        if wanted != given:
+            for at, (one, other) in enumerate(zip(wanted, given, strict=False)):
+                if one != other and not same(one, other):
+                    shared = common_prefix(one, other)
+                    # What is left after so many tokens begins with the next one.
+                    offset = len(actual) - len(given_rest.split(None, at)[at])
+                    return Spot(offset, excerpt(one, shared), excerpt(other, shared))
+            if len(given) < len(wanted):
+                return Spot(len(actual.rstrip()), excerpt(wanted[len(given)]), end)
+        given_rest = given_after
+        if not wanted_rest:
+            break
+    if given_rest:
+        return Spot(len(actual) - len(given_rest), end, excerpt(given_rest.split(None, 1)[0]))
     return None
+
+
+def _first_tokens(text: str, most: int) -> tuple[list[str], str]:
+    """At most so many tokens from the front, and what follows from the next token on; "" where there is none."""
+    tokens = text.split(None, most)
+    rest = tokens.pop() if len(tokens) > most else ""
+    return tokens, rest

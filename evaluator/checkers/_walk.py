@@ -19,9 +19,12 @@ MAX_DEPTH = 10_000
 """Levels of nesting. Deeper values count as different; Python's own `==` gives up at about 1,000."""
 MAX_STEPS = 20_000_000
 """Items compared in one check. Beyond it the values count as different, and the message says why."""
+MORE_ITEMS = 1_000
+"""Where order does not count, a side is not looked into with more than twice the expected items and so many."""
 MAX_NESTED = 20
 """Multisets inside multisets that are compared by walking."""
 _PATH_LIMIT = 120
+_COLLECTIONS = frozenset({Family.LIST, Family.TUPLE, Family.DEQUE, Family.SET})
 _QUICK = frozenset({int, bool, str, type(None)})
 
 
@@ -33,8 +36,8 @@ class Keys(NamedTuple):
 
     pairs: Iterable[tuple[object, object]]
     """Keys of expected with those of actual, in the order of expected."""
-    missing: list[object]
-    extra: list[object]
+    missing: Iterable[object]
+    extra: Iterable[object]
     reordered: bool = False
     """Whether order counts here and differs."""
     absent: object = None
@@ -52,10 +55,15 @@ class Rules(Protocol):
     """What a value checker decides."""
 
     mixed: bool
-    """Whether sequences of different types can be equal, and a set and a sequence as multisets."""
+    """Whether sequences of different types can be equal."""
+    sets_as_lists: bool
+    """Whether a set and a sequence can be equal, as multisets."""
 
     def same_scalar(self, expected: Any, actual: Any) -> bool:
         """Whether two values of the scalar family are equal."""
+
+    def lack_zeros(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> bool:
+        """Whether a key that one of the two has not stands for 0 there, so that their sizes say nothing."""
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
         """How the keys of two mappings go together."""
@@ -83,7 +91,7 @@ class Walk:
         self._nested = 0
 
     def equal(self, expected: object, actual: object) -> bool:
-        """For items of multisets. Those in too many multisets count as different: each costs stack."""
+        """For items of multisets. Those in too many multisets count as different: each takes stack."""
         if self._nested == MAX_NESTED:
             return False
         self._nested += 1
@@ -91,6 +99,13 @@ class Walk:
             return self.first_difference(expected, actual) is None
         finally:
             self._nested -= 1
+
+    def first_unpaired(self, expected: object, actual: object) -> Difference | None:
+        """As `first_difference`; but of two collections the order of the items does not count."""
+        if not {family_of(expected), family_of(actual)} <= _COLLECTIONS:
+            return self.first_difference(expected, actual)
+        text = self._unpaired(expected, actual)
+        return _difference([], text) if text else None
 
     def first_difference(self, expected: object, actual: object) -> Difference | None:
         """None when equal by the rules; raises nothing."""
@@ -133,23 +148,41 @@ class Walk:
             return f"more than {MAX_STEPS:,} items: not compared"
         if wanted is given is Family.MAPPING:
             return self._mapping(expected, actual)
-        if Family.MAPPING in (wanted, given) or not (wanted is given or self._rules.mixed):
+        if not (wanted is given or self._may_equal(wanted, given)):
             return _expected_got(expected, actual)
         if Family.SET in (wanted, given):
-            return _left_over(self._rules.partners(expected, actual, self.equal))
+            return self._unpaired(expected, actual)
         return _sequence(expected, actual)
 
+    def _may_equal(self, wanted: Family, given: Family) -> bool:
+        """Whether collections of these two families, which differ, can be equal."""
+        if Family.MAPPING in (wanted, given):
+            return False
+        return self._rules.sets_as_lists if Family.SET in (wanted, given) else self._rules.mixed
+
+    def _unpaired(self, expected: Any, actual: Any) -> str | None:
+        if _is_crowd(expected, actual):
+            return f"{len(expected):,} items expected, got {len(actual):,}"
+        return _left_over(self._rules.partners(expected, actual, self.equal))
+
     def _mapping(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> str | _Pairs:
+        if _is_crowd(expected, actual) and not self._rules.lack_zeros(expected, actual):
+            return f"{len(expected):,} keys expected, got {len(actual):,}"
         keys = self._rules.keys(expected, actual)
         if keys.reordered:
             return f"keys in another order: expected {brief(list(expected))}, got {brief(list(actual))}"
         return chain(
             ((given, expected[wanted], actual[given]) for wanted, given in keys.pairs),
-            _unpaired(keys, expected, actual),
+            _without_partner(keys, expected, actual),
         )
 
 
-def _unpaired(keys: Keys, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> _Pairs:
+def _is_crowd(expected: Any, actual: Any) -> bool:
+    """Whether there are so many more items than expected that it is not worth saying which of them are wrong."""
+    return len(actual) > 2 * len(expected) + MORE_ITEMS
+
+
+def _without_partner(keys: Keys, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> _Pairs:
     for key in keys.missing:
         if keys.absent is not None:
             yield key, expected[key], keys.absent

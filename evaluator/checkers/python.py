@@ -9,7 +9,7 @@ not listed in `_families`) equals nothing, not even itself.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from evaluator.checkers._families import holds_opaque, native_equal
@@ -26,23 +26,31 @@ def check(expected: object, actual: object) -> Difference | None:
 
 class _PythonRules:
     mixed = False
+    sets_as_lists = False
 
     def same_scalar(self, expected: Any, actual: Any) -> bool:
         return native_equal(expected, actual)
+
+    def lack_zeros(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> bool:
+        return type(expected) is type(actual) is Counter
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
         pairs = [(key, key) for key in expected if key in actual and not holds_opaque(key)]
         if len(pairs) == len(expected) == len(actual):
             ordered = type(expected) is type(actual) is OrderedDict
             return Keys(pairs, [], [], reordered=ordered and list(expected) != list(actual))
-        missing = [key for key in expected if key not in actual or holds_opaque(key)]
-        extra = [key for key in actual if key not in expected or holds_opaque(key)]
-        counted = type(expected) is type(actual) is Counter
-        return Keys(pairs, missing, extra, absent=0 if counted else None)
+        if self.lack_zeros(expected, actual):
+            return Keys(pairs, _counted(expected, actual), _counted(actual, expected), absent=0)
+        return Keys(pairs, _without(expected, actual), _without(actual, expected))
 
     def partners(self, expected: Iterable[Any], actual: Iterable[Any], _equal: Equal) -> Partners:
-        return Partners(_without(expected, actual), _without(actual, expected))
+        return Partners(list(_without(expected, actual)), list(_without(actual, expected)))
 
 
-def _without(items: Iterable[Any], others: Any) -> list[object]:
-    return [item for item in items if item not in others or holds_opaque(item)]
+def _counted(counts: dict[Any, Any], others: dict[Any, Any]) -> Iterator[object]:
+    """The keys of a Counter that the other one lacks, but for those with 0."""
+    return _without((key for key, count in counts.items() if type(count) is not int or count), others)
+
+
+def _without(items: Iterable[Any], others: Any) -> Iterator[object]:
+    return (item for item in items if item not in others or holds_opaque(item))

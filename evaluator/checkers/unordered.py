@@ -1,6 +1,11 @@
 """The lines of `lines` as a multiset: their order does not count, how often each comes does.
 
-Each line is stripped, empty lines at the end are dropped; inner empty lines count like others.
+Text. Each line is stripped, empty lines at the end are dropped; inner empty lines count like others. Of an output
+with far more lines than expected (over twice as many and 1,000) it only says which line is extra, not what is missing.
+
+Values. As `value`, but for two things. The items of what is expected as a whole, where that is a list, count as a
+multiset, as do those of the list, tuple, deque or set that it is compared with. And a set, wherever it stands, equals a
+list, tuple or deque with the same items as a multiset. Lists inside of it keep their order.
 """
 
 from __future__ import annotations
@@ -8,11 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal
 
+from evaluator.checkers import value
 from evaluator.checkers._rendering import message
-from evaluator.checkers._text import content_lines, excerpt
+from evaluator.checkers._text import content, excerpt, first_lines
+from evaluator.checkers._walk import MORE_ITEMS, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES: Literal["both"] = "both"
 
 
 def check(expected: str, actual: str) -> Difference | None:
@@ -23,9 +30,11 @@ def check(expected: str, actual: str) -> Difference | None:
     """
     if expected == actual:
         return None
-    wanted = [line.strip() for line in content_lines(expected)]
-    given = [line.strip() for line in content_lines(actual)]
-    missing, extra = _first_surplus(wanted, given), _first_surplus(given, wanted)
+    wanted = _stripped(first_lines(content(expected), len(expected) + 1)[0])
+    lines, rest = first_lines(content(actual), 2 * len(wanted) + MORE_ITEMS)
+    given = _stripped(lines)
+    extra = _first_surplus(given, wanted)
+    missing = _first_surplus(wanted, given) if rest is None else None
     if extra is not None:
         known = "comes too often" if given[extra] in wanted else "is not expected"
         text = f"line {extra + 1}: {excerpt(given[extra])} {known}"
@@ -39,15 +48,25 @@ def check(expected: str, actual: str) -> Difference | None:
     return None
 
 
+def check_value(expected: object, actual: object) -> Difference | None:
+    """None when equal by these rules; else the first items without a partner, or the path to the first difference."""
+    return Walk(_Rules()).first_unpaired(expected, actual)
+
+
+class _Rules(value.Rules):
+    sets_as_lists = True
+
+
+def _stripped(lines: list[str]) -> list[str]:
+    return [line.strip() for line in lines]
+
+
 def _first_surplus(lines: list[str], others: list[str]) -> int | None:
     """Where the first line stands that comes more often than in the others, at the time that is too many."""
     allowed = Counter(others)
-    surplus = Counter(lines) - allowed
-    if not surplus:
-        return None
     for number, line in enumerate(lines):
-        if line in surplus:
-            if allowed[line] == 0:
-                return number
-            allowed[line] -= 1
+        left = allowed.get(line, 0)
+        if not left:
+            return number
+        allowed[line] = left - 1
     return None

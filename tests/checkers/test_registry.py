@@ -22,9 +22,9 @@ Point = namedtuple("Point", "x y")
 def test_the_checkers_of_the_design_exist() -> None:
     kinds = {name: checker.compares for name, checker in known_checkers().items()}
     assert kinds == {
-        **dict.fromkeys(["exact", "lines", "tokens", "floats", "unordered"], "text"),
+        **dict.fromkeys(["exact", "lines", "tokens", "floats"], "text"),
         **dict.fromkeys(["value", "python"], "value"),
-        **dict.fromkeys(["colossalai", "livecodebench", "nemo_gym"], "text or value"),
+        **dict.fromkeys(["unordered", "colossalai", "livecodebench", "nemo_gym"], "text or value"),
         **dict.fromkeys(["sandbox_fusion", "verl_sandbox_fusion"], "text"),
     }
 
