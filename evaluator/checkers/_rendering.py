@@ -30,7 +30,7 @@ _AT_ONCE = 32
 """Plain items that are written together: ten times as quick as one by one."""
 _SHORT = 3_000
 """Characters. In a text that is not longer no int has `_DECIMAL_BITS`."""
-_LOOKED_AT = 2_000
+_LOOKED_AT = 1_000
 """Items of a set without a natural order that are sorted by their texts; the others follow as they come."""
 
 _Piece = tuple[bool, Any]
@@ -40,7 +40,7 @@ _Piece = tuple[bool, Any]
 def render(value: object, limit: int = RENDER_LIMIT) -> str:
     """The value as Python source text, the same for equal values of the same type.
 
-    Sets are sorted, but for those of more than 2,000 items without a natural order. A text above `limit` characters
+    Sets are sorted, but for those of more than 1,000 items without a natural order. A text above `limit` characters
     keeps its head and its tail, with the count of what was left out between them; above 1 MiB it keeps its head alone.
     What is no data is shown as `<generator: why>`, which is no source text.
     """

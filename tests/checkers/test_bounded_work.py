@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "Counter": Counter(range(NUMBER)),
     "text": "5" * LENGTH,
 }
-SMALL_VALUES = [5, 5.5, "5", [1, 2, 3], [(0, 1)], {"a": 1}, {"0": 0}, {1, 2}, Counter(a=1)]
+SMALL_VALUES = [5, "5", [1, 2, 3], [(0, 1)], {"a": 1}, {1, 2}, Counter(a=1)]
 
 
 class Work:
@@ -88,12 +88,12 @@ def test_a_long_output_costs_a_few_copies_where_little_is_expected(name: str, te
 @pytest.mark.parametrize("name", VALUE)
 def test_a_large_value_is_not_walked_where_little_is_expected(name: str, value: object) -> None:
     for expected in SMALL_VALUES:
-        assert Work(get_checker(name).rules["value"], expected, value).calls < 500_000, expected
+        assert Work(get_checker(name).rules["value"], expected, value).calls < 250_000, expected
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_a_message_names_a_large_value_by_its_beginning(value: object) -> None:
-    assert Work(brief, value).calls < 120_000
+    assert Work(brief, value).calls < 60_000
 
 
 def test_a_large_value_is_rendered_not_far_beyond_what_is_shown() -> None:
