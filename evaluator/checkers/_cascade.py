@@ -36,11 +36,12 @@ class Rules:
 def text_accepted(expected: str, actual: str, rules: Rules) -> bool:
     """Whether a program's output counts as the expected one."""
     wanted = expected.strip()
-    lines = _lines_up_to(actual.strip(), wanted.count("\n") + 1)
-    if lines is not None and wanted in ("\n".join(lines), "\n".join(line.strip() for line in lines)):
-        return True
     wanted_lines = [line.strip() for line in expected.split("\n") if line]
-    lines = _lines_up_to(actual, 2 * len(wanted_lines) + MORE_ITEMS)
+    room = 2 * expected.count("\n") + MORE_ITEMS
+    lines = _lines_up_to(actual, room)
+    inner = _lines_up_to(actual.strip(), room) if lines is None else lines
+    if inner is not None and wanted in ("\n".join(inner).strip(), "\n".join(line.strip() for line in inner).strip()):
+        return True
     given = _filled_lines(actual, len(wanted_lines) + 1) if lines is None else [line for line in lines if line]
     if wanted_lines in (lines, given):
         return True

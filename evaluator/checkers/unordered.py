@@ -33,6 +33,8 @@ def check(expected: str, actual: str) -> Difference | None:
     wanted = _stripped(first_lines(content(expected), len(expected) + 1)[0])
     lines, rest = first_lines(content(actual), 2 * len(wanted) + MORE_ITEMS)
     given = _stripped(lines)
+    if dict(Counter(wanted)) == dict(Counter(given)) and rest is None:
+        return None
     extra = _first_surplus(given, wanted)
     missing = _first_surplus(wanted, given) if rest is None else None
     if extra is not None:
