@@ -83,13 +83,13 @@ def unverified(found: Sequence[FlagCount], view: View, *, key: str = "unverified
     _show(_unverified, key, bars, tracks=False)
 
 
-def models(found: Sequence[tuple[ModelCount, str]], view: View) -> None:
+def models(found: Sequence[tuple[ModelCount, str]], view: View, *, key: str = "model_bars") -> None:
     """One row a model with a note; a click shows its rollouts."""
     bars = [
         Bar(None, c.model, c.rollouts, note, None if c.model == NO_MODEL else view.place().but(model=c.model))
         for c, note in found
     ]
-    _show(_models, "model_bars", bars, tracks=False)
+    _show(_models, key, bars, tracks=False)
 
 
 def _only(count: VerdictCount, view: View) -> View:

@@ -12,10 +12,11 @@ import streamlit as st
 
 from dashboard import plain, theme
 from dashboard.estimates import Curve
+from dashboard.queries.distributions import OTHER_MODELS
 from dashboard.wording import counted
 from evaluator.model import Verdict
 
-_MODEL_GREYS = ("#4A6A8A", "#8FA7BF", "#2B3F52", "#B9C7D4", "#6C7F91", "#D4DCE3", "#1C2A36", "#A1AEBA")
+_MODEL_GREYS = ("#4A6A8A", "#8FA7BF", "#2B3F52", "#B9C7D4", "#6C7F91", "#D4DCE3", "#1C2A36", "#A1AEBA", "#E3E8EC")
 _MODEL_LINES = (
     ("#2F5D8C", "#6C7F91", "#1C2A36", "#8FA7BF"),
     ("#7FB0E0", "#9FB0C0", "#E3E6E9", "#5F7F9F"),
@@ -26,7 +27,10 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", 
 _EACH_A_TICK = 5
 _APART = 120
 """Bars up to this many have a gap between them."""
+_FEW = 12
 _KS_ALL = 16
+_ASIDE = 0.06
+"""How far apart curves of one point stand, which would hide each other."""
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "typesetMath": False}
 
 Picked = Callable[[list[float]], None]
@@ -62,10 +66,7 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
     few = max(heights.values(), default=0) <= _EACH_A_TICK  # Plotly would write halves of rollouts, rounded
     figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
     figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
-    _dressed(figure, height, legend=True)
-    if by == "verdict":  # up to eleven names: above the bars they would stand on them
-        figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
-    return figure
+    return _dressed(figure, height, legend=True)
 
 
 class Step(NamedTuple):
@@ -94,6 +95,7 @@ def pass_rates(steps: Sequence[Step], *, height: int) -> go.Figure:
     none = sum(step.tasks for step in steps if step.rate == 0)
     every = sum(step.tasks for step in steps if step.rate == 1)
     figure.update_xaxes(title_text=f"tasks, lowest first (n = {total:,}; {none:,} at 0, {every:,} at 1)")
+    figure.update_xaxes(tickformat=",d", dtick=1 if total <= _FEW else None)
     figure.update_yaxes(title_text="pass rate", range=[0, 1.02], tickformat=".0%")
     return _dressed(figure, height)
 
@@ -103,24 +105,28 @@ def pass_at_k(curves: Sequence[Curve], *, height: int) -> go.Figure:
     figure = go.Figure()
     several = len(curves) > 1
     accent = "#7FB0E0" if theme.is_dark() else "#2F5D8C"
+    longest = max((len(curve.points) for curve in curves), default=0)
     looks = _MODEL_LINES[theme.is_dark()] if several else (accent,)
     for index, curve in enumerate(curves):
         look = {"color": looks[index % len(looks)], "width": 2, "dash": _DASHES[index // len(looks) % len(_DASHES)]}
-        _add_curve(figure, curve, look, _SYMBOLS[index % len(_SYMBOLS)], band=0.10 if several else 0.18)
+        aside = 0.0 if longest > 1 else (index - (len(curves) - 1) / 2) * _ASIDE
+        _add_curve(figure, curve, look, _SYMBOLS[index % len(_SYMBOLS)], aside, band=0.10 if several else 0.18)
     points = [point for curve in curves for point in curve.points]
     tasks = max((point.tasks for point in points), default=0)
     last = max((point.k for point in points), default=0)
     step = 1 if last <= _KS_ALL else None
     named = f"{counted(len(curves), 'model')}, " if several else ""
     figure.update_xaxes(title_text=f"k ({named}n = {counted(tasks, 'task')}, 95% band)", dtick=step)
+    if longest == 1:
+        figure.update_xaxes(range=[0.4, 1.6])
     figure.update_yaxes(title_text="pass@k", range=[0, 1.02], tickformat=".1f")
-    _dressed(figure, height, legend=several)
-    if several:  # names are long: above the curves they would take their room
-        figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
-    return figure
+    return _dressed(figure, height, legend=several)
 
 
-def _add_curve(figure: go.Figure, curve: Curve, line: dict[str, object], symbol: str, *, band: float) -> None:
+def _add_curve(
+    figure: go.Figure, curve: Curve, line: dict[str, object], symbol: str, aside: float, *, band: float
+) -> None:
+    """The line with its band; of a single point a bar in place of the band."""
     ks, estimates = [point.k for point in curve.points], [point.estimate for point in curve.points]
     colour, name = str(line["color"]), plain.plotly(curve.model)
     figure.add_scatter(
@@ -135,16 +141,23 @@ def _add_curve(figure: go.Figure, curve: Curve, line: dict[str, object], symbol:
         legendgroup=name,
     )
     figure.add_scatter(
-        x=ks,
+        x=[k + aside for k in ks],
         y=[e.value for e in estimates],
+        error_y={
+            "visible": len(ks) == 1,
+            "symmetric": False,
+            "array": [e.high - e.value for e in estimates],
+            "arrayminus": [e.value - e.low for e in estimates],
+            "width": 4,
+        },
         mode="lines+markers",
         line=line,
         marker={"size": 6, "color": colour, "symbol": symbol},
         name=name,
         legendgroup=name,
-        customdata=[[e.low, e.high] for e in estimates],
+        customdata=[[e.low, e.high, k] for k, e in zip(ks, estimates, strict=True)],
         text=[f"{counted(point.tasks, 'task')} of {name}" for point in curve.points],
-        hovertemplate="pass@%{x}: %{y:.3f}<br>95%: %{customdata[0]:.3f} to %{customdata[1]:.3f}"
+        hovertemplate="pass@%{customdata[2]}: %{y:.3f}<br>95%: %{customdata[0]:.3f} to %{customdata[1]:.3f}"
         "<br>%{text}<extra></extra>",
     )
 
@@ -176,7 +189,7 @@ def _parts(values: Sequence[tuple[float, str, int]], by: str) -> list[str]:
     names = {name for _, name, _ in values}
     if by == "verdict":
         return [v.value for v in Verdict if v.value in names]
-    return sorted(names)
+    return sorted(names, key=lambda name: (name.endswith(OTHER_MODELS), name))
 
 
 def _marker(part: str, by: str, index: int) -> dict[str, object]:
@@ -212,7 +225,8 @@ def _dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figu
         height=height,
         margin={"l": 4, "r": 8, "t": 8, "b": 4},
         showlegend=legend,
-        legend={"orientation": "h", "y": 1.12, "x": 0},
+        # Beside the marks: above them up to eleven names would stand on them.
+        legend={"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top", "tracegroupgap": 0},
         dragmode=False,
         clickmode="event+select",
         paper_bgcolor="rgba(0,0,0,0)",

@@ -21,6 +21,7 @@ _CHECKERS = "value (call), floats (stdin), python (assert), unless the task says
 _CLUSTERS_SHOWN = 12
 _FLAGS_SHOWN = 12
 _REASONS_SHOWN = 6
+_MODELS_SHOWN = 6
 _MODELS_LISTED = 20
 
 
@@ -62,13 +63,13 @@ def figures(screen: Screen) -> None:
     filter_, here = screen.view.filter, screen.view.place()
     totals = outcomes.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
-    rewarded = f"over {totals.rewarded:,} with a reward{pooled(screen, ', {} together')}"
+    rewarded = f"over {totals.rewarded:,} with a reward"
     cards.show(
         [
             Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
             Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
             _pass_at_1(screen),
-            Card("mean reward", facts.number(totals.mean_reward), rewarded),
+            Card(f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward), rewarded),
             _signal(outcomes.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
@@ -83,8 +84,13 @@ def _pass_at_1(screen: Screen) -> Card:
     interval = estimates.pass_at_k(screen.run, screen.view.filter, 1)
     if not interval.n:
         return Card("pass@1", "–", "nothing graded")
-    note = f"95%: {interval.low:.3f} to {interval.high:.3f}{pooled(screen, ', {} together')}"
-    return Card("pass@1", facts.number(interval.value), note, screen.view.place().but(verdicts=("passed",)))
+    note = f"95%: {interval.low:.3f} to {interval.high:.3f}"
+    return Card(
+        f"pass@1{pooled(screen, ', {}')}",
+        facts.number(interval.value),
+        note,
+        screen.view.place().but(verdicts=("passed",)),
+    )
 
 
 def pooled(screen: Screen, said: str) -> str:
@@ -100,11 +106,15 @@ def models(screen: Screen) -> None:
     if found.total < 2:
         return
     facts.section(f"Each model by itself{_of(found, 'model')}: a click shows the rollouts")
-    bars.models([(each, _of_model(screen, each)) for each in found.rows], screen.view)
+    listed = [(each, _of_model(screen, each)) for each in found.rows]
+    bars.models(listed[:_MODELS_SHOWN], screen.view)
+    if others := listed[_MODELS_SHOWN:]:
+        with st.expander(f"{len(others):,} more"):
+            bars.models(others, screen.view, key="more_model_bars")
 
 
 def _of_model(screen: Screen, each: ModelCount) -> str:
-    reward = f"mean reward {facts.number(each.mean_reward)}"
+    reward = f"reward {facts.number(each.mean_reward)}"
     if screen.view.filter.by_outcome:
         return reward
     interval = estimates.pass_at_k(screen.run, screen.view.filter, 1, each.model)

@@ -16,6 +16,7 @@ left, right = st.columns([1, 1], gap="medium")
 with left:
     facts.section("Verdicts: a click shows the rollouts")
     bars.verdicts(outcomes.verdict_counts(run, view.filter), view)
+    summary.models(screen)
 with right:
     facts.section("Rewards")
     values = distributions.reward_values(run, view.filter, "verdict")
@@ -27,7 +28,6 @@ with left:
     facts.section("Errors that look alike: a click shows the rollouts")
     summary.clusters(screen)
 with right:
-    summary.models(screen)
     summary.flags(screen)
     summary.unverified(screen)
     facts.section("How it was graded")

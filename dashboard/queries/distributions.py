@@ -18,6 +18,7 @@ MODELS_DRAWN = 8
 TASKS_DRAWN = 500
 """Tasks that have a bar each; of more, those with the same pass rate have one."""
 NO_MODEL = "no model named"
+OTHER_MODELS = "other models"
 _MODEL = f"coalesce(model, '{NO_MODEL}')"
 
 
@@ -54,7 +55,7 @@ def reward_values(run: OpenRun, filter_: Filter, by: str) -> list[tuple[float, s
     if by == "model":
         found = models(run, filter_)
         column = f"CASE WHEN list_contains($drawn, {_MODEL}) THEN {_MODEL} ELSE $others END"
-        others = f"{found.total - MODELS_DRAWN:,} other models"
+        others = f"{found.total - MODELS_DRAWN:,} {OTHER_MODELS}"
         params = params | {"drawn": [each.model for each in found.rows], "others": others}
     sql = f"""
         WITH f AS (SELECT reward, {column} AS part FROM rollouts WHERE {condition} AND reward IS NOT NULL),

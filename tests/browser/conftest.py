@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.dashboard import check_run, sample_run
+from tests.dashboard import check_run, hostile_text, sample_run
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What the dashboard is started with: runs (sample, empty, long outputs, checks) and ungraded rollouts."""
+    """What the dashboard is started with: runs (sample, empty, long outputs, checks, hostile) and ungraded rollouts."""
     folder = tmp_path_factory.mktemp("open")
     dataset = folder / "fresh.dataset.jsonl"
     cases = {"inputs": ["1\n2", "5\n6"], "outputs": ["3", "11"], "fn_name": "add"}
@@ -66,6 +66,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
             str(sample_run.write_empty(folder / "empty")),
             str(sample_run.write_long(folder / "long")),
             str(check_run.write(folder / "checks")),
+            str(hostile_text.write(folder / "hostile")),
         ],
         "rollouts": [str(rollouts)],
         "dataset": str(dataset),

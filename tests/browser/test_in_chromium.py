@@ -218,11 +218,11 @@ TO_ANOTHER_PAGE = [
     ("?q=a", open_navigation_link, "**/completion?*task=math*"),
     ("rollouts?q=a", open_grid_cell, "**/completion?*task=math*"),
     ("rollouts?view=table", open_table_row, "**/completion?*task=math*"),
-    ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?q=a"),
+    ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?run=sample&q=a"),
 ]
 WITHIN_A_PAGE = [
     ("rollouts?q=a", open_task_row, "**/rollouts?*task=math*"),
-    ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?q=a"),
+    ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?run=sample&q=a"),
 ]
 
 
