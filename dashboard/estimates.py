@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
+
+import numpy as np
 
 from dashboard.queries import distributions
 from dashboard.queries.cache import cached
 from dashboard.queries.most import Most
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.metrics import Interval, mean_over_tasks, pass_at_k_over_tasks
+from evaluator.metrics import Interval, means_over_tasks, pass_at_k_over_tasks
 from evaluator.metrics import pass_at_k as task_pass_at_k
 
 
@@ -31,16 +34,13 @@ class Curve(NamedTuple):
 
 
 @cached
-def pass_at_k(run: OpenRun, filter_: Filter, k: int, model: str = "") -> Interval:
-    """Mean pass@k over the tasks that have k graded rollouts, with its 95% interval; n is 0 when none has.
+def pass_at_1(run: OpenRun, filter_: Filter, model: str = "") -> Interval:
+    """Mean pass@1 over the tasks, with its 95% interval; n is 0 where nothing was graded.
 
     `model`: of that one; "" for the rollouts of all together.
     """
     n, c = distributions.solved(run, filter_, model)
-    if k == 1:
-        return pass_at_k_over_tasks(n, c, 1)
-    enough = n >= k  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
-    return mean_over_tasks(task_pass_at_k(n[enough], c[enough], k))
+    return pass_at_k_over_tasks(n, c, 1)
 
 
 def curves(run: OpenRun, filter_: Filter) -> Most[Curve]:
@@ -51,10 +51,19 @@ def curves(run: OpenRun, filter_: Filter) -> Most[Curve]:
     return Most([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
 
 
+@cached
 def _curve(run: OpenRun, filter_: Filter, model: str) -> Curve:
-    n, _ = distributions.solved(run, filter_, model)
+    n, c = distributions.solved(run, filter_, model)
     tasks = {k: int((n >= k).sum()) for k in _ks(int(n.max(initial=0)))}
-    points = [Point(k, count, pass_at_k(run, filter_, k, model)) for k, count in tasks.items() if count * 2 >= n.size]
+    drawn = {k: count for k, count in tasks.items() if count * 2 >= n.size}
+    points = []
+    for count, group in itertools.groupby(drawn, key=drawn.__getitem__):  # ks of the same tasks
+        ks = list(group)
+        enough = n >= ks[0]
+        values = np.stack([task_pass_at_k(n[enough], c[enough], k) for k in ks], axis=1)
+        points += [Point(k, count, each) for k, each in zip(ks, means_over_tasks(values), strict=True)]
+    if points:  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
+        points[0] = points[0]._replace(estimate=pass_at_1(run, filter_, model))
     return Curve(model, points, int((n < points[-1].k).sum()) if points else 0)
 
 

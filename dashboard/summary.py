@@ -81,7 +81,7 @@ def figures(screen: Screen) -> None:
 def _pass_at_1(screen: Screen) -> Card:
     if screen.view.filter.by_outcome:
         return Card("pass@1", "–", "filtered by outcome")
-    interval = estimates.pass_at_k(screen.run, screen.view.filter, 1)
+    interval = estimates.pass_at_1(screen.run, screen.view.filter)
     if not interval.n:
         return Card("pass@1", "–", "nothing graded")
     note = f"95%: {interval.low:.3f} to {interval.high:.3f}"
@@ -117,7 +117,7 @@ def _of_model(screen: Screen, each: ModelCount) -> str:
     reward = f"reward {facts.number(each.mean_reward)}"
     if screen.view.filter.by_outcome:
         return reward
-    interval = estimates.pass_at_k(screen.run, screen.view.filter, 1, each.model)
+    interval = estimates.pass_at_1(screen.run, screen.view.filter, each.model)
     return f"pass@1 {facts.number(interval.value)} ({interval.low:.3f} to {interval.high:.3f}), {reward}"
 
 

@@ -49,6 +49,8 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
         one = st.button(f"Run test {index}", disabled=bool(refusal), key="trial_one", type="primary")
         every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
     result = st.container()
+    if plain.text(st.session_state[key]) != st.session_state[key]:
+        facts.note("The editor holds characters that are not seen, or that reorder others; the code view draws them.")
     with st.container(key="trial_editor"):
         text = st.text_area("Code", key=key, height=190, label_visibility="collapsed")
     with result:

@@ -26,6 +26,9 @@ _MANY_TASKS: Final = 5_000
 """Beyond, the mean of tasks is normal for all purposes, and resampling them would take seconds."""
 
 
+Method = Literal["bootstrap over tasks", "standard error over tasks", "Wilson", "none"]
+
+
 class Interval(NamedTuple):
     """An estimate with its 95 % interval. Of nothing: `value` is NaN and `n` is 0."""
 
@@ -34,7 +37,7 @@ class Interval(NamedTuple):
     high: float
     n: int
     """What was resampled or counted: tasks, or rollouts where there is one task."""
-    method: Literal["bootstrap over tasks", "standard error over tasks", "Wilson", "none"]
+    method: Method
 
 
 class Cluster(NamedTuple):
@@ -109,20 +112,35 @@ def mean_over_tasks(values: ArrayLike) -> Interval:
     """
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
-    n = known.size
-    if n == 0:
-        return _nothing()
+    return means_over_tasks(known[:, np.newaxis])[0] if known.size else _nothing()
+
+
+def means_over_tasks(values: ArrayLike) -> list[Interval]:
+    """`mean_over_tasks` of each column of values of shape (tasks, columns), without NaNs, in the time of one."""
+    known = np.asarray(values, np.float64)
+    n, means = known.shape[0], known.mean(axis=0)
+    method: Method = "bootstrap over tasks"
     if n > _MANY_TASKS:
-        mean, half = float(known.mean()), _Z95 * float(known.std(ddof=1)) / math.sqrt(n)
-        return Interval(mean, mean - half, mean + half, n, "standard error over tasks")
+        half = _Z95 * known.std(axis=0, ddof=1) / math.sqrt(n)
+        low, high, method = means - half, means + half, "standard error over tasks"
+    else:
+        low, high = np.quantile(_resampled(known), (0.025, 0.975), axis=0)
+    triples = zip(means.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Interval(*triple, n, method) for triple in triples]
+
+
+def _resampled(known: Floats) -> Floats:
+    """The means of the columns in each resample of the tasks, of shape (resamples, columns)."""
+    n = known.shape[0]
     random = np.random.default_rng(_SEED)
     at_once = max(1, _DRAWS_AT_ONCE // n)
-    means = np.concatenate([
-        known[random.integers(0, n, (min(at_once, _RESAMPLES - start), n))].mean(axis=1)
-        for start in range(0, _RESAMPLES, at_once)
-    ])  # fmt: skip
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Interval(float(known.mean()), float(low), float(high), n, "bootstrap over tasks")
+    found = []
+    for start in range(0, _RESAMPLES, at_once):
+        size = min(at_once, _RESAMPLES - start)
+        drawn = random.integers(0, n, (size, n)) + np.arange(size)[:, np.newaxis] * n
+        times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)  # each task in each resample
+        found.append(times @ known / n)
+    return np.concatenate(found)
 
 
 def pass_at_k_over_tasks(n: ArrayLike, c: ArrayLike, k: int = 1) -> Interval:

@@ -115,6 +115,29 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.C
     return folder, rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=folder)
 
 
+def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_path: Path) -> None:
+    rows = [
+        sample(f"{name}{n}", RIGHT if n <= m else WRONG, model=name) for m, name in enumerate("abc") for n in range(3)
+    ]
+    write_rows(tmp_path / "d.jsonl", ADD)
+    write_rows(tmp_path / "r.jsonl", *rows)
+    arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run")
+    printed = rollscope(*arguments, cwd=tmp_path).stdout
+    assert re.search(r"pass@1 +66\.7%.*, 3 models together\n", printed)
+    assert re.search(r"\n +a: 33\.3%.*\n +b: 66\.7%.*\n +c: 100\.0%", printed)
+    summary = json.loads(rollscope(*arguments, "--resume", "--json", cwd=tmp_path).stdout)
+    assert [(each["model"], each["rollouts"], each["mean_reward"]) for each in summary["models"]] == [
+        ("a", 3, pytest.approx(1 / 3)), ("b", 3, pytest.approx(2 / 3)), ("c", 3, 1.0),
+    ]  # fmt: skip
+
+
+def test_reasons_that_are_not_printed_are_all_counted(tmp_path: Path) -> None:
+    write_rows(tmp_path / "d.jsonl", ADD)
+    write_rows(tmp_path / "r.jsonl", *(sample(f"s{n}", RIGHT, f"gone{n}") for n in range(120)))
+    printed = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", cwd=tmp_path).stdout
+    assert "and 115 reasons more" in printed
+
+
 def test_grading_gives_verdicts_figures_and_a_run(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, done = graded
     assert done.returncode == 0, done.stderr
