@@ -20,6 +20,7 @@ SHOWABLE = [attack for attack in ATTACKS if os.geteuid() == 0 or attack.name not
 """Some ask for what only root has; another user's grader has nothing to give them."""
 
 OVER_ITS_LIMIT_S = 1.0
+HARD_CAP = 10
 
 Records = dict[str, dict[str, Any]]
 
@@ -78,10 +79,12 @@ def test_it_earns_nothing_here(graded: Records, name: str) -> None:
 
 
 def test_none_outlives_its_limit(graded: Records) -> None:
+    """What is counted leaves out waits for a CPU, of which a busy machine has many; at ten times the limit all ends."""
     late = {
-        name: (record["wall_s"], record["limit_s"])
+        name: (record["counted_s"], record["wall_s"], record["limit_s"])
         for name, record in graded.items()
-        if record["wall_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
+        if record["counted_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
+        or record["wall_s"] > HARD_CAP * record["limit_s"] + OVER_ITS_LIMIT_S
     }
     assert late == {}
 
