@@ -111,13 +111,19 @@ def rollouts(mode: Mode, count: int) -> list[Rollout]:
     ]
 
 
-def run(way: Way, what: str, times: int, count: int) -> list[Grade]:
-    """Grades with one worker; from the first grade on, the victims are killed."""
+def run(way: Way, what: str, times: int, count: int, seconds: float = 0.3) -> list[Grade]:
+    """Grades with one worker; from the first grade on, the victims are killed.
+
+    `seconds`: how long each of the others would run, which gives a busy machine the time to find its victim.
+    """
     find, mode, isolation = VICTIMS[what]
     if way is Way.LANDLOCK and find is bubblewraps:
         pytest.skip("there is no bubblewrap in this way")
     options = Options(limits=PATIENT, isolation=isolation, sandbox=Settings(way=way))
-    graded = grade_all([echo(mode)], rollouts(mode, count + 1), options, workers=1)
+    first, *others = rollouts(mode, count + 1)
+    for rollout in others:
+        rollout.completion = rollout.completion.replace("sleep(0.3)", f"sleep({seconds})")
+    graded = grade_all([echo(mode)], [first, *others], options, workers=1)
     next(graded)
     with killing(find, times):
         grades = [each.grade for each in graded]
@@ -132,7 +138,7 @@ def test_what_is_killed_once_costs_a_retry(way: Way, what: str) -> None:
 
 @pytest.mark.parametrize("what", VICTIMS)
 def test_what_is_killed_each_time_is_our_fault(way: Way, what: str) -> None:
-    grades = run(way, what, 1000, 1)
+    grades = run(way, what, 1000, 1, seconds=10)
     assert [(grade.verdict, grade.reward) for grade in grades] == [(Verdict.SANDBOX_ERROR, None)]
     assert grades[0].error_message
 
