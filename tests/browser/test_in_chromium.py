@@ -213,16 +213,16 @@ def open_navigation_link(page: Page) -> None:
 
 
 TO_ANOTHER_PAGE = [
-    ("?q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
-    ("?q=a", open_first_failure, "**/completion?*task=math*"),
-    ("?q=a", open_navigation_link, "**/completion?*task=math*"),
-    ("rollouts?q=a", open_grid_cell, "**/completion?*task=math*"),
-    ("rollouts?view=table", open_table_row, "**/completion?*task=math*"),
-    ("completion?task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?run=sample&q=a"),
+    ("?run=sample&q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
+    ("?run=sample&q=a", open_first_failure, "**/completion?*task=math*"),
+    ("?run=sample&q=a", open_navigation_link, "**/completion?*task=math*"),
+    ("rollouts?run=sample&q=a", open_grid_cell, "**/completion?*task=math*"),
+    ("rollouts?run=sample&view=table", open_table_row, "**/completion?*task=math*"),
+    ("completion?run=sample&task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?run=sample&q=a"),
 ]
 WITHIN_A_PAGE = [
-    ("rollouts?q=a", open_task_row, "**/rollouts?*task=math*"),
-    ("rollouts?task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?run=sample&q=a"),
+    ("rollouts?run=sample&q=a", open_task_row, "**/rollouts?*task=math*"),
+    ("rollouts?run=sample&task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?run=sample&q=a"),
 ]
 
 
@@ -283,7 +283,7 @@ void 0;  // else it is waited for
 def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> None:
     page = visit("")
     page.locator(".bars a", has_text="wrong_answer").first.click()
-    page.wait_for_url("**/rollouts?verdict=wrong_answer*")
+    page.wait_for_url("**/rollouts?run=sample&verdict=wrong_answer*")
     expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()  # before, links are the old page's
     for title in ("Completion", "Rewards", "Overview"):
         page.get_by_test_id("stPageLink-NavLink").get_by_text(title, exact=True).click()

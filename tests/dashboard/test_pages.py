@@ -110,7 +110,7 @@ def test_overview_counts_ungraded_rollouts_apart_from_failures() -> None:
     assert found["rollouts"]["value"] == "13"
     assert found["unknown"]["value"] == "1"
     assert found["sandbox_error"]["value"] == "1"
-    assert found["mean reward"]["value"] == f"{2 / 11:.3f}"
+    assert found["mean reward, 2 models"]["value"] == f"{2 / 11:.3f}"
     assert found["unknown"]["href"] == "rollouts?run=sample&verdict=unknown"
 
 
