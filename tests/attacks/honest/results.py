@@ -69,8 +69,6 @@ def f(a, b):
 """,
         "same_type",
     ),
-    Honest("set", "distinct", "def f(items):\n    return set(items)\n", "json_result"),
-    Honest("frozenset", "distinct", "def f(items):\n    return frozenset(items)\n", "printed_result"),
     Honest(
         "deque",
         "double_all",
