@@ -32,12 +32,13 @@ def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list
 def test_what_hovers_over_a_mark_is_plain_text(visit: Visit) -> None:
     page = visit("rewards?run=hostile")
     plot = page.locator(".js-plotly-plot").filter(has=page.locator(".legendtext", has_text="zero")).first
-    seen: set[str] = set()
+    label = plot.locator(".hoverlayer .hovertext")
+    seen = [""]
     for bar in plot.locator(".bars .point").all():
         bar.hover(force=True)
-        label = plot.locator(".hoverlayer .hovertext").first
-        expect(label).to_be_visible()
-        seen.add(label.text_content() or "")
+        expect(label).to_have_count(1)
+        expect(label).not_to_have_text(seen[-1])  # until then it is the one of the bar before
+        seen.append(label.text_content() or "")
     for text in TEXTS:
         assert any(plain.text(text) in each for each in seen), (text, seen)
 
