@@ -120,7 +120,7 @@ def _record(program: Attack | Honest, worker: Worker, gate: TimedGate) -> Record
         "reward": grade.reward,
         "verified": grade.verified,
         "wall_s": round(wall_s, 3),
-        "counted_s": round(sum(case.wall_s for case in grade.cases), 3),
+        "counted_s": round(sum(case.wall_s or 0 for case in grade.cases), 3),
         "limit_s": limits.wall_s * len(task.cases),
         "marked": marked,
         "message": (grade.error_message or "")[:200],
