@@ -201,9 +201,10 @@ def unverified(screen: Screen) -> None:
 def provenance(run: OpenRun) -> None:
     """Grader, limits, sandbox and version: what two runs must share to be compared."""
     manifest = run.manifest
-    limits = manifest.get("limits") or {}
+    limits, preamble = manifest.get("limits") or {}, manifest.get("preamble")
     ran = [
         ("checker", manifest.get("checker") or _CHECKERS),
+        *([] if preamble is None else [("preamble", _preamble(preamble))]),
         ("wall", f"{limits.get('wall_s', 0):g} s"),
         ("CPU", f"{limits.get('cpu_s', 0):g} s"),
         ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
@@ -222,6 +223,12 @@ def provenance(run: OpenRun) -> None:
             ("dataset hash", str(manifest.get("dataset_hash", ""))[:16]),
         ]
     )
+
+
+def _preamble(given: str) -> str:
+    """Of the option that takes the place of what the tasks say."""
+    lines = given.splitlines()
+    return f"{counted(len(lines), 'line')} in place of the task's, from {lines[0]!r} on" if lines else "none at all"
 
 
 def open_rewards(bounds: list[float]) -> None:

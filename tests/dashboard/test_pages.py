@@ -352,6 +352,28 @@ def test_one_of_a_kind_is_said_in_the_singular(page: str, monkeypatch: pytest.Mo
     assert not ONE_OF_MANY.findall(shown)
 
 
+@pytest.mark.parametrize(
+    ("preamble", "told"),
+    [
+        (None, ""),
+        ("", "none at all"),
+        ("import math\nimport re\n", "2 lines in place of the task's, from 'import math' on"),
+    ],
+)
+def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
+    preamble: str | None, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with RunWriter.create(tmp_path / "run", Manifest(preamble=preamble)) as writer:
+        graded = sample_run.grade("t", "s", (sample_run.passed(0, "a"),), "x")
+        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), graded, 0)
+        writer.close()
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "run")]}))
+    app = visit("overview")
+    no_exception(app)
+    shown = re.findall("<span>preamble</span> <b>(.*?)</b>", unescape(text(app)))
+    assert shown == ([told] if told else [])
+
+
 def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "one", Manifest()) as writer:
         task = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a"),))
