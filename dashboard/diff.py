@@ -16,7 +16,9 @@ from dashboard.wording import counted
 from evaluator.checkers import common_prefix
 
 MAX_LINES = 20_000
-"""Lines of both sides together that are aligned; beyond, only the window round the first difference is."""
+"""Lines of both sides together, from the first that differs on, that are aligned; of more, only a window round it."""
+MAX_ROWS = 100_000
+"""Lines of both sides together, those before it among them, of which more are not gone through."""
 MAX_CHARACTERS = 5_000
 """Characters of a pair of lines that are compared one by one, round their first difference."""
 MAX_PAIRS = 200
@@ -71,13 +73,15 @@ def compare(expected: str, actual: str) -> Comparison:
     left, right = taken_apart(expected), taken_apart(actual)
     if expected == actual:
         return Comparison(None, [], left, right, whole=True, endings=[])
-    first = first_difference(expected, actual)
-    whole = len(left.lines) + len(right.lines) <= MAX_LINES
-    start = 0 if whole else max(0, first.line - 1 - _WINDOW // 4)
+    head, lines = _shared_head(left.lines, right.lines), len(left.lines) + len(right.lines)
+    whole = lines - 2 * head <= MAX_LINES and lines <= MAX_ROWS
+    start = 0 if whole else max(0, head - _WINDOW // 4)
     shown = slice(start, None if whole else start + _WINDOW)
-    rows = _clipped(_folded(_trimmed(_aligned(left, right, shown))))
+    rows = _trimmed(_aligned(left, right, shown))
+    if not whole and min(len(left.lines), len(right.lines)) > shown.stop:
+        rows = _without_edge(rows)
     endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
-    return Comparison(first, rows, left, right, whole, endings)
+    return Comparison(first_difference(expected, actual), _clipped(_folded(rows)), left, right, whole, endings)
 
 
 def first_difference(expected: str, actual: str) -> First:
@@ -134,9 +138,7 @@ def _row(
 
 def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
     """Equal runs and changed blocks; a deletion next to an insertion is one block, to stand side by side."""
-    head = 0
-    while head < min(len(left), len(right)) and left[head] == right[head]:
-        head += 1
+    head = _shared_head(left, right)
     if head:
         yield "equal", 0, head, 0, head
     block: tuple[int, int, int, int] | None = None
@@ -151,6 +153,12 @@ def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal
             block = (block[0], i2, block[2], j2) if block else (i1, i2, j1, j2)
     if block:
         yield "change", *block
+
+
+def _shared_head(left: list[str], right: list[str]) -> int:
+    """How many lines from the first on are equal."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
 
 
 def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
@@ -186,6 +194,14 @@ def _trimmed(rows: Iterable[Row]) -> list[Row]:
             wider = _widened(wider, out.pop())
         out.append(wider)
     return out
+
+
+def _without_edge(rows: list[Row]) -> list[Row]:
+    """Without the lines of one side alone at a window's end: their partners stand behind it."""
+    end = len(rows)
+    while end and _one_sided(rows[end - 1]):
+        end -= 1
+    return rows[:end]
 
 
 def _one_sided(row: Row) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dashboard import diff, diff_view
+from evaluator.checkers import shortened
 
 _text = some.text(alphabet="ab \n\t\r", max_size=60)
 
@@ -94,6 +95,26 @@ def test_text_that_is_too_long_to_align_gives_hashes_and_the_lines_round_the_dif
     html = diff_view.side_by_side("\n".join(left), "\n".join([*left[:15_000], "other", *left[15_001:]]))
     assert "SHA-256" in html
     assert "15001" in html
+
+
+def changed(expected: str, actual: str) -> list[tuple[str, str]]:
+    rows = diff.compare(expected, actual).rows
+    sides = ((row.left or [], row.right or []) for row in rows if row.kind == "change")
+    return [("".join(text for text, _ in left), "".join(text for text, _ in right)) for left, right in sides]
+
+
+def test_a_line_behind_what_was_left_out_of_both_is_found() -> None:
+    lines = [str(number) for number in range(20_000)]
+    expected = "\n".join(lines)
+    for wrong in ("x", "x" * 5, "x" * 9):  # shorter, as long, longer: the tails begin elsewhere
+        actual = "\n".join([*lines[:19_990], wrong, *lines[19_991:]])
+        kept = [shortened(text, 64 * 1024, separator="\n", parts=4) for text in (expected, actual)]
+        assert changed(*kept) == [("19990", wrong)]
+
+
+def test_the_end_of_a_window_is_no_difference() -> None:
+    lines = [str(number) for number in range(30_000)]
+    assert changed("\n".join(lines), "\n".join([*lines[:10], "x", *lines[10:]])) == [("", "x")]
 
 
 def test_nothing_in_a_text_is_markup() -> None:
