@@ -32,28 +32,21 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
     if refusal:
         facts.banner(refusal, warn=True)
     sources = _sources(screen, record)
-    key = f"trial_{record['task_id']}"
-    if key not in st.session_state:
-        st.session_state[key] = _source(screen, record, next(iter(sources)))
-
-    def filled() -> None:
-        chosen = st.session_state["trial_source"]
-        if chosen:
-            st.session_state[key] = _source(screen, record, chosen)
-
     # The result stands between the buttons and the editor, so that it comes into view where the click was.
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part = listing.samples(screen.run, record["task_id"]).part("rollout")
         label = f"Start from ({part})" if part else "Start from"
-        st.selectbox(label, list(sources), format_func=sources.__getitem__, key="trial_source", on_change=filled)
+        source = st.selectbox(label, list(sources), format_func=sources.__getitem__, key="trial_source")
         one = st.button(f"Run test {index}", disabled=bool(refusal), key="trial_one", type="primary")
         every = st.button("Run all test cases", disabled=bool(refusal), key="trial_all")
     result = st.container()
-    if plain.text(st.session_state[key]) != st.session_state[key]:
-        facts.note("The editor holds characters that are not seen, or that reorder others; the code view draws them.")
     with st.container(key="trial_editor"):
-        text = st.text_area("Code", key=key, height=190, label_visibility="collapsed")
+        # Filled by its own default: the browser may never hear of a text that is put into the session's state.
+        key, filled = f"trial_{record['task_id']}_{source}", _source(screen, record, source)
+        text = st.text_area("Code", filled, key=key, height=190, label_visibility="collapsed")
     with result:
+        if plain.text(text) != text:
+            facts.note("Some characters in the editor are not seen, or reorder others: the code view draws them.")
         if one or every:
             chosen = index if one else None
             with st.spinner("Running in the sandbox"):

@@ -590,3 +590,18 @@ def test_nothing_moves_on_the_page_when_the_address_says_what_is_shown() -> None
     no_exception(app)
     assert component(app, "name")["address"] is None
     assert len(app.main.children) == drawn
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_editor_starts_from_what_is_chosen_and_keeps_what_is_typed() -> None:
+    app = visit("tasks", task="math/add", test="1")
+    no_exception(app)
+    editor = app.text_area[0]
+    assert editor.value == "def add(a, b):\n    return a + b\n"
+    editor.set_value("def add(a, b):\n    return 0\n").run()
+    app.button(key="trial_all").click().run()
+    assert app.text_area[0].value == "def add(a, b):\n    return 0\n"
+    app.selectbox(key="trial_source").set_value("empty").run()
+    no_exception(app)
+    assert app.text_area[0].value == "def add():\n    ...\n"
+    assert not app.warning
