@@ -20,6 +20,8 @@ JsonValue = Any
 
 NO_REASON: Final = "no reason was given"
 """Said of a grade that is not verified and has no `unverified_reason`."""
+SPLIT_DISAGREES: Final = "split_disagrees"
+"""The reason of a grade whose test suite fails apart from the completion and passes in its process."""
 
 
 class RecordError(ValueError):
@@ -303,6 +305,29 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None = None
 
 
+class CaseDisagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """One test case that ended otherwise in the two runs of a test suite, with what each said of it."""
+
+    index: int
+    apart: Verdict
+    """With the test in a process of its own."""
+    plain: Verdict
+    """With the test in the completion's process."""
+    apart_message: str = ""
+    plain_message: str = ""
+
+
+class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs of a test suite of which not both fail: see docs/checks.md."""
+
+    apart: Verdict
+    plain: Verdict
+    cases: tuple[CaseDisagreement, ...] = ()
+    """Those that differ."""
+    last_operation: str = ""
+    """What the test did last with an object of the completion's, where it ran apart from it; empty where nothing."""
+
+
 class Grade(msgspec.Struct, kw_only=True):
     """What a rollout was found to be worth, and why."""
 
@@ -315,6 +340,8 @@ class Grade(msgspec.Struct, kw_only=True):
     """False where the check could only be made inside the completion's own process."""
     unverified_reason: str | None = None
     """Why it is not verified, in one line; None where it is."""
+    disagreement: Disagreement | None = None
+    """Where the test suite, which did not pass apart from the completion, passes in the completion's own process."""
     pass_rate: float | None = None
     """Share of the test cases that passed, those not run included as not passed; None when unknown."""
     cases: tuple[CaseResult, ...] = ()

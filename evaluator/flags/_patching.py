@@ -77,7 +77,7 @@ def _sets(owner: str, name: ast.expr) -> bool:
     match name:
         case ast.Constant(value=str(known)):
             return bool(owner) and _changes_others(f"{owner}.{known}")
-    return owner == "builtins"
+    return owner == "builtins" or owner.partition(".")[0] in _LEANED_ON or owner == "numpy.testing"
 
 
 def _changes_others(path: str) -> bool:

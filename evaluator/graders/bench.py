@@ -14,6 +14,7 @@ from evaluator.sandbox import Sandbox, Settings
 
 Isolation = Literal["completion", "test"]
 Unverified = Literal["keep", "unknown"]
+Disagreements = Literal["unknown", "keep", "fail"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +29,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
     unverified: Unverified = "keep"
     """What becomes of a grade that is not verified: it keeps its verdict and reward, or is `unknown` without one."""
+    disagreement: Disagreements = "unknown"
+    """What becomes of a suite that fails apart from the completion and passes in its process: `unknown`; "keep":
+    passed and not verified; "fail": the verdict of the first, not verified."""
     sandbox: Settings = msgspec.field(default_factory=Settings)
 
 

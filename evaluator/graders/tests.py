@@ -24,7 +24,7 @@ from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Bench
 from evaluator.graders.check_plan import CheckPlan
 from evaluator.graders.grader import Grader
-from evaluator.graders.split_check import grade_check
+from evaluator.graders.suite_rule import grade_check
 from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
@@ -130,6 +130,7 @@ def _grade_by_check(task: Task, plan: CheckPlan, extraction: Extraction, result:
     if fault is None:
         result.cases = tuple(checked.cases)
         result.verified, result.unverified_reason = checked.unverified is None, checked.unverified
+        result.disagreement = checked.disagreement
         result.flags = flags.flags_of(task, extraction.code, checked.cases, checked.notes, flags.Answers(()))
     return fault
 
@@ -155,8 +156,9 @@ def _fault_of_preamble(task: Task, plan: Plan, cases: list[CaseResult], limits: 
 
 
 def _conclude(result: Grade, extraction: Extraction) -> None:
-    """The rollout's verdict and error are those of its first failing test case."""
-    failing = next((case for case in result.cases if case.verdict is not Verdict.PASSED), None)
+    """The rollout's verdict and error are those of its first failing test case; of one that is unknown, if none is."""
+    others = [case for case in result.cases if case.verdict is not Verdict.PASSED]
+    failing = next((case for case in others if case.verdict is not Verdict.UNKNOWN), others[0] if others else None)
     if extraction.code is None:
         result.verdict, result.error_message = Verdict.NO_CODE, extraction.reason
     elif failing is None:
@@ -165,13 +167,18 @@ def _conclude(result: Grade, extraction: Extraction) -> None:
         result.verdict = failing.verdict
         result.error_type, result.error_message = failing.error_type, failing.error_message
         result.error_line = failing.error_line
+        if result.verdict is Verdict.UNKNOWN:
+            result.error_message = result.unverified_reason
         if result.error_message is None and failing.difference is not None:
             result.error_message = failing.difference.message
-    result.pass_rate = result.tests_passed / result.tests_total
+    if result.verdict.graded:
+        result.pass_rate = result.tests_passed / result.tests_total
 
 
-def _reward(result: Grade, task: Task, reward: Reward) -> float:
+def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
     """Raises `RecordError` for weights that do not fit the test cases."""
+    if not result.verdict.graded:
+        return None
     if reward == "all":
         return float(result.verdict is Verdict.PASSED)
     passed = [case.verdict is Verdict.PASSED for case in result.cases]

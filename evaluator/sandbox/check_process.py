@@ -19,7 +19,7 @@ from evaluator.sandbox.check_zygote import CheckZygote
 from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child, Forker
 from evaluator.sandbox.execution import FaultError, Program
-from evaluator.sandbox.found import Found, found_in
+from evaluator.sandbox.found import Found, LastWord, found_in, last_word_in
 from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.reports import report, traceback_of
@@ -139,6 +139,14 @@ class CheckProcess:
         """How long is waited for a completion that is about to end."""
         return LimitWatch(completion, self._limits, _GONE_S)
 
+    def last_word(self) -> LastWord | None:
+        """What it says when the completion's process has been ended in the middle of a test case; None: nothing."""
+        try:
+            kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
+            return last_word_in(payload) if kind == b"E" else None
+        except (OSError, EOFError, SilenceError, BrokenFrameError):
+            return None
+
     def begin(self) -> LimitWatch:
         """Makes ready for a test case; the watch over it."""
         if self.child.connection.has_input():
@@ -212,8 +220,23 @@ class CheckedCase:
         self._index = index
         self._source = source
         self.found: Found | None = None
-        self.gave_up: str | None = None
-        """Why the check can't be run in a process of its own."""
+        self._word: LastWord | None = None
+
+    @property
+    def final(self) -> bool:
+        """Whether a failure stands, for plain data decided it."""
+        said = self.found or self._heard()
+        return said is not None and said.final
+
+    @property
+    def last_operation(self) -> str:
+        said = self.found or self._heard()
+        return said.last if said is not None else ""
+
+    def _heard(self) -> LastWord | None:
+        if self._word is None:
+            self._word = self._check.last_word()
+        return self._word
 
     @property
     def asked(self) -> bool:
@@ -239,14 +262,22 @@ class CheckedCase:
             self._read(kind, payload, completion, outcome)
 
     def _end(self, status: Status, message: str, outcome: Outcome) -> None:
+        self._word = LastWord("", final=False, last="")
         outcome.status, outcome.message = status, f"in the test's own code: {message}"
 
     def _read(self, kind: bytes, payload: bytes, completion: Child, outcome: Outcome) -> None:
-        text = payload.decode("utf-8", "replace")
         if kind == b"D":
             self._read_found(payload, outcome)
-        elif kind == b"U":
-            self.gave_up = text
+            return
+        if kind not in _LAST_WORDS:
+            raise FaultError(f"the check's process: {payload.decode('utf-8', 'replace')}")
+        try:
+            self._word = last_word_in(payload)
+        except BrokenFrameError as error:
+            raise self._check.fault(error) from error
+        text = self._word.text
+        if kind == b"U":
+            outcome.status, outcome.message = Status.RAISED, f"not with the test in a process of its own: {text}"
         elif kind == b"Y":
             self._fail(text, outcome)
         elif kind == b"O":
@@ -255,10 +286,8 @@ class CheckedCase:
             outcome.status, outcome.message = Status.RAISED, text
         elif kind == b"B":
             raise BrokenFrameError(text)
-        elif kind == b"E":
-            self._await_end(completion)
         else:
-            raise FaultError(f"the check's process: {text}")
+            self._await_end(completion)
 
     def _await_end(self, completion: Child) -> None:
         """The completion has let go of its connection to the check: it ends, or breaks the protocol."""
@@ -281,6 +310,9 @@ class CheckedCase:
         outcome.status = Status.RAISED
         if told:
             outcome.failure = traceback_of(report(told.encode()), self._source)
+
+
+_LAST_WORDS = frozenset((b"U", b"Y", b"O", b"T", b"B", b"E"))
 
 
 class _CheckEndedError(Exception):

@@ -32,8 +32,28 @@ class Found(msgspec.Struct, kw_only=True):
     """Of the completion's exception that ended the case: type, message and lines, as JSON."""
     memory_kib: int = 0
     """Of the completion's process, as it says."""
+    final: bool = True
+    """Whether a failure stands, for plain data decided it."""
+    last: str = ""
+    """What the test did last with an object of the completion's."""
     unsure: list[str] = []
     subclasses: list[str] = []
+
+
+class LastWord(msgspec.Struct):
+    """What a check's process says before it ends in the middle of a test case."""
+
+    text: str
+    final: bool
+    last: str
+
+
+def last_word_in(payload: bytes) -> LastWord:
+    """Raises `BrokenFrameError`."""
+    try:
+        return msgspec.json.decode(payload, type=LastWord)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise BrokenFrameError("a last word that can't be read") from None
 
 
 def found_in(payload: bytes) -> Found:

@@ -56,6 +56,7 @@ _INSIDE_MODULES = (
     "served",
     "special_methods",
     "stand_ins",
+    "operations",
     "asking",
     "check_asserts",
     "check_pieces",

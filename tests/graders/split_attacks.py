@@ -13,6 +13,8 @@ class Attacked(NamedTuple):
 
     task: Task
     honest: str
+    objects: bool = False
+    """Whether it works with more than plain data."""
 
 
 class Attack(NamedTuple):
@@ -168,6 +170,7 @@ def f(x):
             """
         ),
         "def f(function, items): return [function(item) for item in items]",
+        objects=True,
     ),
     "nodes": Attacked(
         check_task("assert candidate([1, 2]) == Node(1, Node(2))\nassert candidate([3]).value == 3", preamble=_NODE),
@@ -177,6 +180,7 @@ def f(items):
     for item in reversed(items): node = Node(item, node)
     return node
 """,
+        objects=True,
     ),
     "object": Attacked(
         check_task(

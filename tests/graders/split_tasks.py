@@ -73,6 +73,8 @@ class Row(NamedTuple):
     """Of the right completion; None where a check may be decided on either side of the border."""
     fails: Verdict = Verdict.WRONG_ANSWER
     """What the wrong completion gets."""
+    objects: bool = False
+    """Whether the check works with more than plain data, so that an attack which a plain run would pay is unknown."""
 
     def completion(self, answer: Answer) -> str:
         return source({"right": self.right, "wrong": self.wrong, "attack": self.attack}[answer])
@@ -81,6 +83,9 @@ class Row(NamedTuple):
         """That a grade of one of the three is what it has to be."""
         match answer:
             case "right":
+                if self.verified is not True and grade.disagreement is not None:
+                    assert grade.verdict is Verdict.UNKNOWN, grade
+                    return
                 assert grade.verdict is Verdict.PASSED, grade
                 assert grade.verified or self.verified is not True, grade
                 assert not grade.verified or self.verified is not False, grade
@@ -88,13 +93,13 @@ class Row(NamedTuple):
             case "wrong":
                 assert (grade.verdict, grade.reward) == (self.fails, 0.0), grade
             case "attack":
-                assert_not_paid(grade)
+                assert_not_paid(grade, objects=self.objects)
 
 
-def assert_not_paid(grade: Grade) -> None:
-    """That cheating got nothing which stands as verified, and was not spared the 0 either."""
+def assert_not_paid(grade: Grade, *, objects: bool = False) -> None:
+    """That cheating got nothing which stands as verified, and was not spared the 0 where plain data decides."""
     assert not (grade.verdict is Verdict.PASSED and grade.verified), grade
-    assert grade.reward is not None, grade
+    assert grade.reward is not None or (objects and grade.disagreement is not None), grade
 
 
 def each_answer(rows: Iterable[Row]) -> pytest.MarkDecorator:

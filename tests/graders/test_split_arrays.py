@@ -237,18 +237,6 @@ CHANGED = [
         f = Walker
         """,
     ),
-    _row(
-        "functions-of-numpy-as-arguments",
-        """
-        assert candidate(np.sum, np.array([1, 2])) == 3
-        assert candidate(np.sqrt, 9.0) == 3.0
-        assert candidate(lambda items: items.max() - items.min(), np.array([1, 5])) == 4
-        """,
-        right="def f(function, items): return function(items)",
-        wrong="def f(function, items): return function(np.ravel(items)[:1])",
-        attack=LIAR + "def f(function, items): return Liar()",
-        verified=None,
-    ),
 ]
 
 ROWS = [*COMPARED, *CHANGED]

@@ -38,7 +38,8 @@ ATTACKS = [
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_none_is_paid(graded: Graded, attack: Attack) -> None:
     limits = HASTY if attack.shown == "hangs" else BRIEF
-    assert_not_paid(graded(CHECKS[attack.check].task, source(attack.code), limits))
+    check = CHECKS[attack.check]
+    assert_not_paid(graded(check.task, source(attack.code), limits), objects=check.objects)
 
 
 @pytest.mark.parametrize("attack", split_forging.DOWNGRADES, ids=lambda attack: attack.name)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
 
 
-def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool | None = True) -> Row:
+def _row(
+    name: str,
+    check: str,
+    right: str,
+    wrong: str,
+    attack: str = "",
+    *,
+    verified: bool | None = True,
+    objects: bool = False,
+) -> Row:
     """A row whose completion is the class Box."""
-    return Row(name, check_task(check, entry_point="Box"), right, wrong, attack, verified=verified)
+    return Row(name, check_task(check, entry_point="Box"), right, wrong, attack, verified=verified, objects=objects)
 
 
 USED = [
@@ -219,6 +227,7 @@ class Animal(metaclass=Meta):
     speak = lambda self: Liar()
 class Cat(Dog): pass
 """,
+        objects=True,
     ),
     Row(
         "objects-that-a-function-returns",
@@ -296,7 +305,6 @@ def f(*_): return Account()
         class Box:
             def length(self): return 0
         """,
-        fails=Verdict.RUNTIME_ERROR,
     ),
 ]
 

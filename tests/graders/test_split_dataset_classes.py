@@ -238,6 +238,7 @@ class Point(Point):
     __repr__ = lambda self: "Point(x=3, y=3, tags=['sum'])"
 def f(points): return Point(0)
 """,
+        objects=True,
     ),
     Row(
         "enum",
@@ -335,6 +336,7 @@ def f(items):
     kind.__eq__ = Liar.__eq__
     return items
 """,
+        objects=True,
     ),
 ]
 

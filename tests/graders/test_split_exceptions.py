@@ -271,6 +271,7 @@ class Negative(ValueError):
     __str__ = lambda self: 'no -1'
 def f(amount): raise Negative
 """,
+        objects=True,
     ),
     Row(
         "by-a-base-that-python-knows",

@@ -33,6 +33,7 @@ GIVEN = [
             seen += [(1, (2, 3), 1), (3, (), -1)]
             return [6, -3]
         """,
+        objects=True,
     ),
     Row(
         "builtins-and-types",

@@ -150,6 +150,7 @@ def f(items): return [Items(items)]
             __eq__ = lambda self, other: True
         def f(x, y): return Point()
         """,
+        objects=True,
     ),
     Row(
         "enum-of-the-completion",

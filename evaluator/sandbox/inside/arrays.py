@@ -101,7 +101,8 @@ def _other(value: Any, kind: type, lower_item: Callable[[Any], Any], room: int) 
         return ndarrays.lower_dtype(value)
     for base in _bases:
         if issubclass(kind, base):
-            raise UnfaithfulError(f"an object of class {_NAME(kind)}, which is a {base.__name__} of its own kind")
+            told = f"an object of class {_NAME(kind)}, which is a {base.__name__} of its own kind"
+            raise UnfaithfulError(told, kind)
     return frames.lower_other(value, kind, lower_item, room) if "pandas" in _learned else None
 
 

@@ -9,7 +9,18 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from evaluator.sandbox.inside import arrays, channel, crossing, given, kept, named, stand_ins, states, talk
+from evaluator.sandbox.inside import (
+    arrays,
+    channel,
+    crossing,
+    given,
+    kept,
+    named,
+    operations,
+    stand_ins,
+    states,
+    talk,
+)
 
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MEMORY, _HEAD = 8, 12
@@ -37,6 +48,7 @@ class Completion:
         """Whether an item is asked for: `StopIteration` out of a call would end a loop of the test's over something
         else."""
         self.quiet = False
+        self.operations = operations.Operations()
         self.classes: dict[str, type] = {}
         self.talk = talk.Talk(self, order["output_bytes"], self._send, self._receive)
         self.told = crossing.Told()
@@ -94,6 +106,8 @@ class Completion:
         if not all(value is None or callable(value) for value in found.values()):
             self._stop(b"B", "a name that means neither data nor code")
         self.tested.update(map(id, found.values()))
+        if not all(value is None or isinstance(value, stand_ins.Function) for value in found.values()):
+            self.operations.plain = False
         return found
 
     def know_classes(self) -> None:
@@ -106,6 +120,7 @@ class Completion:
     def ask(self, *request: Any) -> Any:
         self.asked += 1
         self.asked_now += 1
+        self.operations.note(request)
         self._for_next = request[2:3] == ("__next__",)
         if self.asked > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
@@ -131,6 +146,7 @@ class Completion:
 
     def give_up(self, reason: str) -> NoReturn:
         """The check can't be run in a process of its own."""
+        self.operations.plain = False
         self._stop(b"U", reason)
 
     def nothing_to_call(self, name: str) -> NoReturn:
@@ -138,7 +154,9 @@ class Completion:
 
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last word to the parent."""
-        channel.send(self._parent, kind, text.encode("utf-8", "backslashreplace"), self._write)
+        done = self.operations
+        word = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
+        channel.send(self._parent, kind, channel.as_json(word), self._write)
         os._exit(0)
 
     def _send(self, kind: bytes, text: bytes) -> None:
@@ -173,6 +191,7 @@ class Completion:
     def begin(self) -> None:
         """Before each test case: what the parent holds a completion to, for each, is counted anew."""
         self._room = self._cap
+        self.operations.begin()
         self.subclasses = []
         self.asked_now = 0
         self.failed_assert = None
@@ -209,8 +228,8 @@ class Completion:
     def too_large(self) -> NoReturn:
         self.give_up("the test passes more to the completion than limits.output_mb")
 
-    def unsent(self, what: str) -> object:
-        self.give_up(f"the test passes {what} to the completion")
+    def unsent(self, error: Exception) -> object:
+        self.give_up(f"the test passes {error} to the completion")
 
     def outgoing(self) -> object:
         extras: dict[str, Any] = {}
@@ -240,7 +259,6 @@ class Completion:
                 stream.write(text)
         try:
             self._states.take(extras.get("s"))
-            self.subclasses += [_shown(str(told)[:200]) for told in extras.get("u", ())][:3]
         except Exception as error:  # whatever is made of what was not expected
             raise crossing.BadLetterError(str(error)) from None
 
@@ -277,7 +295,9 @@ class Completion:
             return {"H": number}
         lowered = named.lower_named(value, kind, letter, self._is_dataset_class)
         if lowered is not None:
+            self.operations.plain &= not lowered.keys().isdisjoint("QN")
             return lowered
+        self.operations.plain = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named.lower_exception(value, letter)]}
         if issubclass(kind, _FUNCTIONS):
@@ -303,16 +323,30 @@ class Completion:
             error = named.build_exception(payload, letter)
             self.doubt_held(error, vars(error).values())
             return error
+        if tag == "l":
+            return self._of_base(payload, letter)
         if tag == "o":
-            if "pandas" in self._uses or "numpy" in self._uses:
-                self.give_up(f"the completion answers with {str(payload)[:200]}")
-            return stand_ins.NoData(str(payload))
+            what, own = payload
+            if not own and ("pandas" in self._uses or "numpy" in self._uses):
+                self.give_up(f"the completion answers with {str(what)[:200]}")
+            return stand_ins.NoData(str(what))
         built = named.build_named(tag, payload, letter, self.classes)
         if built is NotImplemented:
             raise crossing.BadLetterError(f"unknown tag {tag!r}")
         if tag == "N":
+            self.operations.lost_class = True
             self.doubt_held(built, built)
         return built
+
+    def _of_base(self, payload: Any, letter: crossing.Letter) -> Any:
+        """The value of a class's base; and what that class has for itself, by which it would say otherwise."""
+        told, node = payload
+        self.operations.lost_class = True
+        if told:
+            self.operations.refuse()
+            if len(self.subclasses) < _MOST_SUBCLASSES:
+                self.subclasses.append(_shown(str(told)[:200]))
+        return letter.build(node)
 
     def doubt_held(self, value: object, parts: Iterable[Any]) -> None:
         """What can be called as a method of it is the completion's."""
@@ -320,6 +354,7 @@ class Completion:
             self.unsure(f"an object of class {type(value).__name__} holds functions or objects of the completion's")
 
     def filled(self, value: object) -> None:
+        self.operations.plain = False
         hidden = [
             part
             for name, part in kept.fields(value).items()
@@ -342,12 +377,14 @@ class Completion:
         return self._theirs[number]
 
     def _class(self, _number: int, detail: Any, letter: crossing.Letter) -> Any:
-        name, text, base_nodes, special, methods = detail
+        name, text, base_nodes, special, methods, library, plain = detail
         bases = [base for base in map(letter.build, base_nodes) if isinstance(base, type)]
         texts = [name, *special, *methods, *([text] if text is not None else ())]
         if not all(type(each) is str for each in texts):
             raise crossing.BadLetterError("a class that is described by no texts")
-        return stand_ins.class_of(self, name, text, bases, special, methods)
+        return stand_ins.class_of(
+            self, name, text, bases, special, methods, library=bool(library), plain=letter.build(plain)
+        )
 
     def _function(self, _number: int, detail: Any, _letter: crossing.Letter) -> Any:
         name, text, awaited = detail
@@ -385,7 +422,7 @@ def _told_of(function: Any) -> list[str]:
     return [each if isinstance(each, str) else "" for each in told]
 
 
-_MOST_STAND_INS = 200_000
+_MOST_STAND_INS, _MOST_SUBCLASSES = 200_000, 3
 _MAKERS: dict[str, Callable[..., Any]] = {
     "class": Completion._class,
     "function": Completion._function,

@@ -73,8 +73,12 @@ class _Cases:
         completion.unasked()
         if result["status"] == "passed" and completion.failed_assert is not None:
             said = str(completion.failed_assert)[:2000]
+            completion.operations.refuse()
             result = {**result, "status": "failed", "message": f"{_SWALLOWED}: {said}" if said else _SWALLOWED}
+        completion.operations.end(result)
         found: dict[str, Any] = {
+            "final": completion.operations.final,
+            "last": "" if result["status"] == "passed" else completion.operations.last,
             "asked": completion.asked,
             "asked_now": completion.asked_now,
             "memory_kib": completion.memory_kib,
@@ -85,7 +89,7 @@ class _Cases:
             found["subclasses"] = completion.subclasses
         if result["status"] == "passed":
             return found | {"status": "passed", "asserts": result["asserts"]}
-        found["report"] = completion.report(result["failure"])
+        result = {**result, "report": completion.report(result["failure"])}
         return found | {name: value for name, value in result.items() if not _goes_without_saying(value)}
 
     def _load(self) -> None:

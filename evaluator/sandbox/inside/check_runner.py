@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.sandbox.inside import check_asserts, check_failures, check_methods, check_pieces, failures
+from evaluator.sandbox.inside import channel, check_asserts, check_failures, check_methods, check_pieces, failures
 
 _REASON_CAP = 2000
 _PASSED: dict[str, Any] = {
@@ -77,7 +77,8 @@ class Runner:
 
         Gives status (passed, failed, raised, skipped), type and message of the exception, line (of the test, from 1;
         0: none), failure (the number of the completion's exception that ended it), op, actual, expected (texts of
-        `show`), source (of what failed), setup (whether a set-up statement failed), asserts (how many were executed).
+        `show`), source (of what failed), setup (whether a set-up statement failed), asserts (how many were executed),
+        report (of an exception that the completion raised in this process).
         """
         before = self._counter.counted()
         self._in_setup = False
@@ -121,13 +122,16 @@ class Runner:
             self._forget()
 
     def _told_of(self, error: BaseException, in_setup: bool, status: str) -> dict[str, Any]:
-        kind, message, *_ = failures.report(error)
+        told = failures.report(error)
+        kind, message, *_ = told
         failure = _number_of_failure(error)
         status = _status(error, status) if failure is None else "raised"
         ended = {"status": status, "type": kind, "message": message, "failure": failure, "setup": in_setup}
         if self._teller is None:
             self._teller = check_failures.Teller(self._module().tree, self._order, self._show)
         ended |= self._teller.told(error, message, failed=status == "failed")
+        if failure is None and status == "raised" and _raised_by_completion(error):
+            ended["report"] = channel.as_json({"failure": told}).decode()
         if self._methods is None:
             unset = self._unset.get(error.name or "") if failure is None and isinstance(error, NameError) else None
             if unset is not None:
@@ -161,11 +165,13 @@ def _status(error: BaseException, status: str) -> str:
 
 
 def _raised_by_completion(error: BaseException) -> bool:
-    """Whether the completion, in this process, has asserted something itself."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
+    """Whether it came, in this process, out of the completion's code, or of what that had called of a library's."""
+    last, traceback = "", error.__traceback__
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        last = name if name in failures.SOURCE_NAMES or name == check_pieces.FILE else last
         traceback = traceback.tb_next
-    return traceback is not None and traceback.tb_frame.f_code.co_filename in failures.SOURCE_NAMES
+    return last in failures.SOURCE_NAMES
 
 
 _OTHER_STATUSES = (

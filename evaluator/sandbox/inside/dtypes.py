@@ -27,6 +27,11 @@ _TEXT = re.compile(
 class UnfaithfulError(Exception):
     """The value would not be the same on the other side. The message says why, in one line."""
 
+    def __init__(self, message: str, kind: type | None = None) -> None:
+        """`kind`: the class that nobody here knows, where that is why."""
+        super().__init__(message)
+        self.kind = kind
+
 
 class TooLargeError(Exception):
     """The value's text would be longer than there is room."""

@@ -29,7 +29,7 @@ _MOST_NAMED = 3
 _OWN_MODULES = ("solution", "__main__")
 _SAYS_OTHERWISE = (
     "__eq__", "__ne__", "__class__", "__instancecheck__", "__float__", "__index__", "__len__", "__iter__",
-    "__contains__", "__getattribute__",
+    "__contains__", "__getattribute__", "__array__", "__array_function__", "__array_ufunc__", "equals",
 )  # fmt: skip
 """What answers for a value in a comparison. An order (`__lt__`) or a `__hash__` alone is for heaps, sorts and keys."""
 

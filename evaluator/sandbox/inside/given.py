@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from typing import Any
 
 from evaluator.sandbox.inside.crossing import BadLetterError, Letter, Told
 
+OWN_MODULES = ("solution", "__main__", "support")
+"""Those whose classes are the completion's, or the dataset's."""
 _ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
+_PLAIN = frozenset((type(None), bool, int, float, str))
 _CALLED = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -76,7 +80,7 @@ def is_iterator(kind: type) -> bool:
 
 
 def _class(kind: type, letter: Letter) -> list[Any]:
-    """Name, text, bases, special methods, other methods."""
+    """Name, text, bases, special methods, other methods, whether it is a library's, an exception's plain attributes."""
     own = type.__dict__["__dict__"].__get__(kind)
     special = [name for name, value in own.items() if name.startswith("__") and callable(value)]
     methods = [
@@ -88,7 +92,30 @@ def _class(kind: type, letter: Letter) -> list[Any]:
     if own.get("__hash__", 0) is None:
         special.append("no hash")
     text = own.get("__doc__")
-    return [kind.__name__, text if isinstance(text, str) else None, bases, special, methods]
+    plain = {}
+    if issubclass(kind, BaseException):
+        plain = {name: value for name, value in own.items() if type(value) in _PLAIN and not name.startswith("__")}
+    return [
+        kind.__name__,
+        text if isinstance(text, str) else None,
+        bases,
+        special,
+        methods,
+        is_of_library(kind),
+        letter.lower(plain),
+    ]
+
+
+def is_of_library(kind: type) -> bool:
+    """Whether a module that was imported has it under its name, where the completion's own has not.
+
+    One whose objects equal anything, such as `mock.ANY`, is as good as the completion's own.
+    """
+    module = kind.__module__
+    found: Any = None if module in OWN_MODULES or "mock" in module else sys.modules.get(module)
+    for part in kind.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is kind
 
 
 def _function(value: Any) -> list[Any]:

@@ -16,8 +16,6 @@ from typing import Any, NoReturn
 from evaluator.sandbox.inside import channel, crossing, encode, failures, given, loading, named, states, talk
 from evaluator.sandbox.inside.loading import flush
 
-_OWN_MODULES = ("solution", "__main__", "support")
-
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
     """Loads the completion; then answers requests, and `G`, the farewell, with a `G`."""
@@ -73,7 +71,6 @@ class Served:
         """What the check knows by number."""
         self._theirs: dict[int, Any] = {}
         """What stands here for things of the check."""
-        self._subclasses: list[str] = []
         self._states = states.States(order["uses"])
         self._output_from: list[int | None] = [None, None]
         """How much had been written to 1 and 2 before what is still to be told; None where nobody wants to know."""
@@ -102,8 +99,9 @@ class Served:
         while True:  # until the parent ends this process
             self._receive()
 
-    def unsent(self, what: str) -> object:
-        return Unsent(what)
+    def unsent(self, error: Exception) -> object:
+        kind = getattr(error, "kind", None)
+        return Unsent(str(error), own=kind is not None and bool(encode.overridden(kind)))
 
     def failed(self, error: BaseException) -> None:
         self._report = channel.as_json({"failure": failures.report(error)})
@@ -133,9 +131,6 @@ class Served:
         changed = self._states.changed()
         if changed:
             extras["s"] = changed
-        if self._subclasses:
-            extras["u"] = self._subclasses
-            self._subclasses = []
         return extras or None
 
     def _written(self, number: int) -> str:
@@ -192,7 +187,7 @@ class Served:
         if number is not None:
             return {"H": number}
         if kind is Unsent:
-            return {"o": value.what[:300]}
+            return {"o": [value.what[:300], value.own]}
         lowered = named.lower_named(value, kind, letter, self._is_dataset_class)
         if lowered is not None:
             return lowered
@@ -201,17 +196,14 @@ class Served:
         if not self._is_mentioned(kind):
             plain = encode.base_value(value, kind)
             if plain is not encode.NOT_DATA:
-                told = encode.overridden(kind)
-                if told:
-                    self._subclasses.append(told)
-                return letter.lower(plain)
+                return {"l": [encode.overridden(kind), letter.lower(plain)]}
         return {"h": self._own.described(value, kind, letter, self.told)}
 
     def _is_dataset_class(self, kind: Any) -> bool:
-        return kind.__name__ in self._class_names and kind.__module__ in _OWN_MODULES
+        return kind.__name__ in self._class_names and kind.__module__ in given.OWN_MODULES
 
     def _is_mentioned(self, kind: type) -> bool:
-        return any(one.__name__ in self._mentioned and one.__module__ in _OWN_MODULES for one in kind.__mro__)
+        return any(one.__name__ in self._mentioned and one.__module__ in given.OWN_MODULES for one in kind.__mro__)
 
     def build(self, tag: str, payload: Any, letter: crossing.Letter) -> Any:
         if tag == "H":
@@ -243,8 +235,10 @@ class Served:
 class Unsent:
     """Stands for a value that can't be sent."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, own: bool) -> None:
+        """`own`: whether it is of a class of the completion's own."""
         self.what = what
+        self.own = own
 
 
 def _function_of(side: Served, number: int, name: str, text: str) -> Any:

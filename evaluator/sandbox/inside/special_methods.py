@@ -15,6 +15,8 @@ def _ordered(name: str) -> Callable[[Any, Any], Any]:
     def compare(self: Any, other: object) -> Any:
         kind = type(self)
         if not kind._mentioned:
+            if not kind._library:
+                kind._asking.operations.refuse()
             return NotImplemented
         kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
         return kind._asking.ask("u", self, name, other)
@@ -28,6 +30,8 @@ def _reckoned(name: str) -> Callable[..., Any]:
     def reckon(self: Any, *operands: object) -> Any:
         kind = type(self)
         if not kind._mentioned:
+            if not kind._library:
+                kind._asking.operations.refuse()
             return NotImplemented
         if id(self) not in kind._asking.made or id(self) in kind._asking.returned:
             kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")

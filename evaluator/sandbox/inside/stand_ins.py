@@ -16,6 +16,10 @@ from evaluator.sandbox.inside.failures import SOURCE_NAMES
 from evaluator.sandbox.inside.special_methods import SPECIAL
 
 
+class Operations(Protocol):
+    def refuse(self) -> None: ...
+
+
 class Asking(Protocol):
     """The check's side of the conversation, as its stand-ins need it."""
 
@@ -29,6 +33,8 @@ class Asking(Protocol):
     made: set[int]
     """Objects that the check itself has made, by `id`: they are what is tested, and no answer."""
 
+    @property
+    def operations(self) -> Operations: ...
     def ask(self, *request: Any) -> Any: ...
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
     def unsure(self, reason: str) -> None: ...
@@ -49,6 +55,8 @@ class Classes(type):
 
     _asking: Asking
     _mentioned: bool
+    _library: bool
+    """Whether it is a class of a library's, not of the completion's own."""
     _special: frozenset[str]
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
@@ -66,7 +74,7 @@ class Classes(type):
         return made
 
     def __getattr__(cls, name: str) -> Any:
-        if name in ("_asking", "_mentioned", "_special"):
+        if name in ("_asking", "_library", "_mentioned", "_special"):
             raise AttributeError(name)
         return attribute(cls._asking, cls, name)
 
@@ -93,7 +101,7 @@ class Remote(metaclass=Classes, ours=True):
     """An object of the completion's."""
 
     __slots__ = ()  # its attributes are over there, `__dict__` too
-    _mentioned = False
+    _mentioned = _library = False
     _special: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
@@ -175,6 +183,8 @@ def _equal(one: Any, other: Any) -> bool:
     if not _has(kind, "__eq__") and not (remote and _has(other_kind, "__eq__")):
         return False
     if not remote and not kind._mentioned:
+        if not kind._library:
+            kind._asking.operations.refuse()
         return False
     kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")
     return bool(kind._asking.ask("o", one, "eq", other))
@@ -222,11 +232,14 @@ def class_of(
     special: list[str],
     methods: list[str],
     real: type | None = None,
+    *,
+    library: bool = False,
+    plain: dict[str, Any] | None = None,
 ) -> Any:
     """The stand-in of a class of the completion's, an exception's among them; its objects say they are of `real`."""
     raised = tuple(base for base in bases if issubclass(base, BaseException))
     if raised:
-        return type(name, raised, {"__module__": "solution", "__doc__": text})
+        return type(name, raised, {**(plain or {}), "__module__": "solution", "__doc__": text})
     parents = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
@@ -236,7 +249,7 @@ def class_of(
     namespace.update(__module__="solution", __doc__=text, __qualname__=name, __slots__=())
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
-    namespace.update(_asking=asking, _special=frozenset(special), _mentioned=mentioned)
+    namespace.update(_asking=asking, _special=frozenset(special), _mentioned=mentioned, _library=library)
     if "no hash" in special:
         namespace["__hash__"] = None
     return Classes(name, parents, namespace, ours=True)
@@ -245,7 +258,7 @@ def class_of(
 def class_like(asking: Asking, real: type) -> Any:
     """The stand-in of a class that both sides know, for an object of it that is no data."""
     special = [name for name in SPECIAL if hasattr(real, name)]
-    return class_of(asking, real.__name__, None, [Remote], special, [], real)
+    return class_of(asking, real.__name__, None, [Remote], special, [], real, library=True)
 
 
 class Function:

@@ -1,4 +1,4 @@
-"""Grades by a check: in a process of its own where that can be, else, as the last resort, in the completion's."""
+"""One run of a test suite: with the test in a process of its own, or in the completion's."""
 
 from __future__ import annotations
 
@@ -29,55 +29,37 @@ from evaluator.stages import stage
 
 
 @dataclass
-class Checked:
-    """What a check found."""
+class SuiteRun:
+    """What one run of a suite found."""
 
     cases: list[CaseResult] = field(default_factory=list)
     notes: list[Flag] = field(default_factory=list)
-    unverified: str | None = None
-    """Why the grade is not verified; None where it is."""
-    fault: str | None = None
-    """Why the task can't be graded: its check can't be run."""
+    unsure: str | None = None
+    """Why a pass is not verified; None where it is."""
+    final: bool = False
+    """Whether a failure stands: plain data decided it, or a plain run would end in the same way."""
+    last_operation: str = ""
+    """What the test did last with an object of the completion's, in the first test case that did not pass."""
+    calls: list[list[str]] = field(default_factory=list)
+    """Of each test case, what was recorded of its calls."""
+
+    @property
+    def passed(self) -> bool:
+        return all(case.verdict is Verdict.PASSED for case in self.cases)
 
 
-class _CannotRunError(Exception):
-    """The check fails by itself. The message says how."""
-
-
-class _NotSplitError(Exception):
-    """The check can't be run in a process of its own. The message says why."""
-
-
-def grade_check(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> Checked:
-    """Grades code by a task's check. Raises as `grade` does."""
-    reason = plan.same_process
-    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
-        reason = "the test works with files, which two processes can share only where there are user namespaces"
-    try:
-        if reason is None:
-            try:
-                with _Split(task, plan, code, limits, bench) as split:
-                    return split.checked()
-            except _NotSplitError as error:
-                reason = str(error)
-        wanted = _wanted(task, plan, limits, bench)
-        with _Together(task, plan, code, limits, bench, wanted) as together:
-            checked = together.checked()
-    except _CannotRunError as error:
-        return Checked(fault=str(error))
-    checked.unverified = reason
-    return checked
+class CannotRunError(Exception):
+    """The suite fails by itself. The message says how."""
 
 
 class _Conversation(Protocol):
     found: Found | None
-    gave_up: str | None
 
     @property
     def asked(self) -> bool: ...
 
 
-class _Checking:
+class _Suite:
     """A completion and its check, test case after test case."""
 
     def __init__(
@@ -89,6 +71,7 @@ class _Checking:
         self._program = Program(code, task.entry_point, task.preamble, plan.check, together)
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
+        self._calls: list[list[str]] = []
         with stage("sandbox start"):
             self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
 
@@ -98,13 +81,14 @@ class _Checking:
     def __exit__(self, *raised: object) -> None:
         self._execution.__exit__(*raised)
 
-    def checked(self) -> Checked:
+    def run(self) -> SuiteRun:
+        """Runs all test cases. Raises `CannotRunError`, and as `grade` does."""
         cases = run_cases(
             self._plan.cases, self._run, self._execution, self._limits.total_s, fail_fast=self._bench.options.fail_fast
         )
         self._end_check()
         reject_if_tampered(cases, self._execution.finish())
-        return Checked(cases, self._notes, unverified=self._unsure[0] if self._unsure else None)
+        return SuiteRun(cases, self._notes, unsure=self._unsure[0] if self._unsure else None, calls=self._calls)
 
     def _run(self, place: int) -> CaseResult | None:
         raise NotImplementedError
@@ -120,7 +104,7 @@ class _Checking:
             self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
 
     def _judged(self, case: TestCase, outcome: Outcome, talk: _Conversation) -> CaseResult:
-        """Raises `_CannotRunError` where the check has failed without the completion's doing."""
+        """Raises `CannotRunError` where the check has failed without the completion's doing."""
         result = result_of(case.index, outcome)
         found = talk.found
         if outcome.status is Status.ANSWERED and found is not None:
@@ -139,7 +123,7 @@ class _Checking:
         if by_itself and missing_name(found, self._plan.check.names) is None:
             told = f"{found.type}: {found.message}" if found.type else found.message
             where = f"line {found.line} of the test: " if found.line else ""
-            raise _CannotRunError(f"the check can't be run: {where}{told}")
+            raise CannotRunError(f"the check can't be run: {where}{told}")
 
 
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
@@ -173,8 +157,10 @@ def _difference(found: Found) -> str:
     said = found.message
     if found.actual is None:
         return f"{source}: {said}" if source and said else source or said or "the assert failed"
-    told = f"`{source[:300]}`, got `{render(_value(found.actual), 300)}`"
-    if found.actual == found.expected and found.op in ("==", "assertEqual"):
+    actual = render(_value(found.actual), 300)
+    told = f"`{source[:300]}`, got `{actual}`"
+    alike = found.expected is not None and actual == render(_value(found.expected), 300)
+    if alike and found.op in ("==", "assertEqual"):
         told += ", which looks the same and is not equal"
     if found.op.startswith("assert"):  # unittest says both sides once more, and then what the test adds
         said = said.rpartition(" : ")[2] if " : " in said else ""
@@ -206,10 +192,12 @@ def _value(text: str) -> object:
         return Opaque("object", text[:200])
 
 
-class _Split(_Checking):
-    """The check in a process of its own."""
+class Split(_Suite):
+    """The test in a process of its own."""
 
     _check: CheckProcess | None = None
+    _final = True
+    _last_operation = ""
     _over = False
     """Whether the test cases that are left can't be run."""
 
@@ -242,13 +230,25 @@ class _Split(_Checking):
         if not talks:
             return result_of(case.index, outcome)
         talk = talks[-1]
-        if talk.gave_up is not None:
-            raise _NotSplitError(talk.gave_up)
         self._note(case.index, outcome, talk.found)
         with stage("compare"):
             result = self._judged(case, outcome, talk)
+        if result.verdict is not Verdict.PASSED:
+            self._doubt(outcome, talk)
         self._decide(talk.found, result)
         return result
+
+    def run(self) -> SuiteRun:
+        found = super().run()
+        found.final = self._final or any(case.verdict is Verdict.REJECTED for case in found.cases)
+        found.last_operation = self._last_operation
+        return found
+
+    def _doubt(self, outcome: Outcome, talk: CheckedCase) -> None:
+        """Whether a plain run could find that this test case passes."""
+        used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
+        if self._final and not used_up and not talk.final:
+            self._final, self._last_operation = False, talk.last_operation
 
     def _decide(self, found: Found | None, result: CaseResult) -> None:
         """Whether the test cases after this one can be run."""
@@ -282,7 +282,7 @@ _counts: Remembered[tuple[object, ...], _Counts] = Remembered(64)
 """How many asserts a task's reference executes in each test case; None where it does not pass."""
 
 
-class _Together(_Checking):
+class Together(_Suite):
     """The check in the completion's own process: what that says may be made up, but for its ends."""
 
     def __init__(self, task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, wanted: _Counts) -> None:
@@ -295,7 +295,7 @@ class _Together(_Checking):
         talks: list[TogetherCase] = []
 
         def converse(wall_s: float) -> Outcome:
-            talks.append(TogetherCase(self._plan.check, place))
+            talks.append(TogetherCase(self._plan.check, place, self._program.source))
             return self._execution.converse(talks[-1], wall_s=wall_s)
 
         outcome = attempt_by(converse, self._limits, self._bench, self._execution)
@@ -307,11 +307,11 @@ class _Together(_Checking):
         self._count(place, talk.found, result)
         return result
 
-    def checked(self) -> Checked:
-        checked = super().checked()
-        if self._wanted is None and not any(self.executed) and checked.cases[-1].verdict is Verdict.PASSED:
-            _fail(checked.cases[-1], "no assert was executed")
-        return checked
+    def run(self) -> SuiteRun:
+        found = super().run()
+        if self._wanted is None and not any(self.executed) and found.cases[-1].verdict is Verdict.PASSED:
+            _fail(found.cases[-1], "no assert was executed")
+        return found
 
     def _count(self, place: int, found: Found | None, result: CaseResult) -> None:
         executed = 0 if found is None else found.asserts
@@ -326,15 +326,16 @@ def _fail(result: CaseResult, told: str) -> None:
     result.difference = Difference(told)
 
 
-def _wanted(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> _Counts:
+def asserts_of_reference(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> _Counts:
+    """How many asserts the reference executes in each test case; None where there is none that passes."""
     reference = task.reference
     if reference is None:
         return None
 
     def counted() -> _Counts:
         none = (0,) * len(plan.cases)
-        with _Together(task, plan, reference, limits, bench, none) as together:
-            cases = together.checked().cases
+        with Together(task, plan, reference, limits, bench, none) as together:
+            cases = together.run().cases
         passed = all(case.verdict is Verdict.PASSED for case in cases)
         return tuple(together.executed) if passed else None
 

@@ -1,0 +1,138 @@
+"""The grade of a test suite: which of its two runs decides, and what becomes of one on which they disagree.
+
+With the test in a process of its own (`Split`) a completion may pass. It fails by that alone where plain data decided
+it: else the same test is run once more in the completion's process (`Together`), as most graders run it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from evaluator import flags
+from evaluator.graders.bench import Bench
+from evaluator.graders.check_plan import CheckPlan
+from evaluator.graders.suite_run import CannotRunError, Split, SuiteRun, Together, asserts_of_reference
+from evaluator.model import (
+    SPLIT_DISAGREES,
+    CaseDisagreement,
+    CaseResult,
+    Disagreement,
+    Flag,
+    Limits,
+    Task,
+    Verdict,
+)
+
+_TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
+"""Flags of what no honest completion needs: its plain run is not asked for."""
+_NO_FILES: Final = "the test works with files, which two processes can share only where there are user namespaces"
+
+
+@dataclass
+class Checked:
+    """What a suite found."""
+
+    cases: list[CaseResult] = field(default_factory=list)
+    notes: list[Flag] = field(default_factory=list)
+    unverified: str | None = None
+    """Why the grade is not verified; None where it is."""
+    disagreement: Disagreement | None = None
+    fault: str | None = None
+    """Why the task can't be graded: its check can't be run."""
+
+
+def grade_check(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> Checked:
+    """Grades code by a task's suite. Raises as `grade` does."""
+    reason = plan.same_process
+    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
+        reason = _NO_FILES
+    try:
+        if reason is not None:
+            plain = _plainly(task, plan, code, limits, bench)
+            return Checked(plain.cases, plain.notes, reason)
+        with Split(task, plan, code, limits, bench) as suite:
+            apart = suite.run()
+        if apart.passed or apart.final or _is_tampering(task, code, apart):
+            return Checked(apart.cases, apart.notes, apart.unsure)
+        return _of_both(task, plan, code, limits, bench, apart)
+    except CannotRunError as error:
+        return Checked(fault=str(error))
+
+
+def _plainly(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> SuiteRun:
+    wanted = asserts_of_reference(task, plan, limits, bench)
+    with Together(task, plan, code, limits, bench, wanted) as suite:
+        return suite.run()
+
+
+def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
+    found = flags.flags_of(task, f"{task.preamble}\n{code}", run.cases, run.notes)  # whose imports the code may use
+    return any(flag.word in _TAMPERING for flag in found)
+
+
+def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> Checked:
+    """The grade where the first run did not pass and is not final."""
+    try:
+        plain = _plainly(task, plan, code, limits, bench)
+    except CannotRunError:  # of a test that ran before: it is the completion that is in its way
+        return Checked(apart.cases, apart.notes)
+    rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
+    if rejected or _is_tampering(task, code, plain):
+        return Checked(apart.cases, apart.notes)
+    differing = _differing(apart, plain)
+    if not plain.passed:
+        return Checked(_agreed(plain.cases, differing), plain.notes)
+    disagreement = Disagreement(
+        apart=_verdict(apart), plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
+    )
+    reason = f"{SPLIT_DISAGREES}: {_told(disagreement)}"
+    match bench.options.disagreement:
+        case "keep":
+            return Checked(plain.cases, plain.notes, reason, disagreement)
+        case "fail":
+            return Checked(apart.cases, apart.notes, reason, disagreement)
+        case _:
+            return Checked(_agreed(plain.cases, differing), plain.notes, reason, disagreement)
+
+
+def _verdict(run: SuiteRun) -> Verdict:
+    return next((case.verdict for case in run.cases if case.verdict is not Verdict.PASSED), Verdict.PASSED)
+
+
+def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
+    """The test cases that failed in the first run alone."""
+    return [
+        CaseDisagreement(
+            index=one.index, apart=one.verdict, plain=other.verdict, apart_message=_message(one),
+            plain_message=_message(other),
+        )
+        for one, other in zip(apart.cases, plain.cases, strict=True)
+        if one.verdict is not Verdict.PASSED and other.verdict is Verdict.PASSED
+    ]  # fmt: skip
+
+
+def _message(case: CaseResult) -> str:
+    return case.error_message or (case.difference.message if case.difference else "")
+
+
+def _told(found: Disagreement) -> str:
+    said = found.cases[0].apart_message if found.cases else ""
+    return f"{found.apart} with the test in a process of its own{f' ({said[:300]})' if said else ''}, passed without"
+
+
+def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
+    """The results of the plain run, but for those with which the first run does not agree: they are unknown."""
+    doubtful = {each.index: each for each in differing}
+    return [
+        msgspec.structs.replace(
+            case,
+            verdict=Verdict.UNKNOWN,
+            error_message=f"{SPLIT_DISAGREES}: {doubtful[case.index].apart} with the test in a process of its own",
+        )
+        if case.index in doubtful
+        else case
+        for case in cases
+    ]
