@@ -24,6 +24,7 @@ WORDS = (
     "patched_builtins",
     "refused_call",
     "subclass",
+    "differs_between_runs",
     "missing_package",
     "hard_coded",
     "invisible_text",

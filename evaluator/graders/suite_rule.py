@@ -6,7 +6,8 @@ it: else the same test is run once more in the completion's process (`Together`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
@@ -28,6 +29,8 @@ from evaluator.model import (
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: its plain run is not asked for."""
+_CHANGING: Final = "(?:datetime|random|secrets|tempfile|time|uuid)"
+_NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _NO_FILES: Final = "the test works with files, which two processes can share only where there are user namespaces"
 
 
@@ -85,6 +88,8 @@ def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Benc
     differing = _differing(apart, plain)
     if not plain.passed:
         return Checked(_agreed(plain.cases, differing), plain.notes)
+    if told := _answered_differently(task, plan, code, limits, bench):
+        return Checked(apart.cases, [*apart.notes, Flag("differs_between_runs", told)])
     disagreement = Disagreement(
         apart=_verdict(apart), plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
@@ -96,6 +101,24 @@ def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Benc
             return Checked(apart.cases, apart.notes, reason, disagreement)
         case _:
             return Checked(_agreed(plain.cases, differing), plain.notes, reason, disagreement)
+
+
+def _answered_differently(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> str:
+    """Which call had another answer in each of two more runs, though nothing of the task's is random; else empty."""
+    texts = (task.prompt, task.preamble, task.test, task.reference)
+    if any(_NOT_REPEATABLE.search(text) for text in texts if text):
+        return ""
+    noting = replace(plan, check=msgspec.structs.replace(plan.check, records=True))
+    with Split(task, noting, code, limits, bench) as suite:
+        apart = suite.run()
+    with Together(task, noting, code, limits, bench, None) as suite:
+        plain = suite.run()
+    for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
+        for call, (noted, again) in enumerate(zip(one, other, strict=False), 1):
+            pairs = zip(noted.split(" "), again.split(" "), strict=True)
+            if any(left != right and "-" not in (left, right) for left, right in pairs):
+                return f"test {case}: call {call} of the test, {noted.partition(' ')[0]}, was answered differently"
+    return ""
 
 
 def _verdict(run: SuiteRun) -> Verdict:

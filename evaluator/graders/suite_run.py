@@ -41,7 +41,7 @@ class SuiteRun:
     last_operation: str = ""
     """What the test did last with an object of the completion's, in the first test case that did not pass."""
     calls: list[list[str]] = field(default_factory=list)
-    """Of each test case, what was recorded of its calls."""
+    """Of each test case that came to an end, what was noted of its calls."""
 
     @property
     def passed(self) -> bool:
@@ -99,6 +99,7 @@ class _Suite:
     def _note(self, index: int, outcome: Outcome, found: Found | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
+        self._calls += [found.calls] if found is not None else []
         if found is not None and (found.subclasses or found.unsure):
             self._notes += (Flag("subclass", told) for told in found.subclasses)
             self._unsure += (reason for reason in found.unsure if reason not in self._unsure)

@@ -31,6 +31,9 @@ class Check(msgspec.Struct, frozen=True):
     uses: tuple[str, ...]
     """Of: exits, files, numpy, numpy_random, pandas, random, source, stdout."""
 
+    records: bool = False
+    """Whether the calls of the completion's names are noted."""
+
     def told_completion(self) -> dict[str, object]:
         """What the completion's process is told: how the dataset's data looks, nothing of what is asked."""
         told = ("support", "classes", "mentioned", "uses")

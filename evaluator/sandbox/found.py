@@ -30,6 +30,8 @@ class Found(msgspec.Struct, kw_only=True):
     """As often in this test case."""
     report: str = ""
     """Of the completion's exception that ended the case: type, message and lines, as JSON."""
+    calls: list[str] = []
+    """What was noted of the test's calls: see `inside/check_calls.py`."""
     memory_kib: int = 0
     """Of the completion's process, as it says."""
     final: bool = True

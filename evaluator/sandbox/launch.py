@@ -59,6 +59,7 @@ _INSIDE_MODULES = (
     "operations",
     "asking",
     "check_asserts",
+    "check_calls",
     "check_pieces",
     "check_origins",
     "check_failures",

@@ -88,7 +88,7 @@ class _Cases:
         if completion.subclasses:
             found["subclasses"] = completion.subclasses
         if result["status"] == "passed":
-            return found | {"status": "passed", "asserts": result["asserts"]}
+            return found | {name: result[name] for name in ("status", "asserts", "calls")}
         result = {**result, "report": completion.report(result["failure"])}
         return found | {name: value for name, value in result.items() if not _goes_without_saying(value)}
 

@@ -81,7 +81,7 @@ def unwrapped(node: Any) -> Any:
 
 def is_kept(name: str) -> bool:
     """Whether it is one of those under which values are kept."""
-    return name[:1] == "@" and name != DONE
+    return name[1:].isdigit() and name[0] == "@"
 
 
 def kept_as(node: Any) -> str | None:

@@ -15,7 +15,7 @@ from functools import partial
 from types import CodeType, CoroutineType
 from typing import Any, NamedTuple
 
-from evaluator.sandbox.inside import check_asserts
+from evaluator.sandbox.inside import check_asserts, check_calls
 
 FILE = "<test>"
 """The file name of a test's code: of its frames in a traceback."""
@@ -56,6 +56,8 @@ def read(order: dict[str, Any]) -> CheckModule:
         warnings.simplefilter("ignore")
         tree: Any = compile(test, FILE, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         tree.body = [statement for statement in tree.body if not _is_main(statement)]
+        if order["records"]:
+            check_calls.rewrite(tree, (*order["names"], order["entry_point"], "candidate"))
         if order["form"] != "statements":
             return _without_pieces(tree)
         check = next((node for node in reversed(tree.body) if _is_check(node)), None)

@@ -6,7 +6,15 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.sandbox.inside import channel, check_asserts, check_failures, check_methods, check_pieces, failures
+from evaluator.sandbox.inside import (
+    channel,
+    check_asserts,
+    check_calls,
+    check_failures,
+    check_methods,
+    check_pieces,
+    failures,
+)
 
 _REASON_CAP = 2000
 _PASSED: dict[str, Any] = {
@@ -34,6 +42,7 @@ class Runner:
         self._namespace = namespace
         self._show = show
         self._counter = check_asserts.Counter()
+        self._calls = check_calls.Calls()
         self._pieces: check_pieces.Pieces = []
         self._methods: check_methods.Methods | None = None
         self._teller: check_failures.Teller | None = None
@@ -53,6 +62,7 @@ class Runner:
         if compiled is None:
             compiled = self._module().compiled
         namespace[check_asserts.DONE] = self._counter.count
+        namespace[check_calls.CALL] = self._calls.call
         exec(compiled[1], namespace)  # noqa: S102 - this process exists for it
         if order["form"] == "methods":
             self._methods = check_methods.Methods(namespace, [(owner, method) for owner, method in order["methods"]])
@@ -78,7 +88,7 @@ class Runner:
         Gives status (passed, failed, raised, skipped), type and message of the exception, line (of the test, from 1;
         0: none), failure (the number of the completion's exception that ended it), op, actual, expected (texts of
         `show`), source (of what failed), setup (whether a set-up statement failed), asserts (how many were executed),
-        report (of an exception that the completion raised in this process).
+        calls (what was noted of them), report (of an exception that the completion raised in this process).
         """
         before = self._counter.counted()
         self._in_setup = False
@@ -87,6 +97,7 @@ class Runner:
         except BaseException as error:
             ended = self._told(error, self._in_setup)
         result = _PASSED | ended
+        result["calls"] = self._calls.taken()
         result["asserts"] = self._counter.counted() - before + (result["status"] == "failed")
         return result
 

@@ -31,6 +31,7 @@ _ORDER: dict[str, Any] = {
     "support": "",
     "mentioned": [],
     "uses": [],
+    "records": False,
     "output_bytes": 2**20,
 }
 
