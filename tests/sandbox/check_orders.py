@@ -24,7 +24,8 @@ def order(test: str, *, entry_point: str = "candidate", names: tuple[str, ...] =
         fields["spans"] = spans_of(test)
     return {
         "test": test, "form": "statements", "spans": (), "methods": (), "preamble": "", "definitions": "",
-        "entry_point": entry_point, "names": names, "classes": (), "support": "", "mentioned": (), "uses": (), **fields,
+        "records": False, "entry_point": entry_point, "names": names,
+        "classes": (), "support": "", "mentioned": (), "uses": (), **fields,
     }  # fmt: skip
 
 

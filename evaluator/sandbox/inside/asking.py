@@ -393,14 +393,15 @@ class Completion:
         return stand_ins.Function(self, name, text, bool(awaited))
 
     def _object(self, _number: int, detail: Any, letter: crossing.Letter) -> Any:
-        kind = letter.build(detail)
+        kind_node, plain_node = detail
+        kind, plain = letter.build(kind_node), letter.build(plain_node)
         if not isinstance(kind, type):
             raise crossing.BadLetterError("an object of no class")
         if not isinstance(kind, stand_ins.Classes):
             if kind not in self._like:
                 self._like[kind] = stand_ins.class_like(self, kind)
             kind = self._like[kind]
-        return object.__new__(kind)
+        return stand_ins.object_of(kind, plain)
 
     def _iterator(self, number: int, _detail: Any, _letter: crossing.Letter) -> Any:
         return stand_ins.iterator(self, number, self._closes)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import sys
 import types
 from typing import Any
 
+from evaluator.sandbox.inside import encode
 from evaluator.sandbox.inside.crossing import BadLetterError, Letter, Told
 
 OWN_MODULES = ("solution", "__main__", "support")
 """Those whose classes are the completion's, or the dataset's."""
 _ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
+IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
+DATA = frozenset((*IMMUTABLE, list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict))
+DATA |= {collections.Counter, collections.deque}
+"""Classes of data: what a class has of these is done with the object's value, on the side that compares."""
+_MADE = frozenset(("__new__", "__init__", "__init_subclass__", "__class_getitem__", "__subclasshook__", "__reduce_ex__",
+                   "__getattribute__", "__setattr__", "__delattr__", "__dir__", "__copy__", "__deepcopy__"))  # fmt: skip
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _CALLED = (
     types.FunctionType,
@@ -31,7 +39,7 @@ class Given:
 
     def __init__(self) -> None:
         self._objects: list[Any] = []
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[Any, int] = {}
         self._stand_ins: dict[int, tuple[Any, int]] = {}
 
     def get(self, number: Any) -> Any:
@@ -41,14 +49,14 @@ class Given:
         return self._objects[number]
 
     def number(self, value: Any) -> int:
-        known = self._numbers.get(id(value))
+        known = self._numbers.get(_key(value))
         if known is None:
-            known = self._numbers[id(value)] = len(self._objects)
+            known = self._numbers[_key(value)] = len(self._objects)
             self._objects.append(value)
         return known
 
     def number_of(self, value: Any) -> int | None:
-        return self._numbers.get(id(value))
+        return self._numbers.get(_key(value))
 
     def stands_for(self, value: Any, number: int) -> None:
         """`value` stands here for the other side's object of that number."""
@@ -71,7 +79,15 @@ class Given:
             return [number, "coroutine", None]
         if issubclass(kind, types.AsyncGeneratorType):
             return [number, "async iterator", None]
-        return [number, "object", letter.lower(kind)]
+        plain = encode.base_value(value, kind) if issubclass(kind, IMMUTABLE) else None
+        return [number, "object", [letter.lower(kind), letter.lower(plain)]]
+
+
+def _key(value: Any) -> Any:
+    """What tells it from others: a bound method is made anew whenever it is asked for."""
+    if type(value) is types.MethodType:
+        return id(value.__func__), id(value.__self__)
+    return id(value)
 
 
 def is_iterator(kind: type) -> bool:
@@ -83,6 +99,7 @@ def _class(kind: type, letter: Letter) -> list[Any]:
     """Name, text, bases, special methods, other methods, whether it is a library's, an exception's plain attributes."""
     own = type.__dict__["__dict__"].__get__(kind)
     special = [name for name, value in own.items() if name.startswith("__") and callable(value)]
+    special += _inherited(kind)
     methods = [
         name
         for name, value in own.items()
@@ -104,6 +121,15 @@ def _class(kind: type, letter: Letter) -> list[Any]:
         is_of_library(kind),
         letter.lower(plain),
     ]
+
+
+def _inherited(kind: type) -> list[str]:
+    """Special methods that it has of Python's own classes, those apart whose values are data."""
+    found: set[str] = set()
+    for base in type.__dict__["__mro__"].__get__(kind)[1:-1]:
+        if base.__module__ not in OWN_MODULES and base not in DATA:
+            found.update(name for name in vars(base) if name.startswith("__") and callable(getattr(base, name)))
+    return sorted(found - _MADE)
 
 
 def is_of_library(kind: type) -> bool:

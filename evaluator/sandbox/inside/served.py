@@ -267,6 +267,8 @@ _REQUESTS: dict[str, Any] = {
     "m": Served._next_awaited,
     "p": lambda _, target: given.parameters(target),
     "a": lambda _, target, name: getattr(target, name),
+    "b": lambda _, target, name: tuple(target) if name == "iter" else len(target),
+    "v": lambda _, target: encode.base_value(target, type(target)),
     "s": lambda _, target, name, value: setattr(target, name, value),
     "d": lambda _, target, name: delattr(target, name),
     "o": lambda _, target, name, *operands: getattr(operator, name)(target, *operands),

@@ -7,6 +7,7 @@ of it.
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,37 @@ def _refused(name: str) -> Callable[..., Any]:
     return refuse
 
 
+def _on_value(data: type, name: str) -> Callable[..., Any]:
+    """What a class has of its base that is data is done here, with the object's value."""
+    reflected: Callable[..., Any] | None = {"__radd__": operator.add, "__rmul__": operator.mul}.get(name)
+
+    def operate(self: Any, *operands: object) -> Any:
+        value = _value_of(self)
+        operands = tuple(_value_of(each) if hasattr(type(each), "_asking") else each for each in operands)
+        if reflected is not None:
+            return reflected(*operands, value)
+        return getattr(data, name)(value, *operands)
+
+    return operate
+
+
+def _value_of(stand_in: Any) -> Any:
+    return type(stand_in)._asking.ask("v", stand_in)
+
+
+def value_methods(data: type) -> dict[str, Any]:
+    """The special methods by which an object of a class that is derived from one of data acts as its value."""
+    names = [*_COMPARED, *_ORDERS, *_ARITHMETIC, *_ASKED, "__contains__", "__repr__", "__str__", "__hash__"]
+    if getattr(data, "__hash__", None) is not None:  # it does not change: the stand-in has its value
+        return {name: getattr(data, name) for name in names if hasattr(data, name)}
+    own = [name for name in names if hasattr(data, name) and name not in _IN_PLACE]
+    own += [f"__r{name}__" for name in ("add", "mul") if hasattr(data, f"__{name}__")]
+    found: dict[str, Any] = {name: _on_value(data, name) for name in own}
+    found.update((name, SPECIAL[name]) for name in _IN_PLACE if hasattr(data, name))
+    return found | {"__hash__": None}
+
+
+_COMPARED = ("__eq__", "__ne__")
 _ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
 _ARITHMETIC = tuple(
     f"__{way}{name}__"
@@ -98,3 +130,4 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     **{name: _refused(name) for name in _REFUSED},
     "__exit__": _left,
 }
+_IN_PLACE = frozenset(("__setitem__", "__delitem__", *(name for name in _ARITHMETIC if name.startswith("__i"))))

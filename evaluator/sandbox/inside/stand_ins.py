@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from evaluator.sandbox.inside.failures import SOURCE_NAMES
-from evaluator.sandbox.inside.special_methods import SPECIAL
+from evaluator.sandbox.inside.given import DATA, IMMUTABLE
+from evaluator.sandbox.inside.special_methods import SPECIAL, value_methods
 
 
 class Operations(Protocol):
@@ -92,6 +93,9 @@ class Classes(type):
 
     def __bool__(cls) -> bool:
         return True
+
+    def __contains__(cls, member: object) -> bool:
+        return bool(cls._asking.ask("o", cls, "contains", member))
 
     def __getitem__(cls, key: object) -> Any:
         return cls._asking.ask("o", cls, "getitem", key)
@@ -219,6 +223,14 @@ class Method:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._asking.ask("a", self._target, self.__name__), name)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Method):
+            return NotImplemented
+        return other._target is self._target and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash((id(self._target), self.__name__))
+
     def fetched(self) -> Any:
         """As an object of the completion's, to be given to it."""
         return self._asking.ask("a", self._target, self.__name__)
@@ -240,12 +252,20 @@ def class_of(
     raised = tuple(base for base in bases if issubclass(base, BaseException))
     if raised:
         return type(name, raised, {**(plain or {}), "__module__": "solution", "__doc__": text})
-    parents = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
+    parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
     for each in special:
         if each in SPECIAL and (mentioned or each != "__contains__"):
             namespace[each] = SPECIAL[each]
+    data = next((one for base in bases for one in base.__mro__ if one in DATA), None)
+    if data is not None:
+        if data in IMMUTABLE and not any(issubclass(one, data) for one in parents):
+            parents = (*parents, data)
+        own = {*special, *(each for parent in parents for each in getattr(parent, "_special", ()))}
+        namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
+        if data not in IMMUTABLE and real is None:
+            real = type(name, (data,), {"__module__": "solution"})
     namespace.update(__module__="solution", __doc__=text, __qualname__=name, __slots__=())
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
@@ -253,6 +273,14 @@ def class_of(
     if "no hash" in special:
         namespace["__hash__"] = None
     return Classes(name, parents, namespace, ours=True)
+
+
+def object_of(kind: Any, plain: Any) -> Any:
+    """A new stand-in of that class; where the class is one of data that does not change, with its value."""
+    data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
+    if data is None:
+        return object.__new__(kind)
+    return data.__new__(kind, plain) if type(plain) is data else data.__new__(kind)
 
 
 def class_like(asking: Asking, real: type) -> Any:
@@ -357,9 +385,13 @@ def iterator(asking: Asking, number: int, closes: list[int]) -> Any:
             if not going_on:
                 return value
             finished = False
-            sent = yield value
-            while sent is not None:
-                sent = yield asking.ask("c", Handle(number), "send", (sent,))
+            asked = ("send", (yield value))
+            while asked != ("send", None):
+                try:
+                    asked = ("send", (yield asking.ask("c", Handle(number), asked[0], (asked[1],))))
+                except StopIteration as error:
+                    finished = True
+                    return error.value
     finally:
         if not finished:
             closes.append(number)
