@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -121,7 +122,7 @@ class Completion:
         self.asked += 1
         self.asked_now += 1
         self.operations.note(request)
-        self._for_next = request[2:3] == ("__next__",)
+        self._for_next = request[2:3] == ("__next__",) or type(request[1]) is stand_ins.Handle
         if self.asked > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
         if self.talk.depth >= _MOST_DEPTH:
@@ -300,12 +301,13 @@ class Completion:
         self.operations.plain = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named.lower_exception(value, letter)]}
-        if issubclass(kind, _FUNCTIONS):
-            return {"h": [self._own.number(value), "function", _told_of(value)]}
         if issubclass(kind, types.GeneratorType) or given.is_iterator(kind):
             return {"h": [self._own.number(value), "iterator", None]}
         if issubclass(kind, type):
             raise crossing.NoDataError(f"the class {getattr(value, '__name__', '')}")
+        if callable(value):
+            what = "method" if given.is_method(value) else "function"
+            return {"h": [self._own.number(value), what, _told_of(value, letter)]}
         raise crossing.NoDataError(f"an object of class {kind.__name__}")
 
     def _is_dataset_class(self, kind: Any) -> bool:
@@ -320,9 +322,7 @@ class Completion:
         if tag == "h":
             return self._stand_in(payload, letter)
         if tag == "e":
-            error = named.build_exception(payload, letter)
-            self.doubt_held(error, vars(error).values())
-            return error
+            return self._exception(payload, letter)
         if tag == "l":
             return self._of_base(payload, letter)
         if tag == "o":
@@ -337,6 +337,15 @@ class Completion:
             self.operations.lost_class = True
             self.doubt_held(built, built)
         return built
+
+    def _exception(self, payload: Any, letter: crossing.Letter) -> BaseException:
+        number, parts = payload
+        error = named.build_exception(parts, letter)
+        self.doubt_held(error, vars(error).values())
+        if type(number) is int and isinstance(type(error), stand_ins.ExceptionClasses):
+            error.__dict__["_rollscope_there"] = True
+            self._own.stands_for(error, number)
+        return error
 
     def _of_base(self, payload: Any, letter: crossing.Letter) -> Any:
         """The value of a class's base; and what that class has for itself, by which it would say otherwise."""
@@ -403,8 +412,8 @@ class Completion:
             kind = self._like[kind]
         return stand_ins.object_of(kind, plain)
 
-    def _iterator(self, number: int, _detail: Any, _letter: crossing.Letter) -> Any:
-        return stand_ins.iterator(self, number, self._closes)
+    def _iterator(self, number: int, detail: Any, _letter: crossing.Letter) -> Any:
+        return (stand_ins.Generator if detail else stand_ins.Iterator)(self, number, self._closes)
 
     def _coroutine(self, number: int, _detail: Any, _letter: crossing.Letter) -> Any:
         return stand_ins.coroutine(self, number)
@@ -417,10 +426,14 @@ def _shown(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _told_of(function: Any) -> list[str]:
-    """Name and text."""
+def _told_of(function: Any, letter: crossing.Letter) -> list[Any]:
+    """Name, text, and parameters, where there is something to say of them."""
     told = (getattr(function, "__name__", "function"), getattr(function, "__doc__", None))
-    return [each if isinstance(each, str) else "" for each in told]
+    parameters = None
+    if isinstance(function, _FUNCTIONS):
+        with contextlib.suppress(ValueError, TypeError):
+            parameters = given.parameters(function)
+    return [*(each if isinstance(each, str) else "" for each in told), letter.lower_or(parameters, None)]
 
 
 _MOST_STAND_INS, _MOST_SUBCLASSES = 200_000, 3

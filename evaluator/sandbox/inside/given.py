@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import inspect
 import sys
@@ -16,11 +17,13 @@ OWN_MODULES = ("solution", "__main__", "support")
 """Those whose classes are the completion's, or the dataset's."""
 _ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
 IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
-DATA = frozenset((*IMMUTABLE, list, dict, set, bytearray, collections.OrderedDict, collections.defaultdict))
-DATA |= {collections.Counter, collections.deque}
+DATA = frozenset((*IMMUTABLE, list, dict, set, bytearray, collections.OrderedDict))
+DATA |= {collections.defaultdict, collections.Counter, collections.deque}
 """Classes of data: what a class has of these is done with the object's value, on the side that compares."""
-_MADE = frozenset(("__new__", "__init__", "__init_subclass__", "__class_getitem__", "__subclasshook__", "__reduce_ex__",
-                   "__getattribute__", "__setattr__", "__delattr__", "__dir__", "__copy__", "__deepcopy__"))  # fmt: skip
+_MADE = frozenset(
+    """__new__ __init__ __init_subclass__ __class_getitem__ __subclasshook__ __reduce_ex__ __getattribute__ __setattr__
+    __delattr__ __dir__ __copy__ __deepcopy__""".split()
+)
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _CALLED = (
     types.FunctionType,
@@ -74,7 +77,7 @@ class Given:
         if issubclass(kind, _CALLED):
             return [number, "function", _function(value)]
         if issubclass(kind, types.GeneratorType) or is_iterator(kind):
-            return [number, "iterator", None]
+            return [number, "iterator", issubclass(kind, types.GeneratorType)]
         if issubclass(kind, types.CoroutineType):
             return [number, "coroutine", None]
         if issubclass(kind, types.AsyncGeneratorType):
@@ -85,9 +88,17 @@ class Given:
 
 def _key(value: Any) -> Any:
     """What tells it from others: a bound method is made anew whenever it is asked for."""
-    if type(value) is types.MethodType:
-        return id(value.__func__), id(value.__self__)
+    if is_method(value):
+        return id(getattr(value, "__func__", None)), value.__name__, id(value.__self__)
     return id(value)
+
+
+def is_method(value: Any) -> bool:
+    """Whether it is bound to an object: Python makes a new one whenever one is asked for."""
+    kind = type(value)
+    return kind is types.MethodType or (
+        kind is types.BuiltinMethodType and not isinstance(value.__self__, types.ModuleType)
+    )
 
 
 def is_iterator(kind: type) -> bool:
@@ -129,7 +140,7 @@ def _inherited(kind: type) -> list[str]:
     for base in type.__dict__["__mro__"].__get__(kind)[1:-1]:
         if base.__module__ not in OWN_MODULES and base not in DATA:
             found.update(name for name in vars(base) if name.startswith("__") and callable(getattr(base, name)))
-    return sorted(found - _MADE)
+    return sorted(found - _MADE - ({"__hash__"} if issubclass(kind, enum.Enum) else set()))
 
 
 def is_of_library(kind: type) -> bool:
@@ -163,4 +174,15 @@ def parameters(value: Any) -> tuple[Any, ...]:
             None if each.default is each.empty else each.default,
         )
         for each in found
+    )
+
+
+def signature(told: tuple[Any, ...]) -> inspect.Signature:
+    """The reverse of `parameters`."""
+    kinds = list(inspect._ParameterKind)
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, kinds[kind], default=default if given else inspect.Parameter.empty)
+            for name, kind, given, default in told
+        ]
     )

@@ -66,7 +66,7 @@ def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
     if what in _PLAIN:
         return False
     if what == "c" and name is None:
-        return isinstance(target, stand_ins.Classes)
+        return isinstance(target, stand_ins.Classes | stand_ins.ExceptionClasses)
     if what == "u" and name in _SHOWING:
         return False
     return what not in "cou" or not _is_own_answer(target)

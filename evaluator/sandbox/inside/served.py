@@ -5,6 +5,7 @@ It is called with data, and answers with data; what is no data stays here and is
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import resource
@@ -188,11 +189,13 @@ class Served:
             return {"H": number}
         if kind is Unsent:
             return {"o": [value.what[:300], value.own]}
-        lowered = named.lower_named(value, kind, letter, self._is_dataset_class)
-        if lowered is not None:
-            return lowered
+        if not (issubclass(kind, tuple) and _has_methods(kind) and self._is_mentioned(kind)):
+            lowered = named.lower_named(value, kind, letter, self._is_dataset_class)
+            if lowered is not None:
+                return lowered
         if issubclass(kind, BaseException):
-            return {"e": named.lower_exception(value, letter)}
+            number = self._own.number(value) if kind.__module__ in given.OWN_MODULES else None
+            return {"e": [number, named.lower_exception(value, letter)]}
         if not self._is_mentioned(kind):
             plain = encode.base_value(value, kind)
             if plain is not encode.NOT_DATA:
@@ -209,7 +212,8 @@ class Served:
         if tag == "H":
             return self._own.get(payload)
         if tag == "h":
-            return self._stand_in(*payload)
+            number, what, told = payload
+            return self._stand_in(number, what, told, letter)
         if tag == "e":
             return self._exception(payload, letter)
         return named.build_named(tag, payload, letter, self.classes)
@@ -223,13 +227,34 @@ class Served:
         self._own.stands_for(error, number)
         return error
 
-    def _stand_in(self, number: int, kind: str, told: Any) -> Any:
+    def _stand_in(self, number: int, kind: str, told: Any, letter: crossing.Letter) -> Any:
         """A function or an iterator of the check's, which is asked when this is called."""
+        if kind == "method":  # Python makes a new one whenever one is asked for
+            method = Method(_function_of(self, number, told, letter), number)
+            self._own.stands_for(method, number)
+            return method
         if number not in self._theirs:
-            made = _function_of(self, number, *told) if kind == "function" else _iterator_of(self, number)
+            made = _function_of(self, number, told, letter) if kind == "function" else _iterator_of(self, number)
             self._theirs[number] = made
             self._own.stands_for(made, number)
         return self._theirs[number]
+
+
+class Method:
+    """A bound method of something of the check's: equal to another of the same, and not the same object."""
+
+    def __init__(self, function: Any, number: int) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._number = function, number
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._function(*arguments, **keywords)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Method) and other._number == self._number
+
+    def __hash__(self) -> int:
+        return hash(self._number)
 
 
 class Unsent:
@@ -241,12 +266,23 @@ class Unsent:
         self.own = own
 
 
-def _function_of(side: Served, number: int, name: str, text: str) -> Any:
+def _has_methods(kind: type) -> bool:
+    """Whether a class of tuples has more than the names of its fields."""
+    own = type.__dict__["__dict__"].__get__(kind).items()
+    return any(isinstance(value, types.FunctionType | property) and not name.startswith("_") for name, value in own)
+
+
+def _function_of(side: Served, number: int, told: Any, letter: crossing.Letter) -> Any:
+    name, text, node = told
+    parameters = letter.build(node)
+
     def function(*arguments: Any, **keywords: Any) -> Any:
         return side.talk.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
+    if parameters is not None:
+        function.__signature__ = given.signature(parameters)  # type: ignore[attr-defined]
     return function
 
 

@@ -105,9 +105,11 @@ def value_methods(data: type) -> dict[str, Any]:
     own += [f"__r{name}__" for name in ("add", "mul") if hasattr(data, f"__{name}__")]
     found: dict[str, Any] = {name: _on_value(data, name) for name in own}
     found.update((name, SPECIAL[name]) for name in _IN_PLACE if hasattr(data, name))
+    found.update((name, _on_value(data, name)) for name in _VIEWS if hasattr(data, name))
     return found | {"__hash__": None}
 
 
+_VIEWS = ("keys", "values", "items")
 _COMPARED = ("__eq__", "__ne__")
 _ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
 _ARITHMETIC = tuple(

@@ -6,12 +6,14 @@ An object of a class that neither prompt nor test speaks of equals no data, and 
 
 from __future__ import annotations
 
+import abc
 import ast
 import linecache
 import types
 from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
+from evaluator.sandbox.inside import given
 from evaluator.sandbox.inside.failures import SOURCE_NAMES
 from evaluator.sandbox.inside.given import DATA, IMMUTABLE
 from evaluator.sandbox.inside.special_methods import SPECIAL, value_methods
@@ -224,12 +226,10 @@ class Method:
         return getattr(self._asking.ask("a", self._target, self.__name__), name)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Method):
-            return NotImplemented
-        return other._target is self._target and other.__name__ == self.__name__
+        return self.fetched() is (other.fetched() if isinstance(other, Method) else other)
 
     def __hash__(self) -> int:
-        return hash((id(self._target), self.__name__))
+        return hash(self.fetched())
 
     def fetched(self) -> Any:
         """As an object of the completion's, to be given to it."""
@@ -251,7 +251,8 @@ def class_of(
     """The stand-in of a class of the completion's, an exception's among them; its objects say they are of `real`."""
     raised = tuple(base for base in bases if issubclass(base, BaseException))
     if raised:
-        return type(name, raised, {**(plain or {}), "__module__": "solution", "__doc__": text})
+        told = {**(plain or {}), "__module__": "solution", "__doc__": text, "_asking": asking}
+        return ExceptionClasses(name, raised, told | {"__getattr__": _attribute_of_exception})
     parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
@@ -262,8 +263,16 @@ def class_of(
     if data is not None:
         if data in IMMUTABLE and not any(issubclass(one, data) for one in parents):
             parents = (*parents, data)
-        own = {*special, *(each for parent in parents for each in getattr(parent, "_special", ()))}
+        own = {*special, *methods}
+        for one in (
+            one for parent in parents for one in parent.__mro__ if isinstance(one, Classes) and one is not Remote
+        ):
+            own.update(vars(one))
         namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
+        # a class with `__eq__` does not inherit it
+        namespace.setdefault("__hash__", data.__hash__ if data in IMMUTABLE else Remote.__hash__)
+        if "__missing__" in own:
+            namespace["__getitem__"] = SPECIAL["__getitem__"]
         if data not in IMMUTABLE and real is None:
             real = type(name, (data,), {"__module__": "solution"})
     namespace.update(__module__="solution", __doc__=text, __qualname__=name, __slots__=())
@@ -272,7 +281,27 @@ def class_of(
     namespace.update(_asking=asking, _special=frozenset(special), _mentioned=mentioned, _library=library)
     if "no hash" in special:
         namespace["__hash__"] = None
-    return Classes(name, parents, namespace, ours=True)
+    made = Classes(name, parents, namespace, ours=True)
+    for base in bases:
+        if isinstance(base, abc.ABCMeta):
+            base.register(made)  # type: ignore[arg-type]
+    return made
+
+
+class ExceptionClasses(type):
+    """The class of the stand-ins of exceptions' classes: to call one makes an exception over there."""
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        asking = vars(cls).get("_asking")
+        if asking is None:  # the test's own, derived from one of the completion's
+            return super().__call__(*arguments, **keywords)
+        return asking.call(cls, None, arguments, keywords)
+
+
+def _attribute_of_exception(error: Any, name: str) -> Any:
+    if name.startswith("_") or "_rollscope_there" not in error.__dict__:
+        raise AttributeError(f"{type(error).__name__!r} object has no attribute {name!r}")
+    return attribute(type(error)._asking, error, name)
 
 
 def object_of(kind: Any, plain: Any) -> Any:
@@ -303,7 +332,7 @@ class Function:
 
     def __getattr__(self, name: str) -> Any:
         if name == "__signature__":
-            return _signature(self._asking.ask("p", self))
+            return given.signature(self._asking.ask("p", self))
         return attribute(self.__dict__["_asking"], self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -332,18 +361,6 @@ async def _awaited() -> None: ...
 
 
 def _plain() -> None: ...
-
-
-def _signature(parameters: tuple[Any, ...]) -> Any:
-    import inspect
-
-    kinds = list(inspect._ParameterKind)
-    return inspect.Signature(
-        [
-            inspect.Parameter(name, kinds[kind], default=default if given else inspect.Parameter.empty)
-            for name, kind, given, default in parameters
-        ]
-    )
 
 
 def show_source(source: str) -> dict[str, int]:
@@ -375,26 +392,55 @@ class NoData:
         return f"<{self._what}>"
 
 
-def iterator(asking: Asking, number: int, closes: list[int]) -> Any:
+class Iterator:
     """Pulls one item a time. One that is left before its end is closed over there with the next request."""
-    finished = False
-    try:
-        while True:
-            finished = True  # also where asking raises
-            going_on, value = asking.ask("n", Handle(number))
-            if not going_on:
-                return value
-            finished = False
-            asked = ("send", (yield value))
-            while asked != ("send", None):
-                try:
-                    asked = ("send", (yield asking.ask("c", Handle(number), asked[0], (asked[1],))))
-                except StopIteration as error:
-                    finished = True
-                    return error.value
-    finally:
-        if not finished:
-            closes.append(number)
+
+    __slots__ = ("_asking", "_closes", "_finished", "_number")
+
+    def __init__(self, asking: Asking, number: int, closes: list[int]) -> None:
+        self._asking, self._number, self._closes = asking, number, closes
+        self._finished = False
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        going_on, value = (False, None) if self._finished else self._ask("n")
+        if not going_on:
+            self._finished = True
+            raise StopIteration(value)
+        return value
+
+    def _ask(self, what: str, *more: Any) -> Any:
+        self._finished = True  # also where asking raises
+        answer = self._asking.ask(what, Handle(self._number), *more)
+        self._finished = False
+        return answer
+
+    def __del__(self) -> None:
+        if not self._finished:
+            self._closes.append(self._number)
+
+
+class Generator(Iterator):
+    """A generator of the completion's."""
+
+    __slots__ = ()
+
+    def send(self, value: object) -> Any:
+        return next(self) if value is None else self._ask("c", "send", (value,))
+
+    def throw(self, error: object, *more: object) -> Any:
+        return self._ask("c", "throw", (error, *more))
+
+    def close(self) -> None:
+        if not self._finished:
+            self._ask("c", "close", ())
+            self._finished = True
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.GeneratorType
 
 
 async def coroutine(asking: Asking, number: int) -> Any:
