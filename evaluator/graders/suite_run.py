@@ -199,6 +199,8 @@ class Split(_Suite):
     _check: CheckProcess | None = None
     _final = True
     _last_operation = ""
+    _executed = 0
+    """How many asserts have been."""
     _over = False
     """Whether the test cases that are left can't be run."""
 
@@ -237,10 +239,13 @@ class Split(_Suite):
         if result.verdict is not Verdict.PASSED:
             self._doubt(outcome, talk)
         self._decide(talk.found, result)
+        self._executed += 0 if talk.found is None else talk.found.asserts
         return result
 
     def run(self) -> SuiteRun:
         found = super().run()
+        if found.passed and not self._executed:
+            found.unsure = found.unsure or "the test came to its end and no assert was executed"
         found.final = self._final or any(case.verdict is Verdict.REJECTED for case in found.cases)
         found.last_operation = self._last_operation
         return found

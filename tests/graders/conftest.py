@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evaluator.graders import Bench, get_grader
-from evaluator.graders.bench import Options
+from evaluator.graders.bench import Disagreements, Options
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Sandbox
 
@@ -25,10 +25,12 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def graded(sandbox: Sandbox) -> Graded:
-    """`graded(task, program, limits=...)`: its grade by the `tests` grader."""
+    """`graded(task, program, limits=..., disagreement=...)`: its grade by the `tests` grader."""
 
-    def grade(task: Task, program: str, limits: Limits = PATIENT) -> Grade:
+    def grade(task: Task, program: str, limits: Limits = PATIENT, disagreement: Disagreements = "unknown") -> Grade:
         rollout = Rollout(task_id=task.task_id, completion=program, kind=Kind.FULL)
-        return get_grader("tests").grade(task, rollout, Bench(sandbox, Options(limits=limits)))
+        return get_grader("tests").grade(
+            task, rollout, Bench(sandbox, Options(limits=limits, disagreement=disagreement))
+        )
 
     return grade

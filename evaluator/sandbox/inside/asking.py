@@ -427,13 +427,15 @@ def _shown(text: str) -> str:
 
 
 def _told_of(function: Any, letter: crossing.Letter) -> list[Any]:
-    """Name, text, and parameters, where there is something to say of them."""
+    """Name, text, parameters, where there is something to say of them, and annotations, if all are data or classes."""
     told = (getattr(function, "__name__", "function"), getattr(function, "__doc__", None))
     parameters = None
     if isinstance(function, _FUNCTIONS):
         with contextlib.suppress(ValueError, TypeError):
             parameters = given.parameters(function)
-    return [*(each if isinstance(each, str) else "" for each in told), letter.lower_or(parameters, None)]
+    annotations = getattr(function, "__annotations__", {})
+    texts = [each if isinstance(each, str) else "" for each in told]
+    return [*texts, letter.lower_or(parameters, None), letter.lower_or(annotations, {})]
 
 
 _MOST_STAND_INS, _MOST_SUBCLASSES = 200_000, 3

@@ -177,12 +177,15 @@ def parameters(value: Any) -> tuple[Any, ...]:
     )
 
 
-def signature(told: tuple[Any, ...]) -> inspect.Signature:
-    """The reverse of `parameters`."""
-    kinds = list(inspect._ParameterKind)
+def signature(told: tuple[Any, ...], annotations: dict[str, Any]) -> inspect.Signature:
+    """The reverse of `parameters`, with the annotations of a function."""
+    kinds, empty = list(inspect._ParameterKind), inspect.Parameter.empty
     return inspect.Signature(
         [
-            inspect.Parameter(name, kinds[kind], default=default if given else inspect.Parameter.empty)
+            inspect.Parameter(
+                name, kinds[kind], default=default if given else empty, annotation=annotations.get(name, empty)
+            )
             for name, kind, given, default in told
-        ]
+        ],
+        return_annotation=annotations.get("return", empty),
     )

@@ -273,16 +273,17 @@ def _has_methods(kind: type) -> bool:
 
 
 def _function_of(side: Served, number: int, told: Any, letter: crossing.Letter) -> Any:
-    name, text, node = told
-    parameters = letter.build(node)
+    name, text, *nodes = told
+    parameters, annotations = map(letter.build, nodes)
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         return side.talk.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
+    function.__annotations__ = annotations
     if parameters is not None:
-        function.__signature__ = given.signature(parameters)  # type: ignore[attr-defined]
+        function.__signature__ = given.signature(parameters, annotations)  # type: ignore[attr-defined]
     return function
 
 

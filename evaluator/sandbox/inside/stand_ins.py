@@ -332,7 +332,7 @@ class Function:
 
     def __getattr__(self, name: str) -> Any:
         if name == "__signature__":
-            return given.signature(self._asking.ask("p", self))
+            return given.signature(self._asking.ask("p", self), {})
         return attribute(self.__dict__["_asking"], self, name)
 
     def __setattr__(self, name: str, value: object) -> None:

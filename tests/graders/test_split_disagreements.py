@@ -1,0 +1,185 @@
+"""Suites on which the two runs disagree: neither an honest completion's loss nor a cheat's gain."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from evaluator.model import SPLIT_DISAGREES, Grade, Task, Verdict
+from tests.graders.conftest import Graded
+from tests.graders.split_tasks import check_task, source, suite_task
+
+FIELDS = check_task(
+    """
+    from dataclasses import asdict
+    assert candidate(2).x == 2
+    assert asdict(candidate(3)) == {"x": 3}
+    """,
+    prompt="Write a dataclass Point with x, and f(x), which makes one.",
+)
+"""Its second assert looks at the fields of a class, which a process that has no such class can't do."""
+POINT = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\ndef f(x):\n    return Point(x)\n"
+
+
+def test_disagreement_is_unknown_and_both_outcomes_are_kept(graded: Graded) -> None:
+    grade = graded(FIELDS, POINT)
+    assert (grade.verdict, grade.reward, grade.verified) == (Verdict.UNKNOWN, None, False)
+    assert (grade.unverified_reason or "").startswith(f"{SPLIT_DISAGREES}: wrong_answer")
+    found = grade.disagreement
+    assert found is not None
+    assert (found.apart, found.plain) == (Verdict.WRONG_ANSWER, Verdict.PASSED)
+    assert [case.plain for case in found.cases] == [Verdict.PASSED] * len(found.cases) != []
+    assert "Point" in found.last_operation or "f" in found.last_operation
+    assert [case.verdict for case in grade.cases].count(Verdict.UNKNOWN) == len(found.cases)
+
+
+@pytest.mark.parametrize(
+    ("disagreement", "verdict", "reward"),
+    [("keep", Verdict.PASSED, 1.0), ("fail", Verdict.WRONG_ANSWER, 0.0)],
+)
+def test_disagreement_is_graded_as_asked(
+    disagreement: Literal["keep", "fail"], verdict: Verdict, reward: float, graded: Graded
+) -> None:
+    grade = graded(FIELDS, POINT, disagreement=disagreement)
+    assert (grade.verdict, grade.reward) == (verdict, reward)
+    assert not (verdict is Verdict.PASSED and grade.verified)
+    assert grade.disagreement is not None
+
+
+def test_what_fails_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> None:
+    grade = graded(FIELDS, POINT.replace("Point(x)", "Point(x + 1)"))
+    assert (grade.verdict, grade.reward, grade.disagreement) == (Verdict.WRONG_ANSWER, 0.0, None)
+
+
+def test_suite_that_executes_no_assert_is_not_verified(graded: Graded) -> None:
+    task = check_task("for one, want in zip(candidate([1, 2]), [2, 3]):\n    assert one == want")
+    right, nothing = (
+        graded(task, "def f(x):\n    return [y + 1 for y in x]\n"),
+        graded(task, "def f(x):\n    return []\n"),
+    )
+    assert (right.verdict, right.verified) == (Verdict.PASSED, True)
+    assert not nothing.verified
+    assert "no assert" in (nothing.unverified_reason or "")
+
+
+LITERAL = check_task("for x in (2, 3):\n    assert candidate(x) == x * x")
+OBJECTS = suite_task(
+    """
+    import unittest
+
+    class TestCounter(unittest.TestCase):
+        def test_count(self):
+            counter = Counter()
+            counter.add("a")
+            counter.add("a")
+            self.assertEqual(counter.count("a"), 2)
+            self.assertEqual(total(counter), 2)
+    """,
+    entry_point="Counter",
+    prompt="Write a class Counter with add and count, and total(counter).",
+)
+
+NO_COUNTER = """
+class Counter:
+    def add(self, x): pass
+    def count(self, x): return {found}
+def total(counter): return {found}
+"""
+
+
+def _counter(found: str, before: str = "") -> str:
+    return before + NO_COUNTER.format(found=found)
+
+
+ATTACKS = [
+    pytest.param(
+        LITERAL,
+        """
+        import sys
+        def f(x):
+            return x * x if 'unittest' in sys.modules or '__test__' in globals() else 0
+        """,
+        False,
+        id="answers-by-what-is-loaded",
+    ),
+    pytest.param(
+        LITERAL,
+        """
+        class Yes:
+            def __eq__(self, other): return True
+        def f(x):
+            return Yes()
+        """,
+        False,
+        id="equals-everything",
+    ),
+    pytest.param(
+        LITERAL,
+        """
+        import sys
+        def f(x):
+            frame = sys._getframe(1)
+            while frame is not None:
+                if 'x' in frame.f_locals and frame.f_code.co_name == 'check':
+                    return frame.f_locals['x'] ** 2
+                frame = frame.f_back
+            return object()
+        """,
+        False,
+        id="reads-the-frame-of-the-plain-run",
+    ),
+    pytest.param(
+        LITERAL,
+        """
+        def f(x):
+            return (item for item in [x * x] * 2) if x < 3 else lambda: x
+        """,
+        False,
+        id="makes-the-split-give-up",
+    ),
+    pytest.param(
+        OBJECTS,
+        _counter(
+            "Two()",
+            "class Two:\n    def __eq__(self, other): return True\n    def __hash__(self): return 2\n",
+        ),
+        True,
+        id="object-answers-with-what-equals-everything",
+    ),
+    pytest.param(
+        OBJECTS,
+        _counter(
+            "2 if [f for f in sys._current_frames().values() if f.f_back and 'test_count' in walk(f)] else 0",
+            "import sys\ndef walk(f):\n    names = []\n    while f:\n        names.append(f.f_code.co_name)\n"
+            "        f = f.f_back\n    return names\n",
+        ),
+        True,
+        id="object-detects-the-plain-run",
+    ),
+    pytest.param(
+        OBJECTS,
+        _counter("2 if '@done' in globals() or any(n.startswith('@') for n in globals()) else 0"),
+        True,
+        id="object-detects-the-graders-names",
+    ),
+    pytest.param(
+        OBJECTS,
+        _counter("0", "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"),
+        True,
+        id="object-patches-unittest",
+    ),
+    pytest.param(
+        OBJECTS,
+        _counter("0", "import os\nimport atexit\ndef leave():\n    os._exit(0)\n").replace("pass", "leave()"),
+        True,
+        id="object-leaves-early",
+    ),
+]
+
+
+@pytest.mark.parametrize(("task", "program", "objects"), ATTACKS)
+def test_attack_on_the_second_run_earns_nothing(task: Task, program: str, objects: bool, graded: Graded) -> None:
+    grade: Grade = graded(task, source(program))
+    assert grade.reward == 0.0 or (objects and grade.reward is None and grade.disagreement is not None), grade
+    assert grade.verdict is not Verdict.PASSED, grade

@@ -1,0 +1,5 @@
+"""The sandbox and the short way to grade in it that the tests of graders have."""
+
+from __future__ import annotations
+
+from tests.graders.conftest import graded, sandbox  # noqa: F401

@@ -1,0 +1,498 @@
+"""Functions that take or make functions: decorators, closures, callbacks, and what such a function says of itself."""
+
+from __future__ import annotations
+
+from tests.suites.honest_suite import Suite, check_suite, unittest_suite
+
+SUITES: list[Suite] = [
+    unittest_suite(
+        "decorator-that-counts",
+        "def counted(function): a decorator; its function has the attribute calls.",
+        "counted",
+        """
+        import unittest
+
+        class TestCounted(unittest.TestCase):
+            def test_function(self):
+                @counted
+                def add(a, b=1):
+                    "Adds."
+                    return a + b
+                self.assertEqual(add.calls, 0)
+                self.assertEqual(add(1), 2)
+                self.assertEqual(add(1, b=5), 6)
+                self.assertEqual(add.calls, 2)
+                self.assertEqual(add.__name__, "add")
+                self.assertEqual(add.__doc__, "Adds.")
+
+            def test_separate(self):
+                one, two = counted(len), counted(max)
+                one("x")
+                self.assertEqual((one.calls, two.calls), (1, 0))
+                self.assertEqual(two([3, 4]), 4)
+        """,
+        """
+        from functools import wraps
+
+        def counted(function):
+            @wraps(function)
+            def wrapper(*args, **kwargs):
+                wrapper.calls += 1
+                return function(*args, **kwargs)
+            wrapper.calls = 0
+            return wrapper
+        """,
+        ("    @wraps(function)\n", ""),
+        ("return function(*args, **kwargs)", "return function(*args)"),
+    ),
+    check_suite(
+        "decorator-with-arguments",
+        "def repeat(times):  # a decorator: the function is called so often, its results are a list",
+        "repeat",
+        """
+        log = []
+        @candidate(3)
+        def greet(name):
+            log.append(name)
+            return "hi " + name
+        assert greet("bo") == ["hi bo"] * 3 and log == ["bo"] * 3
+        assert candidate(times=0)(greet)("x") == []
+        assert candidate(2)(candidate(2)(lambda: 1))() == [[1, 1], [1, 1]]
+        assert greet.__wrapped__("z") == "hi z"
+        """,
+        """
+        import functools
+
+        def repeat(times):
+            def decorate(function):
+                @functools.wraps(function)
+                def wrapper(*args, **kwargs):
+                    return [function(*args, **kwargs) for _ in range(times)]
+                return wrapper
+            return decorate
+        """,
+        ("[function(*args, **kwargs) for _ in range(times)]", "[function(*args, **kwargs)] * times"),
+    ),
+    check_suite(
+        "decorator-on-methods",
+        "def logged(log):  # a decorator: appends (name, arguments without self) to the list log",
+        "logged",
+        """
+        log = []
+        class Robot:
+            def __init__(self, name):
+                self.name = name
+            @candidate(log)
+            def move(self, x, *, fast=False):
+                return f"{self.name} moves {x}"
+            @classmethod
+            @candidate(log)
+            def make(cls, name):
+                return cls(name)
+        robot = Robot.make("r2")
+        assert isinstance(robot, Robot)
+        assert robot.move(3) == "r2 moves 3" and Robot.move(robot, 4, fast=True) == "r2 moves 4"
+        assert log == [("make", ("r2",)), ("move", (3,)), ("move", (4,))]
+        assert robot.move.__name__ == "move"
+        """,
+        """
+        import functools
+
+        def logged(log):
+            def decorate(method):
+                @functools.wraps(method)
+                def wrapper(self, *args, **kwargs):
+                    log.append((method.__name__, args))
+                    return method(self, *args, **kwargs)
+                return wrapper
+            return decorate
+        """,
+        ("(method.__name__, args)", "(method.__name__, (self, *args))"),
+        ("return method(self, *args, **kwargs)", "method(self, *args, **kwargs)"),
+    ),
+    unittest_suite(
+        "class-decorator",
+        "def auto_repr(cls): a class decorator: repr is NAME(field=value, ...), fields in order.",
+        "auto_repr",
+        """
+        import unittest
+
+        class TestAutoRepr(unittest.TestCase):
+            def test_repr(self):
+                @auto_repr
+                class Point:
+                    def __init__(self, x, y):
+                        self.x, self.y = x, y
+                point = Point(1, "b")
+                self.assertEqual(repr(point), "Point(x=1, y='b')")
+                self.assertEqual(f"{point}", "Point(x=1, y='b')")
+                self.assertEqual(Point.__name__, "Point")
+                self.assertIsInstance(point, Point)
+                point.x = None
+                self.assertEqual(str([point]), "[Point(x=None, y='b')]")
+
+            def test_empty(self):
+                @auto_repr
+                class Nothing:
+                    pass
+                self.assertEqual(repr(Nothing()), "Nothing()")
+        """,
+        """
+        def auto_repr(cls):
+            def __repr__(self):
+                fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+                return f"{type(self).__name__}({fields})"
+            cls.__repr__ = __repr__
+            return cls
+        """,
+        ("{value!r}", "{value}"),
+    ),
+    check_suite(
+        "memoize-a-function-of-the-test",
+        "def memoize(function):",
+        "memoize",
+        """
+        calls = []
+        @candidate
+        def slow(x, y=0):
+            calls.append((x, y))
+            if x < 0:
+                raise ValueError(x)
+            return [x, y]
+        assert slow(1) == [1, 0] and slow(1) == [1, 0] and calls == [(1, 0)]
+        assert slow(1) is slow(1)
+        assert slow(1, y=2) == [1, 2] and slow(1, y=2) == [1, 2] and len(calls) == 2
+        for _ in range(2):
+            try:
+                slow(-1)
+                assert False
+            except ValueError:
+                pass
+        assert calls[2:] == [(-1, 0), (-1, 0)]
+
+        @candidate
+        def fib(n):
+            return n if n < 2 else fib(n - 1) + fib(n - 2)
+        assert fib(60) == 1548008755920
+        """,
+        """
+        def memoize(function):
+            cache = {}
+            def wrapper(*args, **kwargs):
+                key = args, tuple(sorted(kwargs.items()))
+                if key not in cache:
+                    cache[key] = function(*args, **kwargs)
+                return cache[key]
+            return wrapper
+        """,
+        ("key = args, tuple(sorted(kwargs.items()))", "key = args"),
+        ("return cache[key]", "return list(cache[key])"),
+    ),
+    unittest_suite(
+        "lru-cache-info",
+        "def grid_paths(rows, columns), with functools.lru_cache(maxsize=None).",
+        "grid_paths",
+        """
+        import unittest
+
+        class TestPaths(unittest.TestCase):
+            def setUp(self):
+                grid_paths.cache_clear()
+
+            def test_values(self):
+                self.assertEqual(grid_paths(3, 3), 6)
+                self.assertEqual(grid_paths(18, 18), 2333606220)
+
+            def test_cache(self):
+                grid_paths(3, 3)
+                info = grid_paths.cache_info()
+                self.assertEqual(info.currsize, info.misses)
+                self.assertGreater(info.hits, 0)
+                self.assertIsNone(info.maxsize)
+                grid_paths(3, 3)
+                self.assertEqual(grid_paths.cache_info().hits, info.hits + 1)
+                self.assertEqual(grid_paths.__name__, "grid_paths")
+        """,
+        """
+        from functools import lru_cache
+
+        @lru_cache(maxsize=None)
+        def grid_paths(rows, columns):
+            if rows == 1 or columns == 1:
+                return 1
+            return grid_paths(rows - 1, columns) + grid_paths(rows, columns - 1)
+        """,
+        ("rows == 1 or columns == 1", "rows == 0 or columns == 0"),
+        ("maxsize=None", "maxsize=2"),
+    ),
+    check_suite(
+        "closures-with-state",
+        "def make_counter(start=0, step=1):  # (increment, reset, value), three functions of one count",
+        "make_counter",
+        """
+        increment, reset, value = candidate(start=5, step=2)
+        other, _, other_value = candidate()
+        assert [increment(), increment()] == [7, 9]
+        assert value() == 9 and other() == 1 and other_value() == 1
+        reset()
+        assert value() == 5
+        counters = [candidate(i)[0] for i in range(3)]
+        assert [counter() for counter in counters] == [1, 2, 3]
+        assert all(callable(f) for f in candidate())
+        """,
+        """
+        def make_counter(start=0, step=1):
+            count = start
+
+            def increment():
+                nonlocal count
+                count += step
+                return count
+
+            def reset():
+                nonlocal count
+                count = start
+
+            return increment, reset, lambda: count
+        """,
+        ("        nonlocal count\n        count = start", "        count = start"),
+        ("lambda: count", "lambda: start"),
+    ),
+    unittest_suite(
+        "callbacks-and-keys",
+        "def group_by(items, key), def top(items, n, key=None, reverse=True), def apply_all(functions, x).",
+        "group_by",
+        """
+        import operator
+        import unittest
+        from functools import partial
+
+        class TestCallbacks(unittest.TestCase):
+            def test_group_by(self):
+                self.assertEqual(group_by(range(6), lambda x: x % 3), {0: [0, 3], 1: [1, 4], 2: [2, 5]})
+                self.assertEqual(group_by(["a", "bb", "cc"], key=len), {1: ["a"], 2: ["bb", "cc"]})
+                self.assertEqual(group_by(["Ab", "aB"], str.lower), {"ab": ["Ab", "aB"]})
+
+            def test_top(self):
+                people = [{"n": "x", "age": 3}, {"n": "y", "age": 9}]
+                self.assertEqual(top(people, 1, key=operator.itemgetter("age")), [people[1]])
+                self.assertEqual(top([3, 1, 2], 2), [3, 2])
+                self.assertEqual(top([3, -4], 1, abs, reverse=False), [3])
+
+            def test_apply_all(self):
+                results = apply_all([str, partial(operator.add, 1), partial(int.__mul__, 3), lambda x: [x]], 4)
+                self.assertEqual(results, ["4", 5, 12, [4]])
+        """,
+        """
+        def group_by(items, key):
+            groups = {}
+            for item in items:
+                groups.setdefault(key(item), []).append(item)
+            return groups
+
+        def top(items, n, key=None, reverse=True):
+            return sorted(items, key=key, reverse=reverse)[:n]
+
+        def apply_all(functions, x):
+            return [function(x) for function in functions]
+        """,
+        ("key=key, reverse=reverse", "reverse=reverse"),
+        ("groups.setdefault(key(item), []).append(item)", "groups[key(item)] = [item]"),
+    ),
+    check_suite(
+        "compose-and-curry",
+        "def compose(*functions): ...; def curry(function, n): ...",
+        "compose",
+        """
+        assert candidate()(5) == 5
+        assert candidate(str, abs)(-3) == "3"
+        shout = candidate(lambda s: s + "!", str.upper, str.strip)
+        assert shout("  hey ") == "HEY!"
+        assert list(map(candidate(len, str), [1, 22, 333])) == [1, 2, 3]
+        add3 = curry(lambda a, b, c: a * 100 + b * 10 + c, 3)
+        assert add3(1)(2)(3) == 123 and add3(1, 2)(3) == add3(1)(2, 3) == add3(1, 2, 3) == 123
+        one = add3(1)
+        assert one(2)(3) == 123 and one(5)(6) == 156
+        """,
+        """
+        from functools import reduce
+
+        def compose(*functions):
+            return lambda x: reduce(lambda value, function: function(value), reversed(functions), x)
+
+        def curry(function, n):
+            def taken(*args):
+                if len(args) >= n:
+                    return function(*args)
+                return lambda *more: taken(*args, *more)
+            return taken
+        """,
+        ("reversed(functions)", "functions"),
+    ),
+    unittest_suite(
+        "looks-at-a-function-of-the-test",
+        "def describe(function): '(name) (parameters)', its defaults as a dict and the first line of its doc.",
+        "describe",
+        """
+        import unittest
+
+        def greet(name, greeting="hi", *, loud=False):
+            \"\"\"Greets somebody.
+
+            More of it.
+            \"\"\"
+
+        class TestDescribe(unittest.TestCase):
+            def test_function(self):
+                described = ("greet(name, greeting, loud)", {"greeting": "hi", "loud": False}, "Greets somebody.")
+                self.assertEqual(describe(greet), described)
+
+            def test_lambda(self):
+                self.assertEqual(describe(lambda x, *rest: x), ("<lambda>(x, rest)", {}, ""))
+
+            def test_nested(self):
+                def inner(a: int) -> str:
+                    "Inner."
+                self.assertEqual(describe(inner)[0], "inner(a)")
+                self.assertEqual(describe(inner)[2], "Inner.")
+        """,
+        """
+        import inspect
+
+        def describe(function):
+            parameters = inspect.signature(function).parameters
+            defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
+            doc = (function.__doc__ or "").strip().split("\\n")[0]
+            return f"{function.__name__}({', '.join(parameters)})", defaults, doc
+        """,
+        ('.split("\\n")[0]', ""),
+        ("if p.default is not p.empty", "if p.default"),
+    ),
+    check_suite(
+        "single-dispatch",
+        "def show(x):  # a functools.singledispatch: int, list, str have texts of their own",
+        "show",
+        """
+        assert candidate(3) == "int 3" and candidate([1, "a"]) == "[int 1; str a]"
+        assert candidate("x") == "str x" and candidate(2.5) == "? 2.5"
+        assert candidate(True) == "int True"
+        assert candidate(()) == "? ()"
+        """,
+        """
+        from functools import singledispatch
+
+        @singledispatch
+        def show(x):
+            return f"? {x}"
+
+        @show.register
+        def _(x: int):
+            return f"int {x}"
+
+        @show.register(str)
+        def _(x):
+            return f"str {x}"
+
+        @show.register
+        def _(x: list):
+            return "[" + "; ".join(map(show, x)) + "]"
+        """,
+        ("map(show, x)", "map(str, x)"),
+    ),
+    unittest_suite(
+        "cached-property",
+        "class Report(numbers) with the functools.cached_property total, and computed (how often it was reckoned).",
+        "Report",
+        """
+        import unittest
+
+        class TestReport(unittest.TestCase):
+            def test_cached(self):
+                report = Report([1, 2])
+                self.assertEqual(report.computed, 0)
+                self.assertEqual((report.total, report.total), (3, 3))
+                self.assertEqual(report.computed, 1)
+                report.numbers.append(10)
+                self.assertEqual(report.total, 3)
+                del report.total
+                self.assertEqual(report.total, 13)
+                self.assertEqual(report.computed, 2)
+                self.assertIn("total", vars(report))
+        """,
+        """
+        from functools import cached_property
+
+        class Report:
+            def __init__(self, numbers):
+                self.numbers, self.computed = numbers, 0
+
+            @cached_property
+            def total(self):
+                self.computed += 1
+                return sum(self.numbers)
+        """,
+        ("@cached_property", "@property"),
+    ),
+    check_suite(
+        "dispatch-table",
+        "def operations():  # a dict of functions: 'add', 'neg', 'join'",
+        "operations",
+        """
+        table = candidate()
+        assert sorted(table) == ["add", "join", "neg"]
+        assert table["add"](2, 3) == 5 and table["neg"](4) == -4
+        assert table["join"](["a", "b"], sep="-") == "a-b" and table["join"]("xy") == "x,y"
+        for name, arguments, result in [("add", (1, -1), 0), ("neg", (0,), 0), ("add", ("a", "b"), "ab")]:
+            assert table[name](*arguments) == result
+        table["twice"] = lambda x: 2 * x
+        assert table["twice"](3) == 6 and "twice" not in candidate()
+        """,
+        """
+        import operator
+
+        def operations():
+            return {
+                "add": lambda a, b: a + b,
+                "neg": operator.neg,
+                "join": lambda items, sep=",": sep.join(items),
+            }
+        """,
+        ("operator.neg", "operator.not_"),
+        ("a + b", "a - b"),
+    ),
+    check_suite(
+        "class-based-decorator",
+        "class Limited(function), a decorator: at most max_calls (2, a class attribute) calls, then a RuntimeError.",
+        "Limited",
+        """
+        @candidate
+        def square(x):
+            return x * x
+        assert square(3) == 9 and square.calls == 1
+        assert square(x=4) == 16
+        try:
+            square(5)
+            assert False
+        except RuntimeError as error:
+            assert str(error) == "square was called 2 times already"
+        assert isinstance(square, candidate) and square.function(7) == 49
+        assert candidate.max_calls == 2
+        square.calls = 0
+        assert square(5) == 25
+        """,
+        """
+        class Limited:
+            max_calls = 2
+
+            def __init__(self, function):
+                self.function, self.calls = function, 0
+
+            def __call__(self, *args, **kwargs):
+                if self.calls >= self.max_calls:
+                    raise RuntimeError(f"{self.function.__name__} was called {self.calls} times already")
+                self.calls += 1
+                return self.function(*args, **kwargs)
+        """,
+        (">= self.max_calls", "> self.max_calls"),
+    ),
+]
