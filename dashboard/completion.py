@@ -17,7 +17,7 @@ from dashboard.plain import html
 from dashboard.queries import listing, orders, records
 from dashboard.state import View
 from dashboard.wording import counted
-from evaluator.model import NO_REASON, Mode, Traceback, Verdict
+from evaluator.model import NO_REASON, Disagreement, Mode, Traceback, Verdict
 
 Record = dict[str, Any]
 
@@ -25,6 +25,7 @@ _PANES = {"code": "Code", "raw": "Raw completion", "prompt": "Prompt"}
 _PANES_OF_ANSWER = {"code": "Completion", "prompt": "Prompt"}
 _LINE = re.compile(r"\bline (\d{1,7})\b")
 _LINE_LINK = r'<a href="#L\1">line \1</a>'
+_CASES_SHOWN = 3
 _CODE_HEIGHT = "max(300px, calc(100vh - 232px))"
 
 _WHY: dict[Verdict, str] = {
@@ -78,6 +79,8 @@ def head(screen: Screen, rollout: Record) -> None:
     facts.line(_head_facts(rollout))
     if not rollout["verified"]:
         _unverified(screen, rollout)
+    if rollout["disagreement"]:
+        _disagreement(rollout["disagreement"])
 
 
 def strip(screen: Screen, rollout: Record) -> Record | None:
@@ -257,6 +260,31 @@ def _unverified(screen: Screen, rollout: Record) -> None:
         meant = " So it is unknown and has no reward; with --unverified keep its test cases would decide."
     why = (rollout["unverified_reason"] or NO_REASON).removesuffix(".")
     facts.banner(f"not verified: {why}.{meant}", warn=True)
+
+
+def _disagreement(told: str) -> None:
+    """Both outcomes of the test suite, side by side, and what its test did last with an object of the completion's."""
+    try:
+        found = msgspec.json.decode(told, type=Disagreement)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return
+    apart, plain = st.columns(2, gap="small")
+    with apart:
+        facts.section("With the test in a process of its own")
+        facts.line([("last", found.last_operation)] if found.last_operation else [], chip=found.apart.value)
+        for case in found.cases[:_CASES_SHOWN]:
+            facts.verbatim(
+                f"test {case.index}: {case.apart}: {case.apart_message or 'nothing said'}", height=80, wrap=True
+            )
+    with plain:
+        facts.section("With the test in the completion's process")
+        facts.line([], chip=found.plain.value)
+        for case in found.cases[:_CASES_SHOWN]:
+            facts.verbatim(
+                f"test {case.index}: {case.plain}: {case.plain_message or 'no failure'}", height=80, wrap=True
+            )
+    if len(found.cases) > _CASES_SHOWN:
+        facts.note(f"{len(found.cases) - _CASES_SHOWN:,} more test cases differ")
 
 
 def _walk(screen: Screen, rollout: Record) -> None:

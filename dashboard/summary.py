@@ -63,19 +63,40 @@ def figures(screen: Screen) -> None:
     filter_, here = screen.view.filter, screen.view.place()
     totals = outcomes.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
-    rewarded = f"over {totals.rewarded:,} with a reward"
     cards.show(
         [
             Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
             Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
             _pass_at_1(screen),
-            Card(f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward), rewarded),
+            Card(f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward), _rewarded(totals)),
             _signal(outcomes.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
             _unverified(totals, here),
+            *_disagreements(totals, here),
         ]
     )
+
+
+def _rewarded(totals: Totals) -> str:
+    """What the mean is over, and where it lies between with the disagreements that have no reward."""
+    if totals.mean_low != totals.mean_high:
+        return f"{facts.number(totals.mean_low)} to {facts.number(totals.mean_high)} with those that disagree"
+    return f"over {totals.rewarded:,} with a reward"
+
+
+def _disagreements(totals: Totals, here: View) -> list[Card]:
+    """Test suites whose two runs disagree; no card where there are none."""
+    if not totals.disagreements:
+        return []
+    return [
+        Card(
+            "disagree",
+            f"{totals.disagreements:,}",
+            "fail apart, pass in one process",
+            here.but(verified=here.filter.unverified),
+        )
+    ]
 
 
 def _pass_at_1(screen: Screen) -> Card:

@@ -95,6 +95,10 @@ def grade(
         Literal["keep", "unknown"],
         typer.Option(help="Grades that are not verified keep their reward, or are unknown and have none."),
     ] = "keep",
+    disagreement: Annotated[
+        Literal["unknown", "keep", "fail"],
+        typer.Option(help="A suite that fails in two processes and passes in one: no grade, a pass, or a failure."),
+    ] = "unknown",
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
@@ -120,6 +124,7 @@ def grade(
         sandbox=sandbox,
         python=python,
         unverified=unverified,
+        disagreement=disagreement,
     )
     if (resume or only) and out is None:
         raise CommandError("--resume and --only go on with a run: name it with --out RUN")

@@ -36,6 +36,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--isolation": None if manifest.isolation == "completion" else manifest.isolation,
         "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
         "--unverified": None if manifest.unverified == "keep" else manifest.unverified,
+        "--disagreement": None if manifest.disagreement == "unknown" else manifest.disagreement,
         "--python": manifest.interpreter,
     }
     words = [_program(), "grade"]

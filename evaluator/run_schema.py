@@ -91,6 +91,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     isolation: str = "completion"
     unverified: str = "keep"
     """What a grade that is not verified gets: "keep", its reward; "unknown", none."""
+    disagreement: str = "unknown"
+    """What becomes of a suite that fails in two processes and passes in one: "unknown", "keep" or "fail"."""
     fail_fast: bool = False
     layers: tuple[str, ...] = ()
     """The sandbox layers that held."""
@@ -178,6 +180,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("verdict", "string", lambda r: r.grade.verdict.value),
     Column("verified", "bool", lambda r: r.grade.verified),
     Column("unverified_reason", "string", lambda r: r.grade.unverified_reason),
+    Column("disagreement", "string", lambda r: _as_json(r.grade.disagreement) if r.grade.disagreement else None),
     Column("tests_passed", "int32", lambda r: r.grade.tests_passed),
     Column("tests_total", "int32", lambda r: r.grade.tests_total),
     Column("pass_rate", "double", lambda r: r.grade.pass_rate),

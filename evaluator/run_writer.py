@@ -54,7 +54,8 @@ _FIRST_PART_SECONDS: Final = 1.0
 _TASK_BATCH_BYTES: Final = 16 << 20
 
 _MUST_AGREE: Final = (
-    "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "fail_fast", "interpreter",
+    "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
+    "interpreter",
 )  # fmt: skip
 """What the grades of one run have in common; a resumed run must not mix them."""
 _ASKED_ANEW: Final = (

@@ -7,7 +7,8 @@ from evaluator.model import NO_REASON, Verdict
 INFINITY = "'inf'::DOUBLE"
 FILE_ORDER = '"row"'
 LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
-GRADED = "verdict NOT IN ('unknown', 'sandbox_error')"
+GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
+"""What counts in rates: a disagreement (docs/checks.md) counts as not passed."""
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 """Why a grade is not verified. Runs of older versions do not say."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import CLUSTER, REASON
+from dashboard.queries.expressions import CLUSTER, GRADED, REASON
 from dashboard.queries.filtering import where
 from dashboard.queries.most import Most, most
 from dashboard.state import UNVERIFIED, Filter
@@ -36,6 +36,10 @@ class Totals(NamedTuple):
     samples_min: int
     samples_max: int
     wall_s: float
+    disagreements: int
+    mean_low: float | None
+    """The mean with the disagreements that have no reward as 0; `mean_high`: as 1."""
+    mean_high: float | None
 
 
 class Signal(NamedTuple):
@@ -77,13 +81,16 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
     """The Overview's counts."""
     condition, params = where(filter_)
     sql = f"""
-        WITH f AS (SELECT * EXCLUDE (code, completion) FROM rollouts WHERE {condition}),
+        WITH f AS (SELECT * EXCLUDE (code, completion), {GRADED} AND reward IS NULL AS open
+                   FROM rollouts WHERE {condition}),
              t AS (SELECT count(*) AS n FROM f GROUP BY task_id)
         SELECT count(*), count(DISTINCT task_id), count(*) FILTER (verdict = 'passed'),
                count(*) FILTER (verdict = 'unknown'), count(*) FILTER (verdict = 'sandbox_error'),
                count(*) FILTER (NOT verified), count(duplicate_of), avg(reward), count(reward),
                coalesce((SELECT min(n) FROM t), 0), coalesce((SELECT max(n) FROM t), 0),
-               coalesce(sum(wall_s), 0)
+               coalesce(sum(wall_s), 0), count(disagreement),
+               avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
+               avg(coalesce(reward, 1)) FILTER (open OR reward IS NOT NULL)
         FROM f"""  # noqa: S608
     return Totals(*run.rows(sql, params)[0])
 

@@ -41,7 +41,7 @@ from evaluator.formats import (
 )
 from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
-from evaluator.graders.bench import Isolation, Options, Unverified
+from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
 from evaluator.resuming import folder_from, resume_command
 from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
@@ -77,6 +77,7 @@ class Request:
     sandbox: Strictness = "strict"
     python: str | None = None
     unverified: Unverified = "keep"
+    disagreement: Disagreements = "unknown"
     preamble: str | None = None
     """`none`, `lcb` or a file; once it has been read, the code itself."""
 
@@ -244,6 +245,7 @@ def _grade_into(writer: RunWriter, tasks: list[Task], wanted: _Wanted, request: 
         isolation=request.isolation,
         sandbox=Settings(strictness=request.sandbox, python=writer.manifest.interpreter),
         unverified=request.unverified,
+        disagreement=request.disagreement,
     )
     with _stop_on_signal() as stop, meter(total) as progress:
         for rollout, one, place in grade_all(tasks, iter(wanted), options, workers=request.workers, stop=stop):
@@ -289,6 +291,7 @@ def _manifest(request: Request) -> Manifest:
         sandbox=request.sandbox,
         isolation=request.isolation,
         unverified=request.unverified,
+        disagreement=request.disagreement,
         fail_fast=request.fail_fast,
         evaluator_version=evaluator.__version__,
         python=python_version(interpreter),

@@ -17,6 +17,8 @@ from evaluator.model import NO_REASON, Verdict
 from evaluator.runs import Run
 
 _GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
+_COUNTED: Final = f"({_GRADED} OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
+"""What counts in pass@k: a disagreement counts as not passed."""
 _MODEL: Final = "coalesce(model, 'no model named')"
 _MODELS: Final = 20
 _MODELS_PRINTED: Final = 8
@@ -69,6 +71,10 @@ class Summary(msgspec.Struct):
     verdicts: dict[str, int]
     pass_at_1: PassAt1
     mean_reward: float | None
+    disagreements: int
+    """Test suites that fail in two processes and pass in one: see docs/checks.md."""
+    mean_reward_bounds: tuple[float, float] | None
+    """The mean with the disagreements that have no reward as 0, and as 1; None where there are none."""
     models: list[ModelFigures]
     """The 20 with the most rollouts, these first."""
     models_total: int
@@ -103,7 +109,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
     try:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
-        tasks, reward, duplicates = _totals(connection)
+        tasks, reward, duplicates, disagreements, low, high = _totals(connection)
         ungraded, ungraded_total = _ungraded(connection)
         unverified, rewarded, reasons, reasons_total = _unverified(connection)
         flagged = _flags(connection)
@@ -123,6 +129,8 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         verdicts=verdicts,
         pass_at_1=pass_at_1,
         mean_reward=reward,
+        disagreements=disagreements,
+        mean_reward_bounds=None if low == high else (low, high),
         models=models,
         models_total=models_total,
         unknown=unknown,
@@ -163,6 +171,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pass@1", _interval(summary.pass_at_1) + together),
         *_model_rows(summary),
         ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded{together}"),
+        *_disagreement_rows(summary),
         ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
     ]
     rows += _reason_rows(summary.ungraded_reasons, summary.ungraded_reasons_total)
@@ -180,6 +189,16 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     size = f"{counted(summary.rollouts, 'rollout')} of {counted(summary.tasks, 'task')}"
     pace = f"{summary.seconds:,.1f} s, {paced(summary.rate)}"
     return [*rows, ("run", f"{summary.run} ({size}; {pace})"), ("next", summary.view)]
+
+
+def _disagreement_rows(summary: Summary) -> list[tuple[str, str]]:
+    if not summary.disagreements:
+        return []
+    told = f"{summary.disagreements:,}: the suite fails in two processes and passes in one"
+    if summary.mean_reward_bounds is not None:
+        low, high = map(_number, summary.mean_reward_bounds)
+        told += f"; not passed in pass@1, and with them the mean reward is {low} to {high}"
+    return [("disagree", told)]
 
 
 def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
@@ -238,7 +257,10 @@ def _finite(value: float) -> float | None:
 
 def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     row = connection.execute(
-        "SELECT count(DISTINCT task_id), avg(reward), count(duplicate_of) FROM rollouts"
+        f"""WITH r AS (SELECT *, {_COUNTED} AND reward IS NULL AS open FROM rollouts)
+            SELECT count(DISTINCT task_id), avg(reward), count(duplicate_of), count(disagreement),
+                   avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
+                   avg(coalesce(reward, 1)) FILTER (open OR reward IS NOT NULL) FROM r"""  # noqa: S608
     ).fetchone()
     assert row is not None
     return row
@@ -285,7 +307,7 @@ def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) 
     """Of one model, or of all together."""
     counted = connection.execute(
         f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
-            WHERE {_GRADED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
+            WHERE {_COUNTED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
         {"model": model},
     ).fetchnumpy()
     found: Interval = pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from evaluator import Limits, Rollout, Task, grade_all
+from evaluator.graders.bench import Disagreements
 from evaluator.interop.given_tests import task_from
 from evaluator.model import JsonValue, RecordError
 
@@ -28,12 +29,14 @@ def make_code_reward(
     continuous: bool = False,
     limits: Limits | None = None,
     workers: int | None = None,
+    disagreement: Disagreements = "unknown",
     name: str = "code_reward",
 ) -> RewardFunction:
     """A reward function with options of its own, logged under `name`.
 
     `column` holds the tests; None: the first of `COLUMNS` that the dataset has. `continuous`: the share of the tests
-    that passed, not all or nothing. `workers`: completions run at once; None: one a CPU.
+    that passed, not all or nothing. `workers`: completions run at once; None: one a CPU. `disagreement`: as in
+    `evaluator.grade`; "unknown" gives None.
     """
 
     def reward(completions: Sequence[JsonValue], **columns: JsonValue) -> list[float | None]:
@@ -52,7 +55,10 @@ def make_code_reward(
         grader = "tests:reward=fraction" if continuous else "tests"
         rewards: list[float | None] = [None] * len(completions)
         if rollouts:
-            for grade in grade_all(tasks, rollouts, workers=workers, limits=limits, grader=grader):
+            grades = grade_all(
+                tasks, rollouts, workers=workers, limits=limits, grader=grader, disagreement=disagreement
+            )
+            for grade in grades:
                 rewards[int(grade.sample_id)] = grade.reward
         return rewards
 

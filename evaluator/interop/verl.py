@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from evaluator import grade
+from evaluator.graders.bench import Disagreements
 from evaluator.interop.given_tests import task_from
 from evaluator.model import JsonValue, RecordError, limits_from
 
@@ -44,12 +45,15 @@ def compute_score(
     *,
     continuous: bool = False,
     limits: Mapping[str, float] | None = None,
+    disagreement: Disagreements = "fail",
     **kwargs: object,
 ) -> Score:
     """The score of one response: 1.0 when it passes all tests, else 0.0; with `continuous` the share that it passes.
 
     `ground_truth`: the tests, as `evaluator.interop.given_tests` reads them. `limits`: fields of `evaluator.Limits`.
-    `continuous` and `limits` are verl's `custom_reward_function.reward_kwargs`; whatever else it passes is unused.
+    `disagreement`: as in `evaluator.grade`; a suite that fails in two processes and passes in one fails here by
+    default, since "unknown" would end the batch. These are verl's `custom_reward_function.reward_kwargs`; whatever
+    else it passes is unused.
     Raises `UngradedError` where there is no grade, never a 0; `SandboxUnavailable` where there is no sandbox;
     `RecordError` for limits that can't be read.
     """
@@ -65,6 +69,7 @@ def compute_score(
         solution_str,
         limits=limits_from(limits) if limits else None,
         grader="tests:reward=fraction" if continuous else "tests",
+        disagreement=disagreement,
     )
     if found.reward is None:
         raise UngradedError(

@@ -62,6 +62,8 @@ class ServerConfig(BaseModel):
     """The reward where thinking tags stand in the answer, or more than once in the reasoning."""
     unverified: Literal["keep", "unknown"] = "keep"
     """What becomes of a grade that could only be made in the completion's own process."""
+    disagreement: Literal["unknown", "keep", "fail"] = "unknown"
+    """What becomes of a test suite that fails in two processes and passes in one: masked, a pass, or a failure."""
 
     unit_test_timeout_secs: float = Field(default=10.0, gt=0)
     """Wall and CPU seconds a test case."""

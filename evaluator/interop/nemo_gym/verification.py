@@ -48,6 +48,7 @@ class Verifier:
             grader=config.grader_text,
             fail_fast=not config.run_all_tests,
             unverified=config.unverified,
+            disagreement=config.disagreement,
         )
         cpus = len(os.sched_getaffinity(0))
         self._running = ThreadPoolExecutor(min(config.num_processes or cpus, cpus), "rollscope-verify")
