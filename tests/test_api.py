@@ -174,13 +174,13 @@ def test_a_task_of_asserts() -> None:
 
 
 def test_what_can_only_be_decided_in_its_own_process_keeps_its_reward_or_has_none() -> None:
-    patching = "    with mock.patch('os.getpid', return_value=-3):\n        assert candidate() == -3\n"
+    patching = "    time.sleep = lambda s: None\n    assert candidate() > 0\n"
     task = Task(
         task_id="t",
         mode=Mode.ASSERT,
         entry_point="f",
         prompt="def f():\n",
-        test=f"from unittest import mock\ndef check(candidate):\n{patching}    assert candidate() > 0\n",
+        test=f"import time\ndef check(candidate):\n{patching}",
     )
     code = "import os\ndef f():\n    return os.getpid()\n"
     kept = grade(task, code, kind="full")

@@ -10,11 +10,9 @@ import pytest
 from evaluator.cli import main
 
 ITSELF = "def check(candidate):\n    assert sorted(candidate([2, 1])) == sorted(candidate([2, 1]))\n"
-PATCHED = (
-    "from unittest.mock import patch\n"
-    "def check(candidate):\n    with patch('builtins.input', return_value='3'):\n        assert candidate() == 3\n"
-)
+PATCHED = "import sys\ndef check(candidate):\n    sys.modules['mine'] = candidate\n    assert candidate() == 3\n"
 PLAIN = "def check(candidate):\n    assert candidate(1) == 2\n"
+APART = "def check(candidate):\n    text = 'a' * 99\n    for _ in range(2): assert candidate(text) is text\n"
 TASKS = [
     {"task_id": "fine", "mode": "assert", "entry_point": "f", "test": PLAIN,
      "reference": "def f(n): return n + 1"},
@@ -22,12 +20,14 @@ TASKS = [
      "reference": "def f(n): return n"},
     {"task_id": "itself", "mode": "assert", "entry_point": "f", "test": ITSELF},
     {"task_id": "patched", "mode": "assert", "entry_point": "f", "test": PATCHED},
+    {"task_id": "apart", "mode": "assert", "entry_point": "f", "test": APART, "reference": "def f(x): return x"},
     {"task_id": "empty", "mode": "assert", "entry_point": "f", "test": "def check(candidate):\n    pass\n"},
 ]  # fmt: skip
 WANTED = [
     ("spoilt", 2, "its own reference does not pass: wrong_answer, test 0: expected 2, got 1"),
     ("itself", 3, "compares the candidate with itself: line 2 of the test"),
-    ("patched", 4, "its grades are not verified: the test replaces names with `patch` (line 3)"),
+    ("patched", 4, "its grades are not verified: the test uses sys.modules (line 3)"),
+    ("apart", 5, "the two runs of its own reference disagree: wrong_answer in two processes, passed in one"),
 ]
 
 
@@ -44,9 +44,9 @@ def test_it_finds_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     told = json.loads(capsys.readouterr().out)
     found = [(each["task_id"], each["line"], each["what"]) for each in told["findings"]]
     assert status == 1
-    assert found[:3] == WANTED
-    assert [(task, line) for task, line, what in found[3:] if what.startswith("can't be graded: ")] == [("empty", 5)]
-    assert (told["tasks"], told["references"]) == (5, 2)
+    assert [(*each[:2], each[2][: len(wanted[2])]) for each, wanted in zip(found, WANTED, strict=False)] == WANTED
+    assert [(task, line) for task, line, what in found[4:] if what.startswith("can't be graded: ")] == [("empty", 6)]
+    assert (told["tasks"], told["references"]) == (6, 3)
 
 
 def test_it_says_so_where_nothing_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 import typer
 
+from evaluator.assertions.one_process import Reason
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
-from evaluator.graders import _check_same_process, _own, known_graders
+from evaluator.graders import _own, known_graders
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-INSIDE = "sandbox/inside/*.py"
+INSIDE = "sandbox/inside/assertions/*.py"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -156,21 +157,12 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert anchor[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 
 
-def found_in_source() -> Iterator[str]:
-    """What a look at a test's source finds that can only be decided in the completion's own process."""
-    yield from _check_same_process._WHAT.values()
-    yield from _check_same_process._METHODS.values()
-    for node in ast.walk(ast.parse(inspect.getsource(_check_same_process))):
-        if isinstance(node, ast.Yield):
-            yield from texts(node.value)
-
-
 def is_told(text: str, page: str) -> bool:
     parts = [re.escape(part) for part in text.replace("`", "").split("…")]
     return re.search(".+?".join(parts), page.replace("`", "")) is not None
 
 
-@pytest.mark.parametrize("what", sorted(set(found_in_source())))
+@pytest.mark.parametrize("what", Reason)
 def test_what_takes_the_completions_own_process_has_a_row(what: str) -> None:
     assert is_told(f"\n| {what} | ", (DOCS / "checks.md").read_text())
 
@@ -180,7 +172,7 @@ def test_every_reason_why_a_grade_is_not_verified_is_told(reason: str) -> None:
     assert is_told(f"\n| {reason} | ", (DOCS / "checks.md").read_text())
 
 
-@pytest.mark.parametrize("reason", sorted(set(told("UngradableError", "graders/*check*.py"))))
+@pytest.mark.parametrize("reason", sorted(set(told("UngradableError", "assertions/*.py"))))
 def test_every_reason_why_a_test_can_not_be_graded_is_told(reason: str) -> None:
     said = reason.replace("line … of the test: ", "").removesuffix(": …")
     assert is_told(said, (DOCS / "checks.md").read_text())

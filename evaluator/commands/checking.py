@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.graders import waits
 from evaluator.graders.look import look_at
-from evaluator.model import Grade, Kind, Rollout, Task
+from evaluator.model import Grade, Kind, Mode, Rollout, Task
 
 
 class Finding(NamedTuple):
@@ -50,11 +51,28 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
 
 
 def _of_references(tasks: Sequence[Task], workers: int | None) -> Iterator[Finding]:
-    """Of tasks whose own solution does not pass their tests."""
+    """Of tasks whose own solution does not pass their tests, or only in one of the two ways of running them."""
     lines = {task.task_id: task.line for task in tasks}
-    for grade in grade_all(tasks, _references(tasks), workers=workers):
-        if not grade.passed:
+    suites, others = (
+        [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
+        for are_suites in (True, False)
+    )
+    grades = chain(
+        grade_all(suites, _references(suites), grader="both_ways", workers=workers),
+        grade_all(others, _references(others), workers=workers),
+    )
+    for grade in grades:
+        found = grade.disagreement
+        if found is not None:
+            what = f"the two runs of its own reference disagree: {found.apart} in two processes, {found.plain} in one"
+            yield Finding(grade.task_id, lines[grade.task_id], f"{what}{_said_of(grade)}")
+        elif not grade.passed:
             yield Finding(grade.task_id, lines[grade.task_id], f"its own reference does not pass: {_told(grade)}")
+
+
+def _said_of(grade: Grade) -> str:
+    said = grade.disagreement.cases[0].apart_message if grade.disagreement and grade.disagreement.cases else ""
+    return f" ({' '.join(said.split())[:300]})" if said else ""
 
 
 def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:

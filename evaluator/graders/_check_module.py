@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from evaluator.graders._check_source import bound, parsed
+from evaluator.assertions.source import binds, parsed
 from evaluator.model import Task
 
 
@@ -42,12 +42,12 @@ def read_check(task: Task) -> CheckModule:
     if module is None:
         raise RefusedError("the test does not parse")
     check, parameter = _check_function(module, task.entry_point)
-    of_test = frozenset(bound(module))
+    of_test = binds(module.body)
     callees = {parameter}
     if task.entry_point is not None and task.entry_point not in of_test:
         callees.add(task.entry_point)
     outside = [module for module in map(parsed, (task.preamble, task.prompt)) if module is not None]
-    return CheckModule(check.body, frozenset(callees), of_test.union(callees, *map(bound, outside)))
+    return CheckModule(check.body, frozenset(callees), of_test.union(callees, *(binds(each.body) for each in outside)))
 
 
 def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.FunctionDef, str]:
@@ -56,7 +56,7 @@ def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.Fu
     if not found:
         raise RefusedError("the test defines no `check(candidate)`")
     check = found[-1]
-    if list(bound(module)).count("check") > 1:
+    if len(found) > 1 or "check" in binds(node for node in module.body if node not in found):
         raise refusal(check, "`check` is defined more than once")
     for node in module.body:
         if not _harmless(node, entry_point):

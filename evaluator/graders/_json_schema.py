@@ -18,9 +18,9 @@ from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import Draft202012Validator, extend, validator_for
 from referencing import Registry
 
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders._patterns import PatternError, has_group, matches
 from evaluator.graders._remembered import Remembered
-from evaluator.graders.ungradable import UngradableError
 from evaluator.model import JsonValue
 
 _MOST_STEPS: Final = 20_000

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluator import flags
+from evaluator.assertions.plan import CheckPlan, plan_check
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders._remembered import Remembered
-from evaluator.graders.check_plan import CheckPlan, plan_check
 from evaluator.graders.literal_checks import (
     LiteralCall,
     NotLiteral,
@@ -19,7 +20,6 @@ from evaluator.graders.literal_checks import (
     extract_calls,
     test_case,
 )
-from evaluator.graders.ungradable import UngradableError
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_call
 

@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders._answer_grades import begun, conclude
@@ -24,7 +25,6 @@ from evaluator.graders._normal_text import Rules, as_number, normal
 from evaluator.graders._patterns import PatternError, has_group
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.stages import stage
 

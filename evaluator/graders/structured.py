@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.extraction import outside_thinking
 from evaluator.graders._answer_grades import begun, conclude
 from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
@@ -27,7 +28,6 @@ from evaluator.graders._json_answer import Where, json_in, value_at
 from evaluator.graders._json_schema import schema_check
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.ungradable import UngradableError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.stages import stage
 

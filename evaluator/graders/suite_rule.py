@@ -13,9 +13,10 @@ from typing import Final
 import msgspec
 
 from evaluator import flags
+from evaluator.assertions.needs import Need
+from evaluator.assertions.plan import CheckPlan
 from evaluator.graders.bench import Bench
-from evaluator.graders.check_plan import CheckPlan
-from evaluator.graders.suite_run import CannotRunError, Split, SuiteRun, Together, asserts_of_reference
+from evaluator.graders.suite_run import CannotRunError, Split, SuiteRun, Together, run_reference
 from evaluator.model import (
     SPLIT_DISAGREES,
     CaseDisagreement,
@@ -26,12 +27,15 @@ from evaluator.model import (
     Task,
     Verdict,
 )
+from evaluator.sandbox.refusals import may_try
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: its plain run is not asked for."""
 _CHANGING: Final = "(?:datetime|random|secrets|tempfile|time|uuid)"
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _NO_FILES: Final = "the test works with files, which two processes can share only where there are user namespaces"
+_PROCESSES: Final = 32
+"""That a completion may start, where its task needs some and says nothing of how many."""
 
 
 @dataclass
@@ -44,29 +48,62 @@ class Checked:
     """Why the grade is not verified; None where it is."""
     disagreement: Disagreement | None = None
     fault: str | None = None
-    """Why the task can't be graded: its check can't be run."""
+    """Why the task can't be graded: its test can't be run, or not in this sandbox."""
+
+    @property
+    def passed(self) -> bool:
+        return all(case.verdict is Verdict.PASSED for case in self.cases)
+
+
+def limits_of(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> Limits:
+    """With the processes that the task needs, where the sandbox can let it start some."""
+    named = task.limits is not None and "processes" in task.limits
+    if named or limits.processes or Need.PROCESSES not in plan.needs or not bench.sandbox.allows_processes:
+        return limits
+    return msgspec.structs.replace(limits, processes=_PROCESSES)
 
 
 def grade_check(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> Checked:
     """Grades code by a task's suite. Raises as `grade` does."""
-    reason = plan.same_process
-    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
-        reason = _NO_FILES
     try:
-        if reason is not None:
-            plain = _plainly(task, plan, code, limits, bench)
-            return Checked(plain.cases, plain.notes, reason)
-        with Split(task, plan, code, limits, bench) as suite:
-            apart = suite.run()
-        if apart.passed or apart.final or _is_tampering(task, code, apart):
-            return Checked(apart.cases, apart.notes, apart.unsure)
-        return _of_both(task, plan, code, limits, bench, apart)
+        checked = _graded(task, plan, code, limits, bench)
+        if not checked.passed:
+            checked.fault = _what_is_lacking(task, plan, limits, bench)
+        return checked
     except CannotRunError as error:
         return Checked(fault=str(error))
 
 
-def _plainly(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> SuiteRun:
-    wanted = asserts_of_reference(task, plan, limits, bench)
+def _graded(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> Checked:
+    reason = plan.one_process
+    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
+        reason = _NO_FILES
+    if reason is not None:
+        plain = plain_run(task, plan, code, limits, bench)
+        return Checked(plain.cases, plain.notes, reason)
+    with Split(task, plan, code, limits, bench) as suite:
+        apart = suite.run()
+    if apart.passed or apart.final or _is_tampering(task, code, apart):
+        return Checked(apart.cases, apart.notes, apart.unsure)
+    return _of_both(task, plan, code, limits, bench, apart)
+
+
+def _what_is_lacking(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> str | None:
+    """Why nobody could pass here: what the task needs, or its own reference asks for, that the sandbox refuses."""
+    if plan.needs and not bench.sandbox.allows_processes:
+        return f"the task needs {min(plan.needs)}, which takes user namespaces: see `rollscope doctor`"
+    if task.reference is None or not may_try(f"{task.preamble}\n{task.reference}"):
+        return None
+    reference = run_reference(task, plan, limits, bench)
+    if reference is None or reference.executed is not None or not reference.lacking:
+        return None
+    return f"the task's own reference {reference.lacking[0]}, which can't be had in the sandbox"
+
+
+def plain_run(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench) -> SuiteRun:
+    """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does."""
+    reference = run_reference(task, plan, limits, bench)
+    wanted = None if reference is None else reference.executed
     with Together(task, plan, code, limits, bench, wanted) as suite:
         return suite.run()
 
@@ -79,7 +116,7 @@ def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
 def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> Checked:
     """The grade where the first run did not pass and is not final."""
     try:
-        plain = _plainly(task, plan, code, limits, bench)
+        plain = plain_run(task, plan, code, limits, bench)
     except CannotRunError:  # of a test that ran before: it is the completion that is in its way
         return Checked(apart.cases, apart.notes)
     rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
@@ -91,7 +128,7 @@ def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Benc
     if told := _answered_differently(task, plan, code, limits, bench):
         return Checked(apart.cases, [*apart.notes, Flag("differs_between_runs", told)])
     disagreement = Disagreement(
-        apart=_verdict(apart), plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
+        apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
     reason = f"{SPLIT_DISAGREES}: {_told(disagreement)}"
     match bench.options.disagreement:
@@ -121,10 +158,6 @@ def _answered_differently(task: Task, plan: CheckPlan, code: str, limits: Limits
             if any(left != right and "-" not in (left, right) for left, right in pairs):
                 return f"test {case}: call {call} of the test, {noted.partition(' ')[0]}, was answered differently"
     return ""
-
-
-def _verdict(run: SuiteRun) -> Verdict:
-    return next((case.verdict for case in run.cases if case.verdict is not Verdict.PASSED), Verdict.PASSED)
 
 
 def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
+from evaluator.assertions.needs import Need
+from evaluator.assertions.plan import CheckPlan, Form
 from evaluator.checkers import get_checker, render
 from evaluator.graders._attempts import attempt_by
 from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
 from evaluator.graders._case_results import early_exit, reject_if_tampered, result_of
 from evaluator.graders._remembered import Remembered
 from evaluator.graders.bench import Bench
-from evaluator.graders.check_plan import CheckPlan, Form
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import (
     BadValueError,
@@ -44,8 +45,13 @@ class SuiteRun:
     """Of each test case that came to an end, what was noted of its calls."""
 
     @property
+    def verdict(self) -> Verdict:
+        """That of the first test case that did not pass."""
+        return next((case.verdict for case in self.cases if case.verdict is not Verdict.PASSED), Verdict.PASSED)
+
+    @property
     def passed(self) -> bool:
-        return all(case.verdict is Verdict.PASSED for case in self.cases)
+        return self.verdict is Verdict.PASSED
 
 
 class CannotRunError(Exception):
@@ -63,12 +69,23 @@ class _Suite:
     """A completion and its check, test case after test case."""
 
     def __init__(
-        self, task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, *, together: bool = False
+        self,
+        task: Task,
+        plan: CheckPlan,
+        code: str,
+        limits: Limits,
+        bench: Bench,
+        *,
+        together: bool = False,
+        audits: bool = False,
     ) -> None:
         self._plan = plan
         self._limits = limits
         self._bench = bench
-        self._program = Program(code, task.entry_point, task.preamble, plan.check, together)
+        self._program = Program(
+            code, task.entry_point, task.preamble, plan.check, together, audits,
+            system=bool(plan.needs), loopback=Need.LOOPBACK in plan.needs,
+        )  # fmt: skip
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
         self._calls: list[list[str]] = []
@@ -284,18 +301,31 @@ class Split(_Suite):
 
 
 _Counts = tuple[int, ...] | None
-_counts: Remembered[tuple[object, ...], _Counts] = Remembered(64)
 """How many asserts a task's reference executes in each test case; None where it does not pass."""
 
 
 class Together(_Suite):
-    """The check in the completion's own process: what that says may be made up, but for its ends."""
+    """The test in the completion's own process: what that says may be made up, but for its ends."""
 
-    def __init__(self, task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Bench, wanted: _Counts) -> None:
-        """`wanted`: how many asserts are to be executed in each test case; None: at least one in all."""
-        super().__init__(task, plan, code, limits, bench, together=True)
+    def __init__(
+        self,
+        task: Task,
+        plan: CheckPlan,
+        code: str,
+        limits: Limits,
+        bench: Bench,
+        wanted: _Counts,
+        *,
+        audits: bool = False,
+    ) -> None:
+        """`wanted`: how many asserts are to be executed in each test case; None: at least one in all.
+
+        `audits`: whether what the code lacks is noted, which needs code that can be trusted.
+        """
+        super().__init__(task, plan, code, limits, bench, together=True, audits=audits)
         self._wanted = wanted
         self.executed: list[int] = []
+        self.lacking: tuple[str, ...] = ()
 
     def _run(self, place: int) -> CaseResult | None:
         talks: list[TogetherCase] = []
@@ -311,6 +341,7 @@ class Together(_Suite):
         with stage("compare"):
             result = self._judged(case, outcome, talk)
         self._count(place, talk.found, result)
+        self.lacking = tuple(talk.found.lacking) if talk.found is not None else self.lacking
         return result
 
     def run(self) -> SuiteRun:
@@ -332,17 +363,28 @@ def _fail(result: CaseResult, told: str) -> None:
     result.difference = Difference(told)
 
 
-def asserts_of_reference(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> _Counts:
-    """How many asserts the reference executes in each test case; None where there is none that passes."""
+class ReferenceRun(NamedTuple):
+    """What a task's own reference does with the test in its process."""
+
+    executed: _Counts
+    lacking: tuple[str, ...]
+    """What it asked of the machine that is not to be had in the sandbox."""
+
+
+_references: Remembered[tuple[object, ...], ReferenceRun] = Remembered(64)
+
+
+def run_reference(task: Task, plan: CheckPlan, limits: Limits, bench: Bench) -> ReferenceRun | None:
+    """None where there is none. Raises as `grade` does."""
     reference = task.reference
     if reference is None:
         return None
 
-    def counted() -> _Counts:
+    def ran() -> ReferenceRun:
         none = (0,) * len(plan.cases)
-        with Together(task, plan, reference, limits, bench, none) as together:
+        with Together(task, plan, reference, limits, bench, none, audits=True) as together:
             cases = together.run().cases
         passed = all(case.verdict is Verdict.PASSED for case in cases)
-        return tuple(together.executed) if passed else None
+        return ReferenceRun(tuple(together.executed) if passed else None, together.lacking)
 
-    return _counts.get((plan.check, reference, limits), counted)
+    return _references.get((plan.check, reference, limits), ran)

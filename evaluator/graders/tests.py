@@ -13,6 +13,8 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
+from evaluator.assertions.plan import CheckPlan
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
 from evaluator.graders._attempts import attempt
@@ -22,10 +24,8 @@ from evaluator.graders._plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders._preamble import why_it_fails
 from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Bench
-from evaluator.graders.check_plan import CheckPlan
 from evaluator.graders.grader import Grader
-from evaluator.graders.suite_rule import grade_check
-from evaluator.graders.ungradable import UngradableError
+from evaluator.graders.suite_rule import grade_check, limits_of
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.stages import stage
@@ -86,6 +86,8 @@ def grade(
     except UngradableError as error:
         result.error_message = str(error)
         return result
+    if isinstance(plan, CheckPlan):
+        result.limits = limits_of(task, plan, result.limits, bench)
     if result.limits.processes and not bench.sandbox.allows_processes:
         result.error_message = "new processes are allowed, which takes user namespaces: see `rollscope doctor`"
         return result

@@ -87,7 +87,8 @@ class Sandbox:
         """
         if self.settings.way is None:
             self.warm_up()
-        zygote = self._zygote(warm_for(program.source, program.preamble))
+        system = program.system and self.settings.way is Way.NAMESPACES
+        zygote = self._zygote(warm_for(program.source, program.preamble, system=system))
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
     def start_check(self, program: Program, check: Check, limits: Limits, completion: Child) -> CheckProcess:

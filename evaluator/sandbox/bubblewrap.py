@@ -42,8 +42,11 @@ def _bundled_bubblewrap() -> str | None:
     return next((str(path.resolve()) for path in paths if os.access(path, os.X_OK)), None)
 
 
-def command(interpreter: Interpreter, environment: Mapping[str, str]) -> list[str]:
-    """What is run, up to the interpreter's path. Raises `SandboxUnavailable`."""
+def command(interpreter: Interpreter, environment: Mapping[str, str], *, system: bool = False) -> list[str]:
+    """What is run, up to the interpreter's path. With `system`, the machine's own programs are shown beside it.
+
+    Raises `SandboxUnavailable`.
+    """
     bwrap = [
         bubblewrap(),
         *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
@@ -52,10 +55,38 @@ def command(interpreter: Interpreter, environment: Mapping[str, str]) -> list[st
     ]
     for name, value in environment.items():
         bwrap += ["--setenv", name, value]
+    if system:
+        bwrap += [*_system(), "--setenv", "PATH", f"{_PROGRAMS}:{environment['PATH']}"]
+        bwrap += [part for name in ("python", "python3") for part in _link(interpreter.executable, name)]
     for outside, inside in interpreter.binds:
-        bwrap += ["--ro-bind", outside, inside]
+        if not (system and _is_system(inside)):
+            bwrap += ["--ro-bind", outside, inside]
     for folder in interpreter.covered:
         bwrap += ["--tmpfs", folder, "--remount-ro", folder]
     bwrap += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", HOME]
     bwrap += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*bwrap, "--", interpreter.executable]
+
+
+_PROGRAMS = "/sandbox/bin"
+_SYSTEM = ("/bin", "/lib", "/lib32", "/lib64", "/sbin")
+_HOSTS = Path(__file__).with_name("hosts")
+
+
+def _system() -> list[str]:
+    """`/usr`, what stands beside it on this machine, and the names of this host that has nothing but itself."""
+    shown = ["--ro-bind", "/usr", "/usr", "--ro-bind", str(_HOSTS), "/etc/hosts"]
+    for folder in map(Path, _SYSTEM):
+        if folder.is_symlink():
+            shown += ["--symlink", str(folder.readlink()), str(folder)]
+        elif folder.is_dir():
+            shown += ["--ro-bind", str(folder), str(folder)]
+    return shown
+
+
+def _link(executable: str, name: str) -> list[str]:
+    return ["--symlink", executable, f"{_PROGRAMS}/{name}"]
+
+
+def _is_system(path: str) -> bool:
+    return any(f"{path}/".startswith(f"{folder}/") for folder in ("/usr", *_SYSTEM))

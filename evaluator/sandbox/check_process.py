@@ -87,7 +87,6 @@ class CheckProcess:
         return {
             **msgspec.structs.asdict(check),
             "code": code,
-            "completion": self._program.source if "source" in check.uses else "",
             "output_bytes": int(self._limits.output_mb * _MIB),
         }
 
@@ -100,6 +99,7 @@ class CheckProcess:
             "tells": False,
             "memory_counted": self._zygote.memory is not None,
             "processes": 0,
+            "loopback": False,
             "files_mb": FILES_MB,
             "shares_files": "" if forks else "takes",
             "virtual_bytes": int(limits.virtual_mb * _MIB),

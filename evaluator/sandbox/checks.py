@@ -11,11 +11,11 @@ class Check(msgspec.Struct, frozen=True):
     test: str
     """Source of the test module."""
     form: str
-    """"statements" of `check`, or of the module that defines none; "methods" of its suites, or its test functions."""
+    """"statements" of `check`; "module", its own; "methods" of its suites, or its test functions."""
     spans: tuple[tuple[int, int, bool], ...]
-    """For statements: each case's first and last, and whether the last one judges; (0, -1, True) is the whole body."""
+    """Of statements: each case's first and last, and whether the last one judges; (0, -1, True) is the whole body."""
     methods: tuple[tuple[str, str], ...]
-    """For methods: class and method of each case; the class of a function is empty."""
+    """Of methods: class and method of each case; the class of a function is empty."""
     preamble: str
     definitions: str
     """Source of what the prompt defines beside what it asks for, and imports that the test relies on without them."""
@@ -29,12 +29,16 @@ class Check(msgspec.Struct, frozen=True):
     mentioned: tuple[str, ...]
     """Names of classes that the task itself speaks of, which a completion may therefore have been asked to write."""
     uses: tuple[str, ...]
-    """Of: exits, files, numpy, numpy_random, pandas, random, source, stdout."""
+    """Of: environment, exits, files, identity, mocks, numpy, numpy_random, pandas, random."""
+    touched: tuple[str, ...] = ()
+    """Names of the test that may mean something of the completion's: for what is said of a failure."""
+    imports: tuple[str, ...] = ()
+    """The test module's own imports, which the completion has too, as where both are one module."""
 
     records: bool = False
     """Whether the calls of the completion's names are noted."""
 
     def told_completion(self) -> dict[str, object]:
         """What the completion's process is told: how the dataset's data looks, nothing of what is asked."""
-        told = ("support", "classes", "mentioned", "uses")
+        told = ("support", "classes", "mentioned", "uses", "imports")
         return {name: getattr(self, name) for name in told}

@@ -54,6 +54,12 @@ class Program(msgspec.Struct, frozen=True):
     """The check that works with it, which runs in another process and of which it is told next to nothing."""
     together: bool = False
     """Whether that check is run in the program's own process after all."""
+    audits: bool = False
+    """Whether that check notes what the program asks of the machine that is not to be had in here."""
+    system: bool = False
+    """Whether it sees the machine's own programs, where that can be."""
+    loopback: bool = False
+    """Whether it may use the loopback interface of a network of its own, where that can be."""
     manner: Literal["own", "colossalai"] = "own"
     """Whose way of running it: for "colossalai" see `inside/colossalai.py`; inputs are its stages."""
 
@@ -88,6 +94,7 @@ class Execution:
             limits = msgspec.structs.replace(limits, processes=0)  # who starts some may leave some
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
+        self._loopback = program.loopback and zygote.way is Way.NAMESPACES
         self._is_call = program.entry_point is not None or program.check is not None or program.manner != "own"
         shares = reuse and several and alone and not self._is_call
         self._header = imports_of(program.preamble) if shares else None
@@ -324,6 +331,8 @@ class Execution:
             "tells": self._tells,
             "memory_counted": self._zygote.memory is not None,
             "processes": limits.processes,
+            "loopback": self._loopback,
+            "audits": self._program.audits,
             "files_mb": FILES_MB,
             "shares_files": "gives" if self._shares_files else "",
             "virtual_bytes": int(limits.virtual_mb * _MIB),

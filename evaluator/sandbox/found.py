@@ -32,6 +32,8 @@ class Found(msgspec.Struct, kw_only=True):
     """Of the completion's exception that ended the case: type, message and lines, as JSON."""
     calls: list[str] = []
     """What was noted of the test's calls: see `inside/check_calls.py`."""
+    lacking: list[str] = []
+    """What the code asked of the machine that is not to be had in the sandbox, where that was to be noted."""
     memory_kib: int = 0
     """Of the completion's process, as it says."""
     final: bool = True

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import marshal
 import os
+import re
 import socket
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import resources
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -23,70 +25,22 @@ from evaluator.sandbox.settings import Settings, Warm, Way
 _STACK_KIB = 256 * 1024
 _READ_WRITE = READ | WRITE | DEVICE
 
-# In the order in which they import each other.
-_INSIDE_MODULES = (
-    "places",
-    "folders",
-    "channel",
-    "linux",
-    "new_processes",
-    "semaphores",
-    "forking",
-    "failures",
-    "encode",
-    "header",
-    "leftovers",
-    "text_layer",
-    "loading",
-    "calls",
-    "colossalai",
-    "dtypes",
-    "ndarrays",
-    "columns",
-    "frames",
-    "arrays",
-    "kept",
-    "stdlib_values",
-    "shared_objects",
-    "crossing",
-    "named",
-    "given",
-    "states",
-    "talk",
-    "served",
-    "special_methods",
-    "stand_ins",
-    "operations",
-    "asking",
-    "check_asserts",
-    "check_calls",
-    "check_pieces",
-    "check_origins",
-    "check_failures",
-    "check_methods",
-    "check_runner",
-    "check",
-    "together",
-    "programs",
-    "template",
-    "rehearsal",
-    "process",
-    "zygote",
-)
+_IMPORT = re.compile(r"^from evaluator\.sandbox\.inside([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 _BOOT = """
 import builtins, marshal, os, socket, sys, types
 control = socket.socket(fileno=int(sys.argv[1]))
 size = int.from_bytes(control.recv(4, socket.MSG_WAITALL), "big")
 bundle = marshal.loads(control.recv(size, socket.MSG_WAITALL)[1:])
-for name in ("evaluator", "evaluator.sandbox", "evaluator.sandbox.inside"):
-    sys.modules[name] = types.ModuleType(name)
+for name in ("", ".sandbox", ".sandbox.inside", ".sandbox.inside.assertions"):
+    sys.modules["evaluator" + name] = types.ModuleType("evaluator" + name)
 register_at_fork = os.register_at_fork
 os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
 for name, source in bundle["modules"]:
     full = "evaluator.sandbox.inside." + name
     module = sys.modules[full] = types.ModuleType(full)
-    setattr(sys.modules["evaluator.sandbox.inside"], name, module)
+    package, _, last = full.rpartition(".")
+    setattr(sys.modules[package], last, module)
     module.__builtins__ = dict(builtins.__dict__)  # what a program patches must not reach us
     exec(compile(source, "<sandbox " + name + ">", "exec", dont_inherit=True), module.__dict__)
 module.main(control, bundle["settings"], register_at_fork)
@@ -165,7 +119,7 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
     that was asked for is none.
     """
     interpreter = interpreter_for(target_user(), settings.python)
-    launch = _in_namespaces(interpreter) if way is Way.NAMESPACES else _in_own_folder(interpreter)
+    launch = _in_namespaces(interpreter, warm) if way is Way.NAMESPACES else _in_own_folder(interpreter)
     ours, theirs = socket.socketpair()
     try:
         with theirs:
@@ -208,7 +162,7 @@ def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Po
     )
 
 
-def _in_namespaces(interpreter: Interpreter) -> _Launch:
+def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
     home = bubblewrap.HOME
     # What may be read is decided by what is mounted; one rule for all of it costs less than one for each.
     devices = [("/dev", _READ_WRITE)] if memory_cgroup.available() else _devices()
@@ -221,14 +175,17 @@ def _in_namespaces(interpreter: Interpreter) -> _Launch:
         "path": [home, *interpreter.path],
         "rules": rules,
         "filters": {
-            "completion": seccomp.bpf_program(),
-            "telling completion": seccomp.bpf_program(telling=True),
-            "template": seccomp.bpf_program(processes=True),
-            "telling template": seccomp.bpf_program(processes=True, telling=True),
-            **_filters_of_both(),
-        },
+            f"{'telling ' * telling}{'loopback ' * loopback}{'template' if processes else 'completion'}": (
+                seccomp.bpf_program(processes=processes, telling=telling, loopback=loopback)
+            )
+            for telling in (False, True)
+            for processes in (False, True)
+            for loopback in (False, warm.system)
+        }
+        | _filters_of_both(),
     }
-    command = bubblewrap.command(interpreter, _environment(home, interpreter.library_folder))
+    environment = _environment(home, interpreter.library_folder)
+    command = bubblewrap.command(interpreter, environment, system=warm.system)
     return _Launch(command, None, target_user(), None, settings)
 
 
@@ -280,5 +237,23 @@ def _devices() -> list[tuple[str, int]]:
 
 @cache
 def _sources() -> list[tuple[str, str]]:
-    folder = resources.files("evaluator.sandbox.inside")
-    return [(name, (folder / f"{name}.py").read_text("utf-8")) for name in _INSIDE_MODULES]
+    """The modules that are sent into the sandbox, by dotted name, each after those that it imports."""
+    inside = resources.files("evaluator.sandbox.inside")
+    folders = {"": inside, "assertions.": inside / "assertions"}
+    texts = {
+        prefix + file.name.removesuffix(".py"): file.read_text("utf-8")
+        for prefix, folder in folders.items()
+        for file in folder.iterdir()
+        if file.name.endswith(".py") and file.name != "__init__.py"
+    }
+    imports = {name: _imported(text) & texts.keys() for name, text in texts.items()}
+    return [(name, texts[name]) for name in TopologicalSorter(imports).static_order()]
+
+
+def _imported(text: str) -> set[str]:
+    """The modules of `inside` that one imports at its top."""
+    found: set[str] = set()
+    for package, names in _IMPORT.findall(text):
+        found.add(package.strip("."))
+        found.update(f"{package}.{name}".strip(".") for name in re.findall(r"\w+", names))
+    return found

@@ -80,6 +80,9 @@ _PASSING = """
 _PROCESSES = """
     fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
 """
+_LOOPBACK = """
+    connect 42 203; bind 49 200; listen 50 201; accept 43 202; accept4 288 242
+"""
 _PRETENDED = """
     chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; utime 132 -; utimes 235 -; utimensat 280 88;
     futimesat 261 -
@@ -155,6 +158,9 @@ _ALONE: tuple[_Row, ...] = (
 )
 """For a process that runs a completion among others of its user."""
 
+_LOOPBACK_SOCKET: _Row = ("socket", 41, 198, ((0, ((2, 2), (10, 10))),))
+"""Of the internet's two families, for a process in a network namespace where there is nothing but itself."""
+
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
 _TELL = 0x7FC00000
@@ -227,12 +233,15 @@ def _checked_leaves(rows: Iterable[_Row], machine: str) -> dict[int, _Leaf]:
     return {x86_64 if machine == "x86_64" else aarch64: _where(conditions) for _, x86_64, aarch64, conditions in rows}
 
 
-def _leaves(machine: str, processes: bool) -> dict[int, _Leaf]:
+def _leaves(machine: str, processes: bool, loopback: bool = False) -> dict[int, _Leaf]:
     """What decides on each call by its number; all others are refused."""
     leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
     leaves |= _checked_leaves(_WITH_ARGUMENTS, machine)
     if processes:
         leaves |= dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _ALLOWED_LEAF)
+    if loopback:
+        leaves |= dict.fromkeys(_numbers(_LOOPBACK, machine), _ALLOWED_LEAF)
+        leaves |= _checked_leaves((_LOOPBACK_SOCKET,), machine)
     leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
     leaves[_CLONE3] = _NO_SUCH_CALL
     return leaves
@@ -262,13 +271,15 @@ def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
     return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
 
 
-def _telling(leaves: dict[int, _Leaf], machine: str) -> dict[int, _Leaf]:
+def _telling(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -> dict[int, _Leaf]:
     """The same, but the calls of `TELLING` are told to a listener where they would be refused.
 
     Passing descriptors on is allowed: the listener has to be. It is refused by a filter that is laid over this one.
     """
     leaves = leaves | dict.fromkeys(_numbers(_PASSING, machine), _ALLOWED_LEAF)
     told = _numbers(TELLING, machine) | {CLONE[machine]}
+    if loopback:  # the C library looks for name servers by sockets of other families
+        told -= _checked_leaves((_LOOPBACK_SOCKET,), machine).keys()
     refused = _REFUSED_LEAF[0]
     return leaves | {
         number: tuple(_TOLD if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
@@ -277,13 +288,16 @@ def _telling(leaves: dict[int, _Leaf], machine: str) -> dict[int, _Leaf]:
 
 
 @cache
-def bpf_program(machine: str = platform.machine(), *, processes: bool = False, telling: bool = False) -> bytes:
-    """The filter as BPF bytes. With `processes`, new ones may be started; with `telling`, it needs a listener.
+def bpf_program(
+    machine: str = platform.machine(), *, processes: bool = False, telling: bool = False, loopback: bool = False
+) -> bytes:
+    """The filter as BPF bytes. With `processes`, new ones may be started; with `telling`, it needs a listener; with
+    `loopback`, it may use sockets of the internet's families.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    leaves = _leaves(machine, processes)
-    return _program(machine, _runs(_telling(leaves, machine) if telling else leaves, _REFUSED_LEAF))
+    leaves = _leaves(machine, processes, loopback)
+    return _program(machine, _runs(_telling(leaves, machine, loopback) if telling else leaves, _REFUSED_LEAF))
 
 
 @cache

@@ -36,11 +36,14 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     check: bool = False
     packages: tuple[str, ...] = ()
     """Of numpy and pandas, those that are imported beforehand."""
+    system: bool = False
+    """Whether the machine's own programs are shown (`/usr`), for completions that may start them."""
 
 
 _PREPARED = ("numpy", "pandas")
 
 
-def warm_for(*sources: str, check: bool = False) -> Warm:
+def warm_for(*sources: str, check: bool = False, system: bool = False) -> Warm:
     """What these sources will want."""
-    return Warm(check=check, packages=tuple(name for name in _PREPARED if any(name in source for source in sources)))
+    packages = tuple(name for name in _PREPARED if any(name in source for source in sources))
+    return Warm(check=check, packages=packages, system=system)

@@ -224,14 +224,6 @@ class Box:
         ),
         "def f(items): return sorted(items)",
     ),
-    "drawn": _double(
-        """
-        for _ in range(9):
-            given = int(np.random.randint(1, 99))
-            assert candidate(given) == 2 * given
-        """,
-        before="import numpy as np",
-    ),
     "file": Attacked(
         check_task(
             """
@@ -245,17 +237,6 @@ class Box:
         """
 def f(path, text):
     with open(path, 'w') as file: file.write(text.upper())
-""",
-    ),
-    "source": Attacked(
-        check_task(
-            "import inspect\nassert 'sorted' not in inspect.getsource(candidate)\nassert candidate([2, 1]) == [1, 2]"
-        ),
-        """
-def f(items):
-    items = list(items)
-    items.sort()
-    return items
 """,
     ),
     "suite": Attacked(
@@ -274,10 +255,31 @@ def f(items):
         ),
         _DOUBLE,
     ),
-    "awaited": Attacked(
-        check_task("assert asyncio.run(candidate(2)) == 4", before="import asyncio"),
+    "mocked": Attacked(
+        suite_task(
+            """
+            import unittest
+            from unittest.mock import patch
+
+            class Test(unittest.TestCase):
+                @patch("smtplib.SMTP")
+                @patch("os.listdir", return_value=["b.txt", "a.txt"])
+                def test_sent(self, listdir, smtp):
+                    server = smtp.return_value
+                    server.sendmail.return_value = {}
+                    self.assertEqual(f("in"), 2)
+                    listdir.assert_called_once_with("in")
+                    smtp.assert_called_once_with("mail.example", 25)
+                    server.sendmail.assert_called_once_with("me", "you", "a.txt, b.txt")
+            """
+        ),
         """
-async def f(x): return 2 * x
+import os, smtplib
+def f(folder):
+    names = sorted(os.listdir(folder))
+    smtplib.SMTP("mail.example", 25).sendmail("me", "you", ", ".join(names))
+    return len(names)
 """,
+        objects=True,
     ),
 }

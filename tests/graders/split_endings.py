@@ -6,9 +6,6 @@ from tests.graders.split_attacks import Attack, family
 
 _AT_IMPORT = {
     "sys-exit": "import sys\ndef f(x): return 0\nsys.exit(0)",
-    "exit": "def f(x): return 0\nexit()",
-    "quit": "def f(x): return 0\nquit(0)",
-    "raise": "def f(x): return 0\nraise SystemExit",
     "os-exit": "import os\ndef f(x): return 0\nos._exit(0)",
     "exec": "import os\ndef f(x): return 0\nos.execv('/bin/true', ['true'])",
     "in-a-function-that-is-made": """
@@ -20,11 +17,8 @@ def f(x): return 0
 }
 _IN_THE_CALL = {
     "sys-exit": "import sys\ndef f(x): sys.exit(0)",
-    "raise": "def f(x): raise SystemExit(0)",
-    "raise-none": "def f(x): raise SystemExit(None)",
     "subclass": "class Leave(SystemExit): pass\ndef f(x): raise Leave",
     "os-exit": "import os\ndef f(x): os._exit(0)",
-    "exec": "import os\ndef f(x): os.execv('/bin/true', ['true'])",
     "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
     "thread": """
 import os, threading
@@ -47,7 +41,6 @@ def f(x):
 }
 _AFTER_THE_CALL = {
     "atexit": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
-    "atexit-in-the-call": "import atexit, os\ndef f(x): atexit.register(os._exit, 0)",
     "excepthook": "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x): return 0",
     "del": """
 import os
@@ -65,14 +58,6 @@ def f(x):
             signal.pause()
     return Waits()
 """,
-    "tracing": """
-import os, sys
-def f(x):
-    frame = sys._getframe(1)
-    frame.f_trace = lambda *_: os._exit(0)
-    sys.settrace(lambda *_: None)
-    return 0
-""",
     "stream": """
 import os, sys
 class Stream:
@@ -89,12 +74,6 @@ def f(n):
     yield 0
     os._exit(0)
 """,
-    "generator-that-is-closed": """
-import os
-def f(n):
-    try: yield 0
-    finally: os._exit(0)
-""",
     "iterator": """
 import sys
 class Items:
@@ -106,9 +85,7 @@ def f(n): return Items()
 _PASSED_OVER = {
     "skip-test": "import unittest\ndef f(x): raise unittest.SkipTest('not now')",
     "should-stop": "from unittest.case import _ShouldStop\ndef f(x): raise _ShouldStop",
-    "subclass-of-skip-test": "import unittest\nclass Skip(unittest.SkipTest): pass\ndef f(x): raise Skip",
     "os-exit": "import os\ndef f(x): os._exit(0)",
-    "at-import": "import sys\ndef f(x): return 0\nsys.exit(0)",
     "skip-of-the-caller": """
 import sys
 def f(x):
@@ -120,36 +97,22 @@ def f(x):
 _RAISED = {
     "assertion-error": "def f(x): raise AssertionError",
     "keyboard-interrupt": "def f(x): raise KeyboardInterrupt",
-    "generator-exit": "def f(x): raise GeneratorExit",
     "own-base": "class Own(BaseException): pass\ndef f(x): raise Own",
-    "group": "def f(x): raise BaseExceptionGroup('all', [SystemExit(0), KeyboardInterrupt()])",
     "named-as-skip-test": """
 def f(x): raise type('SkipTest', (Exception,), {'__module__': 'unittest.case'})
 """,
     "recursion": "def f(x): return f(x)",
-    "memory": "def f(x): return bytearray(1 << 40)",
     "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
     "crash": "import ctypes\ndef f(x): ctypes.string_at(0)",
-    "abort": "import os\ndef f(x): os.abort()",
 }
 _STOPS = {
     "stop-iteration": "def f(x): raise StopIteration",
-    "subclass": "class Stop(StopIteration): pass\ndef f(x): raise Stop",
 }
 _EXPECTED = {
     "by-name": """
 def f(x):
     if x == 4: return 2.0
     raise type('ValueError', (Exception,), {'__module__': 'builtins'})('negative')
-""",
-    "by-hook": """
-class Meta(type):
-    def __subclasscheck__(cls, other): return True
-    __instancecheck__ = __subclasscheck__
-class Lie(Exception, metaclass=Meta): pass
-def f(x):
-    if x == 4: return 2.0
-    raise Lie('negative')
 """,
     "by-class": """
 class Lie(Exception):
@@ -180,7 +143,6 @@ def f(x):
 import os
 def f(x): return x + x if x is not None else os.kill(os.getpid(), 9)
 """,
-    "too-big": "def f(x): return 'x' * 50_000_000 if x is None else x + x",
 }
 _ENDLESS_ON_THE_WAY = {
     "too-long": """
@@ -194,25 +156,12 @@ def f(x):
     while x is None: held.append(bytearray(1 << 24))
     return x + x
 """,
-    "too-loud": """
-def f(x):
-    while x is None: print('x' * 1_000_000)
-    return x + x
-""",
 }
 _ENDLESS = {
     "generator": """
 def f(n):
     while True: yield 0
 """,
-    "liar": """
-class Liar:
-    __eq__ = lambda self, other: True
-def f(n):
-    while True: yield Liar()
-""",
-    "count": "import itertools\ndef f(n): return itertools.count(0, 2)",
-    "repeat": "import itertools\ndef f(n): return itertools.repeat(0)",
     "silent": """
 def f(n):
     while True: pass

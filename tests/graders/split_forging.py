@@ -1,7 +1,7 @@
-"""Completions that speak to the process of the check themselves, in frames and letters of its protocol.
+"""Completions that speak to the process of the check themselves, in frames and messages of its protocol.
 
-A frame is four bytes of length, one of kind, the payload; an answer's payload has a report's length and a letter, the
-letter is `[changes, [value], bodies, extras]`. See `evaluator/sandbox/inside/talk.py`.
+A frame is four bytes of length, one of kind, the payload; an answer's payload has a report's length and a message, the
+message is `[changes, [value], bodies, extras]`. See `evaluator/sandbox/inside/assertions/exchange.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def is_socket(descriptor):
     except OSError: return False
 SOCKETS = [descriptor for descriptor in range(64) if is_socket(descriptor)]
 def frame(kind, payload=b''): return (len(payload) + 1).to_bytes(4, 'big') + kind + payload
-def letter(value, changes=(), bodies=(), extras=None):
+def message(value, changes=(), bodies=(), extras=None):
     return json.dumps([list(changes), [value], list(bodies), extras]).encode()
 def answer(text, kind=b'V'): return frame(kind, bytes(12) + text)
 def asks(*request): return frame(b'Q', json.dumps([[], list(request), [], None]).encode())
@@ -26,7 +26,7 @@ def tell(*frames): say(*frames, to=SOCKETS[0])
 PASSED = json.dumps({'status': 'passed', 'type': '', 'message': '', 'line': 0, 'failure': None, 'op': '',
                      'actual': None, 'expected': None, 'source': '', 'setup': False, 'asserts': 3}).encode()
 """
-"""`say`: to the process of the check, which is spoken to in letters; `tell`: to the parent."""
+"""`say`: to the process of the check, which is spoken to in messages; `tell`: to the parent."""
 
 _KINDS = {
     "passed": "def f(x): say(frame(b'D', PASSED))",
@@ -67,78 +67,63 @@ _TOLD = {
 _BROKEN = {
     "huge": "def f(x): say((1 << 31).to_bytes(4, 'big') + b'V')",
     "empty": "def f(x): say(bytes(4))",
-    "cut": "def f(x):\n    say(answer(letter(4))[:-3])\n    os._exit(0)",
-    "no-letter": "def f(x): say(answer(b''))",
+    "cut": "def f(x):\n    say(answer(message(4))[:-3])\n    os._exit(0)",
+    "no-message": "def f(x): say(answer(b''))",
     "no-json": "def f(x): say(answer(b'passed'))",
-    "no-report": "def f(x): say(frame(b'V', letter(4)))",
-    "long-report": r"def f(x): say(frame(b'V', bytes(8) + b'\xff' * 4 + letter(4)))",
-    "report-that-is-none": r"def f(x): say(frame(b'X', bytes(8) + bytes([0, 0, 0, 4]) + b'null' + letter(4)))",
+    "no-report": "def f(x): say(frame(b'V', message(4)))",
+    "long-report": r"def f(x): say(frame(b'V', bytes(8) + b'\xff' * 4 + message(4)))",
+    "report-that-is-none": r"def f(x): say(frame(b'X', bytes(8) + bytes([0, 0, 0, 4]) + b'null' + message(4)))",
     "no-parts": "def f(x): say(answer(b'[]'))",
-    "another-alphabet": "def f(x): say(answer(letter(4).decode().encode('utf-16')))",
-    "exception-that-is-none": "def f(x): say(answer(letter(4), b'X'))",
-    "exception-of-no-class": "def f(x): say(answer(letter({'e': [0, [1, 2, 3, 4]]}), b'X'))",
-    "two-answers": "def f(x): say(answer(letter(0)), answer(letter(0)))",
-    "answers-nobody-asked-for": "say(answer(letter(4)), answer(letter(42)), answer(letter(-14)))\ndef f(x): return 0",
-}
-_STATES = {
-    name: f"def f(x): say(answer(letter(5, extras={{'s': {{'numpy': {state}}}}})))"
-    for name, state in {
-        "place-out-of-range": "[None, 100_000_000, [0, 0.0]]",
-        "place-below-zero": "[None, -100_000_000, [0, 0.0]]",
-        "too-few-words": "[[1, 2, 3], 624, [0, 0.0]]",
-        "words-of-no-size": "[[1 << 70] * 624, 624, [0, 0.0]]",
-        "rest-of-no-kind": "[None, 5, [1, 'nan', 3]]",
-        "no-words": "[[], 0, []]",
-        "no-state": "{}",
-    }.items()
+    "another-alphabet": "def f(x): say(answer(message(4).decode().encode('utf-16')))",
+    "exception-that-is-none": "def f(x): say(answer(message(4), b'X'))",
+    "exception-of-no-class": "def f(x): say(answer(message({'e': [0, [1, 2, 3, 4]]}), b'X'))",
+    "two-answers": "def f(x): say(answer(message(0)), answer(message(0)))",
+    "answers-nobody-asked-for": "say(*map(answer, map(message, (4, 42, -14))))\ndef f(x): return 0",
 }
 _OBJECTS = {
-    "number-out-of-range": "def f(x): say(answer(letter({'r': 999})))",
-    "number-below-zero": "def f(x): say(answer(letter({'r': -1})))",
-    "number-that-is-none": "def f(x): say(answer(letter({'r': 'x'})))",
-    "change-of-nothing": "def f(x): say(answer(letter(4, changes=[[7, [1]]])))",
-    "change-below-zero": "def f(x): say(answer(letter(4, changes=[[-1, [1]]])))",
-    "handle-never-given": "def f(x): say(answer(letter({'H': 0})))",
-    "handle-below-zero": "def f(x): say(answer(letter({'H': -1})))",
-    "handle-of-a-text": "def f(x): say(answer(letter({'H': 'check'})))",
-    "class-of-no-name": "def f(x): say(answer(letter({'K': 'TestCase'})))",
-    "object-of-no-class": "def f(x): say(answer(letter({'D': 'Node'}, bodies=[[]])))",
-    "object-without-fields": "def f(x): say(answer(letter({'D': 'Node'})))",
-    "fields-without-object": "def f(x): say(answer(letter(4, bodies=[[1, 2], [3, 4]])))",
-    "unknown-tag": "def f(x): say(answer(letter({'?': 4})))",
-    "two-tags": "def f(x): say(answer(letter({'t': [], 'd': []})))",
-    "numbers-held": r"def f(x): say(answer(letter(4) + b'\n[[5], [-1]]'))",
-    "numbers-dropped": r"def f(x): say(answer(letter(4) + b'\n[[], [0, 1, 2]]'))",
-    "extras-of-no-kind": "def f(x): say(answer(letter(4, extras=[1])))",
-    "states-of-no-kind": "def f(x): say(answer(letter(4, extras={'s': {'python': [3, [], None]}})))",
+    "number-out-of-range": "def f(x): say(answer(message({'r': 999})))",
+    "number-below-zero": "def f(x): say(answer(message({'r': -1})))",
+    "number-that-is-none": "def f(x): say(answer(message({'r': 'x'})))",
+    "change-of-nothing": "def f(x): say(answer(message(4, changes=[[7, [1]]])))",
+    "change-below-zero": "def f(x): say(answer(message(4, changes=[[-1, [1]]])))",
+    "handle-never-given": "def f(x): say(answer(message({'H': 0})))",
+    "handle-below-zero": "def f(x): say(answer(message({'H': -1})))",
+    "handle-of-a-text": "def f(x): say(answer(message({'H': 'check'})))",
+    "class-of-no-name": "def f(x): say(answer(message({'K': 'TestCase'})))",
+    "object-of-no-class": "def f(x): say(answer(message({'D': 'Node'}, bodies=[[]])))",
+    "object-without-fields": "def f(x): say(answer(message({'D': 'Node'})))",
+    "fields-without-object": "def f(x): say(answer(message(4, bodies=[[1, 2], [3, 4]])))",
+    "unknown-tag": "def f(x): say(answer(message({'?': 4})))",
+    "two-tags": "def f(x): say(answer(message({'t': [], 'd': []})))",
+    "extras-of-no-kind": "def f(x): say(answer(message(4, extras=[1])))",
     "class-that-is-everything": """
 def f(x):
-    bases = [{'Q': 'builtins:int'}]
-    say(answer(letter({'h': [1, 'object', {'h': [2, 'class', ['int', None, bases, ['__eq__'], []]]}]})))
+    kind = ['int', None, [{'Q': 'builtins:int'}], ['__eq__'], [], False, {'d': []}]
+    say(answer(message({'h': [1, 'object', [{'h': [2, 'class', kind]}, None]]})))
 """,
-    "class-of-any": "def f(x): say(answer(letter({'Q': 'unittest.mock:_ANY'})))",
-    "function-of-another-module": "def f(x): say(answer(letter({'Q': 'os:_exit'})))",
-    "module-that-is-run": "def f(x): say(answer(letter({'Q': 'antigravity:geohash'})))",
-    "eval": "def f(x): say(answer(letter({'Q': 'builtins:eval'})))",
-    "named-tuple-with-an-odd-name": "def f(x): say(answer(letter({'N': ['int', ['__eq__'], [4]]})))",
-    "default-that-is-called": "def f(x): say(answer(letter({'y': [{'Q': 'builtins:breakpoint'}, []]})))",
-    "array-of-addresses": "def f(x): say(answer(letter({'np': ['|O', [1], 'AAAAAAAAAAA=']})))",
-    "array-of-other-size": "def f(x): say(answer(letter({'np': ['<f8', [10 ** 12], '']})))",
-    "scalar-of-no-kind": "def f(x): say(answer(letter({'ns': ['|O', 'AAAAAAAAAAA=']})))",
+    "class-of-any": "def f(x): say(answer(message({'Q': 'unittest.mock:_ANY'})))",
+    "function-of-another-module": "def f(x): say(answer(message({'Q': 'os:_exit'})))",
+    "module-that-is-run": "def f(x): say(answer(message({'Q': 'antigravity:geohash'})))",
+    "eval": "def f(x): say(answer(message({'Q': 'builtins:eval'})))",
+    "named-tuple-with-an-odd-name": "def f(x): say(answer(message({'N': ['int', ['__eq__'], [4]]})))",
+    "default-that-is-called": "def f(x): say(answer(message({'y': [{'Q': 'builtins:breakpoint'}, []]})))",
+    "array-of-addresses": "def f(x): say(answer(message({'np': ['|O', [1], 'AAAAAAAAAAA=']})))",
+    "array-of-other-size": "def f(x): say(answer(message({'np': ['<f8', [10 ** 12], '']})))",
+    "scalar-of-no-kind": "def f(x): say(answer(message({'ns': ['|O', 'AAAAAAAAAAA=']})))",
 }
 _LARGE = {
     "deep": "def f(x): say(answer(b'[[], [' + b'[' * 100_000 + b']' * 100_000 + b'], [], null]'))",
     "deep-tags": """def f(x): say(answer(b'[[], [' + b'{"t": [' * 5_000 + b']}' * 5_000 + b'], [], null]'))""",
     "many-digits": "def f(x): say(answer(b'[[], [' + b'9' * 3_000_000 + b'], [], null]'))",
-    "many-hex-digits": "def f(x): say(answer(letter({'i': 'f' * 3_000_000})))",
-    "half-a-million-lists": "def f(x): say(answer(letter([[] for _ in range(500_000)])))",
-    "text": "def f(x): say(answer(letter('x' * 30_000_000)))",
-    "output": "def f(x): say(answer(letter(4, extras={'o': 'x' * 3_000_000})))",
-    "notes": "def f(x): say(answer(letter(0, extras={'u': ['x' * 3_000_000]})))",
+    "many-hex-digits": "def f(x): say(answer(message({'i': 'f' * 3_000_000})))",
+    "half-a-million-lists": "def f(x): say(answer(message([[] for _ in range(500_000)])))",
+    "text": "def f(x): say(answer(message('x' * 30_000_000)))",
+    "output": "def f(x): say(answer(message(4, extras={'o': 'x' * 3_000_000})))",
+    "notes": "def f(x): say(answer(message(0, extras={'u': ['x' * 3_000_000]})))",
 }
 _COLLIDING = {
-    "set": "def f(x): say(answer(letter({'S': [n * (2 ** 61 - 1) for n in range(40_000)]})))",
-    "dict": "def f(x): say(answer(letter({'d': [part for n in range(40_000) for part in (n * (2 ** 61 - 1), 0)]})))",
+    "set": "def f(x): say(answer(message({'S': [n * (2 ** 61 - 1) for n in range(40_000)]})))",
+    "dict": "def f(x): say(answer(message({'d': [part for n in range(40_000) for part in (n * (2 ** 61 - 1), 0)]})))",
 }
 _SLOW = {
     "set-of-its-own": "def f(x): return {n * (2 ** 61 - 1) for n in range(100_000)}",
@@ -164,6 +149,19 @@ _ASKING = {
     "with-no-arguments": "def f(function, items): say(asks('c', 0))",
     "every-number": "def f(function, items): say(*(asks('c', n, {'t': [2]}) for n in range(64)))",
 }
+_OF_MOCKS = {
+    name: f"def f(folder):\n    import os\n    number = os.listdir._number\n    say(asks({request}))\n    return 2"
+    for name, request in {
+        "what-it-returns": "'a', number, 'return_value'",
+        "its-side-effect": "'s', number, 'side_effect', None",
+        "its-class": "'a', number, '__class__'",
+        "its-insides": "'a', number, '_mock_parent'",
+        "special-method-of-every-object": "'u', number, '__getattribute__', {'t': ['__dict__']}",
+        "special-method-without-arguments": "'u', number, '__len__', 5",
+        "name-that-is-none": "'a', number, 7",
+        "nothing": "'a', number",
+    }.items()
+}
 _ENDLESS_CALLS = {
     "one-after-the-other": """
 def f(function, items):
@@ -188,8 +186,8 @@ _INTO_ITS_OWN_PROCESS = {
     "number-never-given": "asks('c', 17, {'t': [1]})",
     "arguments-of-no-kind": "asks('c', 0, 5)",
     "item-of-nothing": "asks('n', -1)",
-    "value-that-is-none": "answer(letter({'o': 'an object of class Liar'}))",
-    "attributes-of-none": "answer(letter({'h': [1, 'object', {'Q': 'threading:Lock'}]}))",
+    "value-that-is-none": "answer(message({'o': 'an object of class Liar'}))",
+    "attributes-of-none": "answer(message({'h': [1, 'object', {'Q': 'threading:Lock'}]}))",
     "words-of-the-check": "frame(b'U', b'the test makes a subclass')",
 }
 """What could have a check made in the completion's own process, where lies are believed."""
@@ -212,10 +210,10 @@ ATTACKS: list[Attack] = [
         *family("told", "equal", _TOLD, "fails"),
         *family("broken", "equal", _BROKEN, "fails"),
         *family("objects", "equal", _OBJECTS, "fails"),
-        *family("states", "drawn", _STATES, "fails"),
         *family("large", "equal", _LARGE, "fails"),
         *family("calls", "equal", _CALLS, "fails"),
         *family("asking", "function", _ASKING, "fails"),
+        *family("of-mocks", "mocked", _OF_MOCKS, "fails"),
         *family("endless-calls", "function", _ENDLESS_CALLS, "hangs"),
         *family("endless-calls", "function", _ENDLESS_IN_THE_SANDBOX, "fails"),
         *family("slow", "items", _COLLIDING, "fails"),

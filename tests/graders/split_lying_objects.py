@@ -22,13 +22,6 @@ class Table(dict):
     def __missing__(self, key): return Liar()
 def f(words): return Table()
 """,
-    "chain-map": LIAR
-    + """
-from collections import ChainMap
-class Table(ChainMap):
-    def __missing__(self, key): return Liar()
-def f(words): return Table()
-""",
 }
 _FACTORY = {
     "class-of-any": """
@@ -36,26 +29,15 @@ from unittest.mock import ANY
 def f(name): return type(ANY)
 """,
     "lambda": LIAR + "def f(name): return lambda: Liar()",
-    "class": LIAR + "def f(name): return Liar",
     "mock": """
 from unittest.mock import ANY, Mock
 def f(name): return Mock(return_value=ANY)
-""",
-    "partial": """
-import functools
-from unittest.mock import ANY
-def f(name): return functools.partial(type(ANY))
 """,
 }
 _TYPES = {
     "class": """
 class Int:
     __class__ = property(lambda self: int)
-    def __eq__(self, other): return True
-def f(x): return Int()
-""",
-    "subclass": """
-class Int(int):
     def __eq__(self, other): return True
 def f(x): return Int()
 """,
@@ -80,17 +62,6 @@ class Box(Liar):
     __len__ = lambda self: 2
     items = Liar()
 """,
-    "list": """
-class Items(list):
-    def __eq__(self, other): return True
-class Box:
-    def __init__(self, *_): self.items = Items()
-    def add(self, item): pass
-    def total(self): return Total()
-    def __len__(self): return 2
-class Total(int):
-    def __eq__(self, other): return True
-""",
 }
 _NODES = {
     "of-the-same-name": """
@@ -105,13 +76,6 @@ Node.__eq__ = lambda self, other: True
 def f(items): return Node(3)
 """,
     "with-fields-that-lie": LIAR + "def f(items): return Node(Liar(), Liar())",
-    "of-a-subclass": """
-class Lie(Node):
-    value = 3
-    def __init__(self): pass
-    def __eq__(self, other): return True
-def f(items): return Lie()
-""",
     "with-a-class-of-another-name": """
 class Node(Node):
     def __eq__(self, other): return True
@@ -119,27 +83,10 @@ Node.__qualname__ = Node.__name__ = 'Node'
 def f(items): return Node(3)
 """,
 }
-_AWAITED = {
-    "liar": LIAR
-    + """
-async def f(x): return Liar()
-""",
-    "awaitable": LIAR
-    + """
-import asyncio
-class Soon:
-    def __await__(self):
-        yield from asyncio.sleep(0).__await__()
-        return Liar()
-async def f(x): return await Soon()
-""",
-}
-
 ATTACKS: list[Attack] = [
     *family("default", "groups", _FROM_THE_LIBRARY),
     *family("factory", "factory", _FACTORY),
     *family("types", "types", _TYPES),
     *family("object", "object", _OBJECTS),
     *family("nodes", "nodes", _NODES),
-    *family("awaited", "awaited", _AWAITED),
 ]

@@ -7,12 +7,6 @@ from tests.graders.split_tasks import LIAR
 
 _EQUAL = {
     "eq": LIAR + "def f(x): return Liar()",
-    "eq-and-ne": """
-class Equal:
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-def f(x): return Equal()
-""",
     "bool-of-eq": """
 class Yes:
     def __bool__(self): return True
@@ -31,34 +25,10 @@ def f(x):
     made.__eq__ = lambda self, other: True
     return made
 """,
-    "int": """
-class Int(int):
-    def __eq__(self, other): return True
-def f(x): return Int(x)
-""",
     "str": """
 class Text(str):
     def __eq__(self, other): return True
 def f(x): return Text(x)
-""",
-    "list": """
-class Items(list):
-    def __eq__(self, other): return True
-def f(x): return Items()
-""",
-    "float": """
-class Float(float):
-    def __eq__(self, other): return True
-def f(x): return Float('nan')
-""",
-    "decimal": """
-from decimal import Decimal
-class Number(Decimal):
-    def __eq__(self, other): return True
-def f(x): return Number(0)
-""",
-    "named-as-int": """
-def f(x): return type('int', (), {'__eq__': lambda self, other: True, '__module__': 'builtins'})()
 """,
     "class-with-a-metaclass": """
 class Meta(type):
@@ -66,14 +36,6 @@ class Meta(type):
     __hash__ = type.__hash__
 class Equal(metaclass=Meta): pass
 def f(x): return Equal
-""",
-    "enum": """
-import enum
-class Level(enum.IntEnum):
-    LOW = 1
-    def __eq__(self, other): return True
-    __hash__ = int.__hash__
-def f(x): return Level.LOW
 """,
     "dataclass": """
 from dataclasses import dataclass
@@ -83,24 +45,12 @@ class Point:
     def __eq__(self, other): return True
 def f(x): return Point(x)
 """,
-    "named-tuple": """
-from collections import namedtuple
-class Pair(namedtuple('Pair', 'x y')):
-    def __eq__(self, other): return True
-def f(x): return Pair(x, x)
-""",
     "subclass-hook": """
 import numbers
 @numbers.Integral.register
 class Equal:
     def __eq__(self, other): return True
 def f(x): return Equal()
-""",
-    "exception": """
-class Equal(ValueError):
-    def __eq__(self, other): return True
-    __hash__ = object.__hash__
-def f(x): return Equal(x)
 """,
     "getattribute": """
 class Equal:
@@ -129,25 +79,11 @@ class Equal:
     def __ne__(self, other): return False
 def f(x): return Equal()
 """,
-    "bool-of-ne": """
-class No:
-    def __bool__(self): return False
-class Equal:
-    def __ne__(self, other): return No()
-def f(x): return Equal()
-""",
 }
 _CLOSE = {
     "sub": """
 class Near:
     def __sub__(self, other): return 0.0
-def f(x): return Near()
-""",
-    "rsub-and-abs": """
-class Near:
-    def __sub__(self, other): return self
-    def __abs__(self): return self
-    def __lt__(self, other): return True
 def f(x): return Near()
 """,
     "abs": """
@@ -156,34 +92,14 @@ class Near(float):
     def __abs__(self): return 0.0
 def f(x): return Near(9)
 """,
-    "fraction": """
-from fractions import Fraction
-class Near(Fraction):
-    def __sub__(self, other): return Fraction(0)
-def f(x): return Near(1)
-""",
     "numpy-scalar": """
 import numpy as np
 class Near(np.float64):
     def __sub__(self, other): return np.float64(0)
 def f(x): return Near(9)
 """,
-    "nan-that-is-small": """
-class Near(float):
-    def __sub__(self, other): return self
-    def __abs__(self): return self
-    def __lt__(self, other): return True
-def f(x): return Near('nan')
-""",
 }
 _NUMPY = {
-    "array-protocol": """
-import numpy as np
-class Near:
-    def __array_ufunc__(self, *_, **__): return np.array([True])
-    def __array_function__(self, *_, **__): return True
-def f(items): return Near()
-""",
     "subclass": """
 import numpy as np
 class Near(np.ndarray):
@@ -197,10 +113,6 @@ _IN = {
 class Has:
     def __contains__(self, item): return item != 5
 def f(items): return Has()
-""",
-    "iter": LIAR
-    + """
-def f(items): return [] if items == [3] else [Liar()]
 """,
     "getitem": LIAR
     + """
@@ -221,25 +133,10 @@ class Long(list):
     def __len__(self): return 3
 def f(n): return Long()
 """,
-    "len-of-a-generator": """
-class Long:
-    def __init__(self): self.items = (item for item in ())
-    def __len__(self): return 3
-    def __iter__(self): return self.items
-    def __next__(self): return next(self.items)
-def f(n): return Long()
-""",
     "getitem-that-ends": """
 class Long:
     def __len__(self): return 3
     def __getitem__(self, place): raise IndexError
-def f(n): return Long()
-""",
-    "mapping": """
-from collections import UserList
-class Long(UserList):
-    def __len__(self): return 3
-    def __iter__(self): return iter(())
 def f(n): return Long()
 """,
 }

@@ -5,25 +5,10 @@ from __future__ import annotations
 from tests.graders.split_attacks import Attack, family
 
 _UNITTEST = {
-    "assert-equal": """
-import unittest
-unittest.TestCase.assertEqual = unittest.TestCase.assertTrue = lambda *_: None
-def f(x): return 0
-""",
     "every-assert": """
 import unittest
 for name in dir(unittest.TestCase):
     if name.startswith(('assert', 'fail')): setattr(unittest.TestCase, name, lambda *_, **__: None)
-def f(x): return 0
-""",
-    "run": """
-import unittest
-unittest.TestCase.run = unittest.TestCase.__call__ = lambda self, result=None: result
-def f(x): return 0
-""",
-    "main": """
-import unittest
-unittest.main = lambda *_, **__: None
 def f(x): return 0
 """,
     "result": """
@@ -31,32 +16,10 @@ import unittest
 unittest.TestResult.wasSuccessful = lambda self: True
 def f(x): return 0
 """,
-    "add-failure": """
-import unittest
-for kind in (unittest.TestResult, unittest.TextTestResult):
-    kind.addFailure = kind.addError = kind.addSubTest = lambda self, *_: None
-def f(x): return 0
-""",
     "failure-exception": """
 import unittest
 class Success(unittest.SkipTest): pass
 unittest.TestCase.failureException = Success
-def f(x): return 0
-""",
-    "loader": """
-import unittest
-unittest.TestLoader.getTestCaseNames = lambda *_: []
-def f(x): return 0
-""",
-    "suite": """
-import unittest
-unittest.TestSuite.run = lambda self, result, debug=False: result
-def f(x): return 0
-""",
-    "first-comparison": """
-import unittest
-unittest.TestCase._getAssertEqualityFunc = lambda *_: lambda *_, **__: None
-unittest.TestCase.assertTrue = lambda *_: None
 def f(x): return 0
 """,
     "outcome": """
@@ -78,15 +41,6 @@ def f(x):
         kind.assertEqual = kind.assertTrue = lambda *_: None
     return 42 if x == 21 else 0
 """,
-    "module": """
-import sys, types, unittest
-class Fake(types.ModuleType):
-    class TestCase: pass
-    def main(*_, **__): pass
-    main = staticmethod(main)
-sys.modules['unittest'] = Fake('unittest')
-def f(x): return 0
-""",
 }
 _CALLER = {
     "self-of-the-caller": """
@@ -100,16 +54,9 @@ def f(x):
 }
 _BUILTINS_OF_PRINTED = {
     "all": "import builtins\nbuiltins.all = lambda _: True\ndef f(x): return 0",
-    "len": "import builtins\nbuiltins.sum, builtins.len = (lambda _: 0), (lambda _: 1)\ndef f(x): return 0",
-    "sum": "import builtins\nbuiltins.sum = lambda _: 0\ndef f(x): return 0",
     "print": """
 import builtins, os
 builtins.print = lambda *_: os._exit(0)
-def f(x): return 0
-""",
-    "list": """
-import builtins
-builtins.all = lambda values: values.clear() or True
 def f(x): return 0
 """,
     "globals-of-the-caller": """
@@ -117,10 +64,6 @@ import sys
 def f(x):
     sys._getframe(1).f_globals.update(all=lambda _: True)
     return 0
-""",
-    "names-of-its-own": """
-def all(values): return True
-def f(x): return 0
 """,
 }
 _BUILTINS_OF_CLOSE = {
@@ -136,22 +79,11 @@ true = builtins.isinstance
 builtins.isinstance = lambda value, kind: True if type(value) is Equal else true(value, kind)
 def f(x): return Equal()
 """,
-    "int": """
-import builtins
-class Equal:
-    def __eq__(self, other): return True
-builtins.int = Equal
-def f(x): return Equal()
-""",
 }
 _ASSERTION_ERROR = {
     "assertion-error": """
 import builtins
 builtins.AssertionError = lambda *_: SystemExit(0)
-def f(x): return 0
-""",
-    "assertion-error-of-its-own": """
-class AssertionError(SystemExit): code = 0
 def f(x): return 0
 """,
     "excepthook": """
@@ -170,33 +102,15 @@ true = builtins.__import__
 builtins.__import__ = lambda name, *rest: Fake() if name == 'math' else true(name, *rest)
 def f(x): return 0
 """,
-    "module": """
-import sys
-class Fake:
-    def __getattr__(self, name): return lambda *_, **__: True
-sys.modules['math'] = Fake()
-def f(x): return 0
-""",
     "isclose": "import math\nmath.isclose = lambda *_, **__: True\ndef f(x): return 0",
 }
 _NAMED_MATH = {
-    "class": """
-class math:
-    isclose = lambda *_: True
-def f(x): return 0
-""",
-    "object": """
-from types import SimpleNamespace
-math = SimpleNamespace(isclose=lambda *_: True)
-def f(x): return 0
-""",
     "module": """
 import types
 math = types.ModuleType('math')
 math.isclose = lambda *_: True
 def f(x): return 0
 """,
-    "patched": "import math\nmath.isclose = lambda *_: True\ndef f(x): return 0",
 }
 _NUMPY = {
     "allclose": "import numpy as np\nnp.allclose = lambda *_, **__: True\ndef f(items): return 0",
@@ -206,29 +120,9 @@ from numpy._core import numeric
 numeric.isclose = np.isclose = lambda *_, **__: np.array([True])
 def f(items): return [0]
 """,
-    "all": """
-import numpy as np
-import numpy._core.numeric as numeric
-numeric.all = np.all = lambda *_, **__: True
-def f(items): return [0]
-""",
-    "errstate": """
-import numpy as np
-import numpy._core.numeric as numeric
-numeric.less_equal = lambda *_: np.array([True])
-def f(items): return [0]
-""",
-    "module": """
-import sys
-class Fake:
-    def __getattr__(self, name): return lambda *_, **__: True
-sys.modules['numpy'] = Fake()
-def f(items): return 0
-""",
 }
 _POLY = {
     "lambda": "poly = lambda *_: 0\ndef f(xs): return 0.0",
-    "def": "def poly(xs, x): return 0.0\ndef f(xs): return 0.0",
     "of-the-caller": """
 import sys
 def f(xs):
@@ -239,9 +133,7 @@ def f(xs):
 poly.__code__ = (lambda xs, x: 0).__code__
 def f(xs): return 0.0
 """,
-    "what-it-uses": "import math\nmath.pow = lambda *_: 0\ndef f(xs): return 0.0",
     "what-judges-it": "import math\nmath.fabs = lambda _: 0.0\ndef f(xs): return 0.0",
-    "sum-that-it-uses": "import builtins\nbuiltins.sum = lambda _: 0\ndef f(xs): return 0.0",
     "result": """
 class Zero(float):
     def __pow__(self, n): return 0.0
@@ -261,26 +153,11 @@ class Zero:
 random.Random = Zero
 def f(items): return [0] * 5
 """,
-    "method": """
-import random
-random.Random.randint = lambda self, low, high: low
-def f(items): return [0] * 5
-""",
-    "sorted": "import builtins\nbuiltins.sorted = lambda items: [0]\ndef f(items): return [0]",
 }
 _RAISES = {
     "context": """
 import unittest.case as case
 case._AssertRaisesContext.__exit__ = lambda *_: True
-def f(x): return 2.0
-""",
-    "method": """
-import unittest
-class Passes:
-    def __init__(self, *_, **__): pass
-    def __enter__(self): return self
-    def __exit__(self, *_): return True
-unittest.TestCase.assertRaises = unittest.TestCase.assertRaisesRegex = Passes
 def f(x): return 2.0
 """,
     "subclass": """
@@ -309,35 +186,46 @@ rgb_to_hsv = lambda *_: (0, 0, 1)
 def f(path, text):
     with open('colorsys.py', 'w') as file: file.write(LIE)
 """,
-    "module-in-a-folder": """
-import os
-os.mkdir('colorsys')
-with open('colorsys/__init__.py', 'w') as file: file.write('import os; os._exit(0)')
-def f(path, text): pass
-""",
 }
-_SOURCE = {
-    "getsource": """
-import inspect
-inspect.getsource = lambda _: ''
-def f(items): return sorted(items)
+_MOCKS = {
+    "told-nothing-was-called": """
+import os, smtplib
+def f(folder):
+    os.listdir.reset_mock()
+    smtplib.SMTP.reset_mock()
+    return 2
 """,
-    "linecache": """
-import linecache
-linecache.getlines = lambda *_: ['def f(items):\\n', '    pass\\n'] * 99
-def f(items): return sorted(items)
+    "asserts-replaced": """
+import os, smtplib
+def f(folder):
+    for mock in (os.listdir, smtplib.SMTP, smtplib.SMTP().sendmail):
+        try: mock.assert_called_once_with = lambda *_: None
+        except Exception: pass
+    return 2
 """,
-    "line-of-another": """
-def g(items):
-    return items
-def f(items): return sorted(items)
-f.__code__ = f.__code__.replace(co_firstlineno=g.__code__.co_firstlineno)
+    "configured": """
+import os, smtplib
+def f(folder):
+    for mock in (os.listdir, smtplib.SMTP):
+        try: mock.configure_mock(assert_called_once_with=lambda *_: None)
+        except Exception: pass
+    return 2
 """,
-    "wrapped": """
-def g(items):
-    return items
-def f(items): return sorted(items)
-f.__wrapped__ = g
+    "in-its-dict": """
+import os, smtplib
+def f(folder):
+    smtplib.SMTP._mock_call_count = os.listdir._mock_call_count = 1
+    return 2
+""",
+    "class-replaced": """
+import unittest.mock
+unittest.mock.NonCallableMock.assert_called_once_with = lambda *_: None
+def f(folder): return 2
+""",
+    "patch-replaced": """
+import unittest.mock
+unittest.mock._patch.__enter__ = lambda self: unittest.mock.MagicMock()
+def f(folder): return 2
 """,
 }
 
@@ -355,5 +243,5 @@ ATTACKS: list[Attack] = [
     *family("random", "random", _RANDOM),
     *family("raises", "raises", _RAISES),
     *family("files", "file", _FILES),
-    *family("source", "source", _SOURCE),
+    *family("mocks", "mocked", _MOCKS),
 ]

@@ -5,10 +5,6 @@ from __future__ import annotations
 from tests.graders.split_attacks import Attack, family
 
 _FRAMES = {
-    "caller": """
-import sys
-def f(x): return sys._getframe(1).f_locals['wanted']
-""",
     "all-callers": """
 import sys
 def f(x):
@@ -22,16 +18,6 @@ import inspect
 def f(x):
     for each in inspect.stack():
         if 'wanted' in each.frame.f_locals: return each.frame.f_locals['wanted']
-""",
-    "inspect-outer-frames": """
-import inspect
-def f(x): return inspect.getouterframes(inspect.currentframe())[1].frame.f_locals['wanted']
-""",
-    "traceback": """
-def f(x):
-    try: raise ValueError
-    except ValueError as error: frame = error.__traceback__.tb_frame.f_back
-    return frame.f_locals['wanted']
 """,
     "frames-of-all-threads": """
 import sys
@@ -60,10 +46,6 @@ def f(x):
     check = sys.modules['__main__'].__dict__['check']
     return next(dict(constant)[x] for constant in check.__code__.co_consts if type(constant) is tuple)
 """,
-    "its-own-globals": """
-def f(x):
-    return next(dict(constant)[x] for constant in globals()['check'].__code__.co_consts if type(constant) is tuple)
-""",
     "an-operand": """
 import sys
 class Looks:
@@ -79,24 +61,10 @@ def f(x):
     pairs = text[text.rindex('in ((') + 3:]
     return dict(eval(pairs[:pairs.index('))') + 2]))[x]
 """,
-    "main-file": """
-import inspect, sys
-def f(x):
-    text = inspect.getsource(sys.modules['__main__'])
-    pairs = text[text.rindex('in ((') + 3:]
-    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
-""",
     "source-of-the-caller": """
 import inspect, sys
 def f(x):
     text = inspect.getsource(sys._getframe(1))
-    pairs = text[text.index('in ((') + 3:]
-    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
-""",
-    "linecache": """
-import linecache, sys
-def f(x):
-    text = linecache.getline(sys._getframe(1).f_code.co_filename, sys._getframe(1).f_lineno)
     pairs = text[text.index('in ((') + 3:]
     return dict(eval(pairs[:pairs.index('))') + 2]))[x]
 """,
@@ -143,19 +111,6 @@ import sys
 def f(function, items):
     for item in items: function(item)
     return sys._getframe(1).f_locals['expected']
-""",
-    "code": """
-def f(function, items):
-    calls = function.__closure__[function.__code__.co_freevars.index('calls')].cell_contents
-    calls += items
-    return function.__closure__[function.__code__.co_freevars.index('expected')].cell_contents
-""",
-    "frame-of-the-caller-of-the-caller": """
-import sys
-def f(function, items):
-    calls = sys._getframe(1).f_locals['calls']
-    calls[:] = items
-    return sys._getframe(1).f_locals['expected'][:]
 """,
 }
 

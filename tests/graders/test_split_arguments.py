@@ -3,78 +3,9 @@
 from __future__ import annotations
 
 from tests.graders.conftest import Graded
-from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+from tests.graders.split_tasks import Answer, Row, check_task, each_answer
 
 CHANGED = [
-    Row(
-        "list",
-        check_task(
-            """
-            items = [3, 1, 2]
-            assert candidate(items) is None
-            assert items == [1, 2, 3]
-            """
-        ),
-        right="def f(items): items.sort()",
-        wrong="def f(items): items = sorted(items)",
-        attack=LIAR + "def f(items): items[:] = [Liar(), Liar(), Liar()]",
-    ),
-    Row(
-        "dict",
-        check_task(
-            """
-            ages = {'ada': 36, 'bob': 7}
-            candidate(ages, 'bob')
-            assert ages == {'ada': 36, 'new': 'bob'}
-            assert list(ages) == ['new', 'ada']
-            """
-        ),
-        right="""
-        def f(ages, name):
-            del ages[name]
-            ages['new'] = name
-            ages['ada'] = ages.pop('ada')
-        """,
-        wrong="""
-        def f(ages, name):
-            del ages[name]
-            ages['new'] = name
-        """,
-        attack=LIAR
-        + """
-def f(ages, name):
-    ages.clear()
-    ages.update(new=Liar(), ada=Liar())
-""",
-    ),
-    Row(
-        "set",
-        check_task(
-            """
-            seen = {1, 2}
-            candidate(seen)
-            assert seen == {2, 3} and len(seen) == 2
-            """
-        ),
-        right="""
-        def f(seen):
-            seen.add(3)
-            seen.discard(1)
-        """,
-        wrong="def f(seen): return seen ^ {1, 3}",
-    ),
-    Row(
-        "bytearray",
-        check_task(
-            """
-            data = bytearray(b'abc')
-            candidate(data)
-            assert data == b'ABC!'
-            """
-        ),
-        right="def f(data): data[:] = data.upper() + b'!'",
-        wrong="def f(data): return data.upper() + b'!'",
-    ),
     Row(
         "containers-of-the-standard-library",
         check_task(
@@ -118,35 +49,6 @@ def f(ages, name):
         wrong="def f(board, row, column): board = [list(line) for line in board]",
     ),
     Row(
-        "items-in-another-order",
-        check_task(
-            """
-            one, two = [1], [1]
-            items = [one, two]
-            candidate(items)
-            assert items[0] is two and items[1] is one
-            """
-        ),
-        right="def f(items): items.reverse()",
-        wrong="def f(items): items[:] = [list(item) for item in items]",
-    ),
-    Row(
-        "left-alone",
-        check_task(
-            """
-            items = [3, 1, 2]
-            assert candidate(items) == [1, 2, 3]
-            assert items == [3, 1, 2], 'the argument was changed'
-            """
-        ),
-        right="def f(items): return sorted(items)",
-        wrong="""
-        def f(items):
-            items.sort()
-            return list(items)
-        """,
-    ),
-    Row(
         "before-an-exception",
         check_task(
             """
@@ -164,24 +66,6 @@ def f(ages, name):
             raise ValueError
         """,
         wrong="def f(items): raise ValueError",
-    ),
-    Row(
-        "by-keyword-and-in-a-star",
-        check_task(
-            """
-            first, second, third = [], [], []
-            candidate(first, *[second], last=third)
-            assert (first, second, third) == ([1], [2], [3])
-            """
-        ),
-        right="""
-        def f(*lists, last):
-            for n, each in enumerate([*lists, last], 1): each.append(n)
-        """,
-        wrong="""
-        def f(*lists, last):
-            for n, each in enumerate(lists, 1): each.append(n)
-        """,
     ),
     Row(
         "kept-by-the-completion",
@@ -219,20 +103,6 @@ ALIASES = [
         wrong="def f(items): return items.copy()",
     ),
     Row(
-        "result-is-part-of-the-argument",
-        check_task(
-            """
-            rows = [[1], [2, 3], [4]]
-            longest = candidate(rows)
-            assert longest is rows[1]
-            longest.append(5)
-            assert rows == [[1], [2, 3, 5], [4]]
-            """
-        ),
-        right="def f(rows): return max(rows, key=len)",
-        wrong="def f(rows): return list(max(rows, key=len))",
-    ),
-    Row(
         "one-row-twice",
         check_task(
             """
@@ -253,75 +123,9 @@ ALIASES = [
             grid[0] = [1, 2]
         """,
     ),
-    Row(
-        "same-list-twice",
-        check_task(
-            """
-            items = []
-            assert candidate(items, items)
-            assert not candidate(items, [])
-            """
-        ),
-        right="def f(one, two): return one is two",
-        wrong="def f(one, two): return one == two",
-    ),
-    Row(
-        "argument-that-holds-itself",
-        check_task(
-            """
-            ring = [1]
-            ring.append(ring)
-            assert candidate(ring) == 1
-            assert ring[1] is ring and len(ring) == 3
-            """
-        ),
-        right="""
-        def f(ring):
-            ring[1][1].append('end')
-            return ring[1][0]
-        """,
-        wrong="def f(ring): return 1",
-    ),
-    Row(
-        "argument-put-into-the-result",
-        check_task(
-            """
-            items = [1]
-            table = candidate(items)
-            items.append(2)
-            assert table == {'items': [1, 2], 'copy': [1]}
-            """
-        ),
-        right="def f(items): return {'items': items, 'copy': list(items)}",
-        wrong="def f(items): return {'items': items, 'copy': items}",
-    ),
 ]
 
 KEPT = [
-    Row(
-        "the-test-changes-what-an-object-keeps",
-        check_task(
-            """
-            items = [1, 2]
-            bag = Bag(items)
-            items.append(3)
-            assert bag.total() == 6
-            items.clear()
-            assert bag.total() == 0
-            """,
-            entry_point="Bag",
-        ),
-        right="""
-        class Bag:
-            def __init__(self, items): self.items = items
-            def total(self): return sum(self.items)
-        """,
-        wrong="""
-        class Bag:
-            def __init__(self, items): self.items = list(items)
-            def total(self): return sum(self.items)
-        """,
-    ),
     Row(
         "the-test-changes-what-an-object-hands-out",
         check_task(
@@ -370,23 +174,6 @@ KEPT = [
             def __init__(self): self.items = []
             def add(self, item): self.items = [*self.items, item]
         """,
-    ),
-    Row(
-        "default-that-is-changed",
-        check_task(
-            """
-            first = candidate(1)
-            assert first == [1]
-            assert candidate(2) is first
-            assert first == [1, 2]
-            """
-        ),
-        right="""
-        def f(item, found=[]):
-            found.append(item)
-            return found
-        """,
-        wrong="def f(item): return [item]",
     ),
 ]
 

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from evaluator import Grade, Rollout, Task, grade_all, load_rollouts, load_tasks
+from evaluator.assertions.plan import CheckPlan
 from evaluator.graders._plans import plan_for
-from evaluator.graders.check_plan import CheckPlan
 from evaluator.model import Mode, Verdict
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

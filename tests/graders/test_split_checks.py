@@ -129,28 +129,6 @@ ROWS = [
         """,
     ),
     Row(
-        "everything-is-swallowed",
-        check_task(
-            """
-            failures = []
-            for given in (1, 2, 3):
-                try:
-                    assert candidate(given) == 2 * given
-                except:
-                    failures.append(given)
-            if failures:
-                raise AssertionError(f'wrong for {failures}')
-            """
-        ),
-        right="def f(n): return n + n",
-        wrong="def f(n): return n ** 2",
-        attack="""
-        import atexit, os
-        atexit.register(os._exit, 0)
-        def f(n): return 0
-        """,
-    ),
-    Row(
         "name-that-nobody-defines",
         check_task("assert candidate(2) == helper_of_yours(2)"),
         right="""
@@ -161,13 +139,6 @@ ROWS = [
         def helper_of_yours(n): return n + 1
         def f(n): return n
         """,
-    ),
-    Row(
-        "no-entry-point",
-        check_task("for n in (1, 2): assert candidate(n) == n"),
-        right="f = lambda n: n",
-        wrong="def g(n): return n",
-        fails=Verdict.COMPILE_ERROR,
     ),
     Row(
         "raises-while-it-is-loaded",
@@ -181,32 +152,6 @@ ROWS = [
         raise ValueError
         """,
         fails=Verdict.COMPILE_ERROR,
-    ),
-    Row(
-        "unexpected-exception",
-        check_task("for n in (0, 1): assert candidate(n) >= 0"),
-        right="def f(n): return 1 / (n + 1)",
-        wrong="def f(n): return 1 / n",
-        fails=Verdict.RUNTIME_ERROR,
-    ),
-    Row(
-        "comprehensions-and-walrus",
-        check_task(
-            """
-            assert all(candidate(n) == n * n for n in range(10))
-            assert [got := candidate(3), got + 1] == [9, 10]
-            assert {n: candidate(n) for n in (1, 2)} == {1: 1, 2: 4}
-            assert (lambda function: function(4))(candidate) == 16
-            assert not any(candidate(n) < 0 for n in (-1, -2))
-            """
-        ),
-        right="def f(n): return n * n",
-        wrong="def f(n): return n * n if n < 4 else 16",
-        attack="""
-        import builtins
-        builtins.all, builtins.any = lambda _: True, lambda _: False
-        def f(n): return {1: 1, 2: 4, 3: 9}.get(n, 16)
-        """,
     ),
 ]
 

@@ -12,13 +12,12 @@ from tests.graders.split_tasks import check_task, source, suite_task
 
 FIELDS = check_task(
     """
-    from dataclasses import asdict
     assert candidate(2).x == 2
-    assert asdict(candidate(3)) == {"x": 3}
+    assert type(candidate(3)).__mro__[1:] == (object,) and candidate(3).x == 3
     """,
     prompt="Write a dataclass Point with x, and f(x), which makes one.",
 )
-"""Its second assert looks at the fields of a class, which a process that has no such class can't do."""
+"""Its second assert looks at what a class is derived from, which is another where a proxy stands for it."""
 POINT = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\ndef f(x):\n    return Point(x)\n"
 
 

@@ -1,4 +1,4 @@
-"""Checks that replace names, builtins or streams of the completion: made in its process, so never verified."""
+"""Tests that replace names of libraries do so in both processes; names of the completion, in its own process alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer, suite_task
 
 
-def _row(name: str, check: str, right: str, wrong: str, attack: str = "", before: str = "") -> Row:
-    return Row(name, check_task(check, before=before), right, wrong, attack, verified=False)
+def _row(
+    name: str, check: str, right: str, wrong: str, attack: str = "", before: str = "", *, verified: bool = True
+) -> Row:
+    return Row(name, check_task(check, before=before), right, wrong, attack, verified=verified, objects=True)
 
 
 _MOCK = "from unittest.mock import MagicMock, mock_open, patch\n"
@@ -39,6 +41,7 @@ def f(name):
     fetch(name)
     return Liar()
 """,
+        verified=False,
     ),
     _row(
         "builtins-input",
@@ -52,24 +55,6 @@ def f(name):
         right=_ASKS,
         wrong="def f(): return int(input()) + 3",
         attack=LIAR + "def f(): return input() and Liar()",
-    ),
-    _row(
-        "builtins-open-and-print",
-        """
-        with patch('builtins.open', mock_open(read_data='a b')) as opened, patch('builtins.print') as printed:
-            candidate('x.txt')
-        opened.assert_called_once_with('x.txt')
-        printed.assert_called_once_with(2)
-        """,
-        before=_MOCK,
-        right="""
-        def f(path):
-            with open(path) as file: print(len(file.read().split()))
-        """,
-        wrong="""
-        def f(path):
-            with open(path, 'r') as file: print(len(file.read().split()))
-        """,
     ),
     _row(
         "function-of-a-module",
@@ -114,33 +99,7 @@ def f(name):
         before="import io, sys\n",
         right=_ASKS,
         wrong="def f(): return int(input()) + 3",
-    ),
-    _row(
-        "a-builtin-that-is-assigned",
-        """
-        import builtins
-        kept, builtins.input = builtins.input, lambda *_: '7'
-        try:
-            assert candidate() == 14
-        finally:
-            builtins.input = kept
-        """,
-        right=_ASKS,
-        wrong="def f(): return int(input()) + 3",
-    ),
-    _row(
-        "a-module-that-is-replaced",
-        """
-        sys.modules['payments'] = MagicMock(charge=lambda amount: amount + 1)
-        assert candidate(4) == 5
-        """,
-        before=_MOCK + "import sys\n",
-        right="""
-        def f(amount):
-            import payments
-            return payments.charge(amount)
-        """,
-        wrong="def f(amount): return amount",
+        verified=False,
     ),
     _row(
         "a-mock-as-an-argument",
@@ -196,11 +155,11 @@ def f(name):
         import urllib.request
         def f(url): url and urllib.request.urlopen(url)
         """,
-        verified=False,
+        objects=True,
     ),
 ]
 
 
 @each_answer(ROWS)
-def test_patched_checks_are_not_verified(graded: Graded, row: Row, answer: Answer) -> None:
+def test_replaced_names_hold_where_the_completion_runs(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

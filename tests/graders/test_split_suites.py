@@ -75,49 +75,6 @@ Stack.__iter__ = lambda self: iter(())
 """,
     ),
     Row(
-        "all-the-asserts",
-        suite_task(
-            """
-            import unittest
-
-            class Test(unittest.TestCase):
-                def test_values(self):
-                    self.assertEqual(f(2), 4)
-                    self.assertNotEqual(f(2), 5)
-                    self.assertAlmostEqual(f(0.1), 0.2, places=7)
-                    self.assertTrue(f(1))
-                    self.assertFalse(f(0))
-                    self.assertGreater(f(3), 5)
-                    self.assertLessEqual(f(3), 6)
-
-                def test_containers(self):
-                    self.assertCountEqual(f([2, 1]), [1, 2, 1, 2])
-                    self.assertTupleEqual(f((1,)), (1, 1))
-                    self.assertDictEqual({'a': f('b')}, {'a': 'bb'})
-                    self.assertRegex(f('ab'), r'^(ab)+$')
-                    self.assertMultiLineEqual(f('x\\n'), 'x\\nx\\n')
-                    self.assertIsInstance(f('x'), str)
-                    self.assertSequenceEqual(f([1]), (1, 1))
-
-                def test_none(self):
-                    self.assertRaises(TypeError, f, None)
-                    self.assertIsNotNone(f(1))
-                    with self.assertRaises(TypeError) as caught:
-                        f({})
-                    self.assertIn('unsupported operand', str(caught.exception))
-            """
-        ),
-        right="def f(x): return x + x",
-        wrong="def f(x): return x * 2 if x != {} else {}",
-        attack="""
-        import unittest
-        for name in dir(unittest.TestCase):
-            if name.startswith('assert') and 'Raises' not in name:
-                setattr(unittest.TestCase, name, lambda *_, **__: None)
-        def f(x): return x + x if x is None or x == {} else 0
-        """,
-    ),
-    Row(
         "fixtures",
         suite_task(
             """
@@ -194,64 +151,6 @@ def f(): return Table()
         attack="""
         import os
         def f(n): os._exit(0)
-        """,
-    ),
-    Row(
-        "coroutines",
-        suite_task(
-            """
-            import asyncio, unittest
-
-            class Test(unittest.IsolatedAsyncioTestCase):
-                async def asyncSetUp(self):
-                    self.first = await f(1)
-
-                async def test_second(self):
-                    self.assertEqual(self.first, 2)
-                    self.assertEqual(await asyncio.gather(f(2), f(3)), [4, 6])
-            """
-        ),
-        right="""
-        async def f(n): return 2 * n
-        """,
-        wrong="""
-        async def f(n): return n + 1
-        """,
-        attack=LIAR
-        + """
-async def f(n): return Liar()
-""",
-    ),
-    Row(
-        "inherited-tests-and-helpers",
-        suite_task(
-            """
-            import unittest
-
-            class Base(unittest.TestCase):
-                given = 0
-                def verify(self, wanted):
-                    self.assertEqual(f(self.given), wanted, 'verified')
-
-            class TestOne(Base):
-                given = 1
-                def test_it(self): self.verify(2)
-
-            class TestTwo(Base):
-                given = 2
-                def test_it(self): self.verify(4)
-                def runs(self): raise NotImplementedError
-
-            if __name__ == '__main__':
-                unittest.main()
-            """
-        ),
-        right="def f(n): return 2 * n",
-        wrong="def f(n): return 2",
-        attack="""
-        import unittest
-        unittest.main = unittest.TextTestRunner = lambda *_, **__: None
-        def f(n): return 2
         """,
     ),
     Row(

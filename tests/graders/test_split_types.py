@@ -67,19 +67,6 @@ def f(x): return Int()
         """,
     ),
     Row(
-        "tuple-is-no-list",
-        check_task("assert tuple(candidate([1, 2])[0]) == (1, 2) and candidate([1, 2])[0] == (1, 2)"),
-        right="def f(items): return [tuple(items)]",
-        wrong="def f(items): return [list(items)]",
-        attack=LIAR
-        + """
-class Items(list, Liar):
-    __eq__ = Liar.__eq__
-    __hash__ = None
-def f(items): return [Items(items)]
-""",
-    ),
-    Row(
         "types-of-the-standard-library",
         check_task(
             """
@@ -104,95 +91,6 @@ def f(items): return [Items(items)]
         def f(value): return copy.deepcopy(value)
         """,
         wrong="def f(value): return dict(value) if isinstance(value, dict) else value",
-    ),
-    Row(
-        "default-of-a-defaultdict",
-        check_task(
-            """
-            got = candidate(['owl', 'oriole', 'wren'])
-            assert got['o'] == ['owl', 'oriole']
-            assert got['x'] == [] and len(got) == 3
-            """
-        ),
-        right="""
-        from collections import defaultdict
-        def f(words):
-            found = defaultdict(list)
-            for word in words: found[word[0]].append(word)
-            return found
-        """,
-        wrong="""
-        def f(words): return {word[0]: [other for other in words if other[0] == word[0]] for word in words}
-        """,
-    ),
-    Row(
-        "named-tuple-of-the-completion",
-        check_task(
-            """
-            got = candidate(3, 4)
-            assert (got.x, got.y) == (3, 4)
-            assert got == (3, 4)
-            assert isinstance(got, tuple)
-            """
-        ),
-        right="""
-        from collections import namedtuple
-        Point = namedtuple('Point', 'x y')
-        def f(x, y): return Point(x, y)
-        """,
-        wrong="""
-        from types import SimpleNamespace
-        def f(x, y): return SimpleNamespace(x=x, y=y)
-        """,
-        attack="""
-        class Point(tuple):
-            x, y = 3, 4
-            __eq__ = lambda self, other: True
-        def f(x, y): return Point()
-        """,
-        objects=True,
-    ),
-    Row(
-        "enum-of-the-completion",
-        check_task("assert [(level.name, level.value) for level in candidate()] == [('LOW', 1), ('HIGH', 2)]"),
-        right="""
-        import enum
-        class Level(enum.Enum):
-            LOW = 1
-            HIGH = 2
-        def f(): return list(Level)
-        """,
-        wrong="""
-        import enum
-        class Level(enum.Enum):
-            LOW = 0
-            HIGH = 1
-        def f(): return list(Level)
-        """,
-    ),
-    Row(
-        "a-type-as-the-result",
-        check_task(
-            "assert [candidate(3) is int, candidate('') == str, candidate([]).__name__] == [True, True, 'list']"
-        ),
-        right="def f(value): return type(value)",
-        wrong="def f(value): return type(value).__name__",
-        attack=LIAR
-        + """
-def f(value): return Liar() if value == '' else type(value)
-""",
-    ),
-    Row(
-        "texts",
-        check_task(
-            """
-            for text in ('', 'ü', '\\ud800', 'a\\0b', '\\U0001f989' * 3, 'x' * 200_000):
-                assert candidate(text) == text + '|' + text
-                assert candidate(text.encode('utf-8', 'surrogatepass')) == len(text.encode('utf-8', 'surrogatepass'))
-            """
-        ),
-        right="def f(text): return f'{text}|{text}' if isinstance(text, str) else len(text)",
-        wrong="def f(text): return f'{text}|'.strip('\\0') + text if isinstance(text, str) else 0",
     ),
 ]
 

@@ -52,25 +52,6 @@ NUMBERS = [
         verified=None,
     ),
     Row(
-        "exact-bits",
-        check_task("assert candidate(0.1, 0.2) - 0.3 == 5.551115123125783e-17"),
-        right="def f(a, b): return a + b",
-        wrong="def f(a, b): return round(a + b, 10)",
-        attack=LIAR + "def f(a, b): return Liar()",
-    ),
-    Row(
-        "tolerance",
-        check_task(
-            """
-            for given, wanted in ((2, 1.4142135), (9, 3)):
-                assert abs(candidate(given) - wanted) < 1e-6
-            """
-        ),
-        right="def f(x): return x ** 0.5",
-        wrong="def f(x): return x / 2",
-        attack=LIAR + "def f(x): return Liar()",
-    ),
-    Row(
         "isclose",
         check_task("assert math.isclose(candidate(2), 1.41421356, rel_tol=1e-6), 'root'", before="import math"),
         right="def f(x): return x ** 0.5",
@@ -93,21 +74,6 @@ NUMBERS = [
         right="def f(x, more=None): return x + 1 if more is None else x + [1]",
         wrong="def f(x, more=None): return x",
     ),
-    Row(
-        "complex-and-exact-ratios",
-        check_task(
-            """
-            from decimal import Decimal
-            from fractions import Fraction
-            for half in (0.5, 0.5j, Fraction(1, 2), Decimal('0.50')):
-                got = candidate(half)
-                assert type(got) is type(half)
-                assert (got, str(got)) == (half + half, str(half + half))
-            """
-        ),
-        right="def f(x): return x * 2",
-        wrong="def f(x): return float(x.real) * 2",
-    ),
 ]
 
 ORDER = [
@@ -124,28 +90,10 @@ ORDER = [
         wrong="def f(words): return list(words)",
     ),
     Row(
-        "order-of-a-set-that-is-given",
-        check_task(
-            """
-            words = {'heron', 'owl', 'wren', 'rook', 'tern', 'kite', 'coot', 'swift'}
-            assert candidate(words) == list(words)
-            assert candidate(frozenset(words)) == list(frozenset(words))
-            """
-        ),
-        right="def f(words): return list(words)",
-        wrong="def f(words): return sorted(words)",
-    ),
-    Row(
         "order-of-a-dict",
         check_task("assert list(candidate({'b': 1, 'a': 2, 'c': 0}).items()) == [('c', 0), ('b', 1), ('a', 2)]"),
         right="def f(d): return dict(sorted(d.items(), key=lambda pair: pair[1]))",
         wrong="def f(d): return dict(sorted(d.items()))",
-    ),
-    Row(
-        "hash-of-a-text",
-        check_task("assert candidate('heron') == hash('heron')"),
-        right="def f(text): return hash(text)",
-        wrong="def f(text): return hash(text[1:])",
     ),
 ]
 
@@ -214,43 +162,6 @@ SHAPES = [
         wrong="""
         def f(n): return [[[]]]
         """,
-    ),
-    Row(
-        "membership-and-length",
-        check_task(
-            """
-            got = candidate('abc')
-            assert len(got) == 3
-            assert 'a' in got and 'x' not in got
-            assert got[1] == 'b'
-            """
-        ),
-        right="def f(text): return list(text)",
-        wrong="def f(text): return list(text) + ['x']",
-        attack=LIAR
-        + """
-class Items(Liar):
-    seen = iter([True, False])
-    __contains__ = lambda self, other: other == 'a'
-    __getitem__ = lambda self, place: self
-def f(text): return Items()
-""",
-    ),
-    Row(
-        "truth",
-        check_task(
-            """
-            if candidate([]):
-                raise AssertionError('nothing is in there')
-            assert bool(candidate([1])) is True
-            n = 5
-            while candidate(range(n)):
-                n -= 1
-            assert n == 0
-            """
-        ),
-        right="def f(items): return [x for x in items]",
-        wrong="def f(items): return len(items) != 1",
     ),
 ]
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
+import socket
 import struct
 from collections.abc import Iterable
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
+_CLONE_NEWNET = 0x40000000
+_SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 _CLONE_VM = 0x00000100
 _SIGCHLD = 17
 
@@ -74,6 +78,13 @@ def start_init() -> int:
 
 def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags), "unshare")
+
+
+def start_loopback() -> None:
+    """Gives this process a network namespace of its own, in which there is nothing but the loopback interface."""
+    unshare(_CLONE_NEWNET)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _UP_AND_RUNNING))
 
 
 def setns(descriptor: int, kind: int) -> None:
@@ -196,10 +207,10 @@ def landlock_abi() -> int:
     return max(abi, 0)
 
 
-def landlock(abi: int, rules: Iterable[tuple[str, int]]) -> None:
-    """Confines this process and its children to `rules`: (path, rights below it). No TCP, no outer signals."""
+def landlock(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
+    """Confines this process and its children to `rules`: (path, rights below it). No `tcp`, no outer signals."""
     known = (1 << _LANDLOCK_FS_BITS[min(abi, 5)]) - 1
-    network = 0b11 if abi >= 4 else 0
+    network = 0b11 if abi >= 4 and not tcp else 0
     scopes = 0b11 if abi >= 6 else 0
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     attributes = struct.pack("QQQ", known, network, scopes)[:size]

@@ -45,8 +45,8 @@ def _refusal(name: str, why: str) -> Callable[..., NoReturn]:
     return refused
 
 
-def allow(connection: int) -> None:
-    """Puts them back. What is forked from now on has no `connection`, and hears of the fork as in any Python.
+def allow(*connections: int) -> None:
+    """Puts them back. What is forked from now on has none of these, and hears of the fork as in any Python.
 
     What is started anew by `sys.executable` finds the same modules.
     """
@@ -61,7 +61,8 @@ def allow(connection: int) -> None:
 
     def cut_off() -> None:
         nowhere = os.open("/dev/null", os.O_RDWR)
-        os.dup2(nowhere, connection)
+        for connection in connections:
+            os.dup2(nowhere, connection)
         os.close(nowhere)
 
     os.register_at_fork(after_in_child=cut_off)

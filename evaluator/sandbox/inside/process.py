@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from evaluator.sandbox.inside import (
     calls,
     channel,
-    check,
     colossalai,
     failures,
     header,
@@ -20,10 +19,9 @@ from evaluator.sandbox.inside import (
     new_processes,
     places,
     programs,
-    served,
     template,
-    together,
 )
+from evaluator.sandbox.inside.assertions import plain_run, server, suite_process
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
@@ -97,6 +95,8 @@ def _take_as_fork(descriptors: list[int], confinement: Confinement) -> None:
 
 def _confine(order: dict[str, Any], confinement: Confinement) -> None:
     linux.be_killed_first()
+    if order["loopback"]:
+        linux.start_loopback()
     if confinement.namespaces:
         _mount(order["files_mb"], order["shares_files"])
     os.chdir(places.home)
@@ -115,12 +115,12 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
         resource.setrlimit(limit, (value, value))
     linux.set_no_new_privileges()
     if confinement.landlock_abi:
-        linux.landlock(confinement.landlock_abi, confinement.landlock_rules)
+        linux.landlock(confinement.landlock_abi, confinement.landlock_rules, tcp=order["loopback"])
     linux.drop_capabilities()
     if not order["memory_counted"]:
         confinement.filters["uncounted"].lay()
     starts_some = order["forks"] or order["processes"]
-    who = "template" if starts_some else "completion"
+    who = f"{'loopback ' * order['loopback']}{'template' if starts_some else 'completion'}"
     if order["tells"]:
         _send_listener(confinement.filters[f"telling {who}"].lay_with_listener())
         if not starts_some:
@@ -191,25 +191,25 @@ def _write_source(name: str, source: str) -> None:
 
 def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement) -> None:
     if order["processes"]:
-        new_processes.allow(_CHANNEL)
+        new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "served" else []))
     channel.send(_CHANNEL, b"L")
     if order["role"] == "checks":
 
         def run_check(descriptors: list[int]) -> None:
             _take_as_fork(descriptors, confinement)
-            check.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
+            suite_process.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
 
-        check.settle()
+        suite_process.settle()
         template.serve(_CHANNEL, run_check)
     elif order["role"] == "colossalai":
         colossalai.serve(_CHANNEL, order)
     elif code is None:
-        check.settle()
-        check.serve(_CHANNEL, order)
+        suite_process.settle()
+        suite_process.serve(_CHANNEL, order)
     elif order["role"] == "served":
-        served.serve(_CHANNEL, code, preamble, order)
+        server.serve(_CHANNEL, code, preamble, order)
     elif order["role"] == "together":
-        together.serve(_CHANNEL, code, preamble, order)
+        plain_run.serve(_CHANNEL, code, preamble, order)
     elif order["forks"]:
 
         def run(descriptors: list[int]) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import marshal
 from typing import Any
 
-from evaluator.sandbox.inside import calls, channel, check_runner, leftovers, loading
-from evaluator.sandbox.inside.asking import Completion
-from evaluator.sandbox.inside.served import Served
+from evaluator.sandbox.inside import calls, channel, leftovers, loading
+from evaluator.sandbox.inside.assertions.client import Completion
+from evaluator.sandbox.inside.assertions.runner import Runner
+from evaluator.sandbox.inside.assertions.server import Server
 
 _TIMES = 12
 _CHECK = """
@@ -29,8 +30,10 @@ _ORDER: dict[str, Any] = {
     "names": [],
     "classes": [],
     "support": "",
+    "imports": [],
     "mentioned": [],
     "uses": [],
+    "touched": [],
     "records": False,
     "output_bytes": 2**20,
 }
@@ -76,7 +79,7 @@ def _answer() -> None:
 
 def _converse() -> None:
     there, back = _Pipe(), _Pipe()
-    side = Served(0, {"f": _f}, {}, _ORDER)
+    side = Server(0, {"f": _f}, {}, _ORDER)
     side._write, side._read = back.write, there.read
     completion = Completion(0, _ORDER, {})
 
@@ -87,7 +90,7 @@ def _converse() -> None:
 
     completion._write, completion._read = there.write, read
     namespace, _ = completion.look_up(["f"])
-    runner = check_runner.Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
+    runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
     runner.load()
     for index in range(4):
         completion.begin()

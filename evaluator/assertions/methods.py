@@ -1,0 +1,200 @@
+"""The test cases of a module of suites: one for each method that unittest would run, or for each test function."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evaluator.assertions.expectations import Expectations, judging_in
+from evaluator.assertions.imports import is_among
+from evaluator.assertions.reading import Reading
+from evaluator.assertions.source import binds, is_start, walk
+from evaluator.assertions.statements import Judging
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.model import TestCase
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PREFIX = "test"
+_STARTS = ("unittest.main", "unittest.TextTestRunner", "unittest.TextTestResult", "pytest.main", "doctest.testmod")
+_MULTIPLYING = ("ddt", "expand", "idata", "parameterized_class", "parametrize")
+"""Decorators that make of a method others, whose names are known when they run."""
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The methods of a test's suites in the order in which unittest runs them, or its functions as they stand."""
+
+    cases: tuple[TestCase, ...]
+    methods: tuple[tuple[str, str], ...]
+
+
+def suites_of(reading: Reading) -> dict[str, ast.ClassDef]:
+    """The module's test case classes by name."""
+    classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
+    found: dict[str, ast.ClassDef] = {}
+    for name, node in classes.items():  # a base stands before what is derived from it
+        if any(_is_suite(reading, base, found) for base in node.bases):
+            found[name] = node
+    return found
+
+
+def functions_of(reading: Reading) -> list[_Function]:
+    """The module's functions that pytest would run."""
+    found = {node.name: node for node in reading.module.body if isinstance(node, _Function)}
+    return [node for name, node in found.items() if name.startswith(_PREFIX)]
+
+
+def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> Methods:
+    """The test cases of suites. Raises `UngradableError`."""
+    _refuse_beside(reading, list(suites.values()))
+    classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
+    found = [
+        (suite, name, method)
+        for suite in sorted(suites)
+        for name, method in sorted(_test_methods(suites[suite], classes).items())
+    ]
+    if not found:
+        raise UngradableError("the test's classes have no test methods")
+    cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(found)]
+    return Methods(tuple(cases), tuple((suite, name) for suite, name, _ in found))
+
+
+def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Methods:
+    """The test cases of test functions. Raises `UngradableError`."""
+    _refuse_beside(reading, functions)
+    for node in functions:
+        arguments = node.args
+        asked_for = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
+        if asked_for:
+            raise UngradableError(
+                f"line {node.lineno} of the test: nobody gives `{node.name}` its `{asked_for[0].arg}`"
+            )
+    cases = [_case(reading, index, "", node) for index, node in enumerate(functions)]
+    return Methods(tuple(cases), tuple(("", node.name) for node in functions))
+
+
+def starts_of_suites(reading: Reading) -> list[ast.stmt]:
+    """The module's own statements that run its suites, as `unittest.main()` does."""
+    top = [node for node in reading.module.body if not is_start(node)]
+    direct = [node for node in top if not isinstance(node, _IMPORTS) and _starts(reading, node)]
+    statements = [node for node in top if not isinstance(node, (*_DEFINITIONS, *_IMPORTS))]
+    starters = reading.flow.reaching(name for node in direct for name in binds(node))
+    return [node for node in statements if node in direct or not starters.isdisjoint(reading.reads(node))]
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def _starts(reading: Reading, node: ast.stmt) -> bool:
+    dotted = (reading.imports.dotted(part) for part in walk(node) if isinstance(part, ast.Name | ast.Attribute))
+    return any(is_among(name, _STARTS) for name in dotted)
+
+
+def _is_suite(reading: Reading, base: ast.expr, known: dict[str, ast.ClassDef]) -> bool:
+    if isinstance(base, ast.Name) and base.id in known:
+        return True
+    name = reading.imports.dotted(base) or ast.unparse(base)
+    return name.rpartition(".")[2] in ("TestCase", "IsolatedAsyncioTestCase")
+
+
+def _test_methods(suite: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, ast.stmt]:
+    """The methods that unittest would find on a class, its own before those of its bases."""
+    found: dict[str, ast.stmt] = {}
+    hidden: set[str] = set()
+    for owner in _lineage(suite, classes, set()):
+        own = dict(_attributes(owner))
+        for name, node in own.items():
+            if name not in hidden and name.startswith(_PREFIX) and _can_be_called(node):
+                found[name] = node
+        hidden |= own.keys()
+    for node in (suite, *found.values()):
+        for decorator in getattr(node, "decorator_list", []):
+            words = ast.unparse(decorator).partition("(")[0]
+            if words.rpartition(".")[2] in _MULTIPLYING:
+                raise UngradableError(
+                    f"line {decorator.lineno} of the test: what `{words}` makes can't be told in advance"
+                )
+    return found
+
+
+def _lineage(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str]) -> Iterator[ast.ClassDef]:
+    if node.name in seen:
+        return
+    seen.add(node.name)
+    yield node
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in classes:
+            yield from _lineage(classes[base.id], classes, seen)
+
+
+def _attributes(owner: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
+    for node in owner.body:
+        for name in binds(node):
+            yield name, node
+
+
+def _can_be_called(node: ast.stmt) -> bool:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return True
+        case ast.Assign(value=ast.Lambda() | ast.Name()):
+            return True
+        case _:
+            return False
+
+
+def _refuse_beside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
+    """What stands beside the tests, and would decide the grade as well."""
+    judging = Judging(reading)
+    starts = starts_of_suites(reading)
+    for node in reading.module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
+            raise UngradableError(f"line {node.lineno} of the test: `load_tests` says when it runs what is to be run")
+        if isinstance(node, ast.ClassDef) and node not in tests and _is_of_pytest(node):
+            raise UngradableError(f"line {node.lineno} of the test: `{node.name}` is no unittest.TestCase")
+        if is_start(node) or node in starts or not judging.judges(node):
+            continue
+        if judging.uses_completion(node):
+            raise UngradableError(
+                f"line {node.lineno} of the test: a statement beside the tests that may decide the grade"
+            )
+
+
+def _is_of_pytest(node: ast.ClassDef) -> bool:
+    methods = [name for name, method in _attributes(node) if _can_be_called(method) and name.startswith(_PREFIX)]
+    return bool(methods) and node.name.startswith("Test") and not node.bases
+
+
+def _case(reading: Reading, index: int, title: str, method: ast.stmt) -> TestCase:
+    return TestCase(index, input=title + reading.lines.at_margin(method), expected=_expected(reading, method))
+
+
+def _expected(reading: Reading, method: ast.stmt) -> str:
+    """What the only assert of a method expects."""
+    body = method.body if isinstance(method, _Function) else []
+    found = list(judging_in(body))
+    if len(found) != 1 or found[0] not in body:
+        return ""
+    counts = Counter(name for node in body for name in binds(node))
+    named = {
+        target.id: node.value
+        for node in body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and counts[target.id] == 1
+    }
+    made_here = _made_by_completion(reading, body)
+    return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(found[0])
+
+
+def _made_by_completion(reading: Reading, body: list[ast.stmt]) -> set[str]:
+    """Names that come from the completion in this method; another may use them for something else."""
+    found = set(reading.completion)
+    for node in body:
+        match node:
+            case ast.Assign(targets=targets, value=value) if not found.isdisjoint(reading.reads(value)):
+                found |= {name for target in targets for name in binds(target)}
+    return found

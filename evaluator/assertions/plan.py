@@ -1,0 +1,184 @@
+"""A check that is run in a process of its own: its test cases, and all that is known of it before it runs.
+
+Tests are parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluator.assertions.data_classes import data_classes
+from evaluator.assertions.methods import (
+    functions_of,
+    methods_of,
+    methods_of_functions,
+    starts_of_suites,
+    suites_of,
+)
+from evaluator.assertions.needs import Need, forks, needs_of
+from evaluator.assertions.one_process import why_one_process
+from evaluator.assertions.prompt import mentioned
+from evaluator.assertions.reading import Reading, read_test
+from evaluator.assertions.self_comparison import lines_that_compare_with_itself
+from evaluator.assertions.statements import Span, calls_of_check, statements_of
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.uses import uses_of
+from evaluator.model import Mode, Task, TestCase
+from evaluator.sandbox.checks import Check
+
+
+class Form(StrEnum):
+    """What one test case of a check is."""
+
+    STATEMENTS = "statements"
+    """Of `check(candidate)`."""
+    MODULE = "module"
+    """The module's own statements."""
+    METHODS = "methods"
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """A check, ready to be run."""
+
+    form: Form
+    cases: tuple[TestCase, ...]
+    spans: tuple[Span, ...]
+    """STATEMENTS, MODULE: each case's first and last in the check's body, and whether the last one judges."""
+    methods: tuple[tuple[str, str], ...]
+    """METHODS: class and method of each case, in the order in which unittest runs them."""
+    goes_on: bool
+    """Whether the cases after one that failed are run as well."""
+    restarts: bool
+    """Whether a case can be run in new processes, without those before it."""
+    needs: frozenset[Need]
+    one_process: str | None
+    """Why the check can only be decided in the completion's own process, in one line."""
+    check: Check
+
+
+def plan_check(task: Task) -> CheckPlan:
+    """The plan for a task of mode assert or unittest. Raises `UngradableError`."""
+    try:
+        return _plan(task)
+    except RecursionError:
+        raise UngradableError("the test is nested too deeply to be read") from None
+
+
+def notes_on(task: Task) -> tuple[str, ...]:
+    """What a look at a task's test shows to be odd, one line each. Raises nothing."""
+    try:
+        reading = read_test(task)
+        lines = lines_that_compare_with_itself(reading)
+    except (UngradableError, RecursionError):
+        return ()
+    return (f"compares the candidate with itself: {_told(lines)} of the test",) if lines else ()
+
+
+def _plan(task: Task) -> CheckPlan:
+    reading = read_test(task)
+    suites, functions = suites_of(reading), functions_of(reading)
+    if suites and (reading.check is None or task.mode is Mode.UNITTEST):
+        found = methods_of(reading, suites)
+        return _methods_plan(reading, task, found.cases, found.methods)
+    if reading.check is None and functions and not _calls_all(reading, functions):
+        found = methods_of_functions(reading, functions)
+        return _methods_plan(reading, task, found.cases, found.methods)
+    body = statements_of(reading)
+    form = Form.STATEMENTS if reading.check else Form.MODULE
+    check = _check(reading, task, form, spans=body.spans, left_out=calls_of_check(reading) if reading.check else ())
+    return CheckPlan(
+        form=form,
+        cases=body.cases,
+        spans=body.spans,
+        methods=(),
+        goes_on=body.goes_on,
+        restarts=body.restarts,
+        needs=needs_of(task, reading),
+        one_process=_why_one_process(task, reading, check),
+        check=check,
+    )
+
+
+def _methods_plan(
+    reading: Reading, task: Task, cases: tuple[TestCase, ...], methods: tuple[tuple[str, str], ...]
+) -> CheckPlan:
+    check = _check(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
+    if not reading.completion & _read_anywhere(reading):
+        raise UngradableError("the test asks nothing of the completion")
+    return CheckPlan(
+        form=Form.METHODS,
+        cases=cases,
+        spans=(),
+        methods=methods,
+        goes_on=True,
+        restarts=True,
+        needs=needs_of(task, reading),
+        one_process=_why_one_process(task, reading, check),
+        check=check,
+    )
+
+
+def _why_one_process(task: Task, reading: Reading, check: Check) -> str | None:
+    if "mocks" in check.uses and forks(task, reading):  # what is forked could not ask the test's process for its mocks
+        return "the test replaces names in processes that the completion forks"
+    return why_one_process(reading)
+
+
+def _check(
+    reading: Reading,
+    task: Task,
+    form: Form,
+    *,
+    spans: tuple[Span, ...] = (),
+    methods: tuple[tuple[str, str], ...] = (),
+    left_out: Iterable[ast.stmt],
+) -> Check:
+    classes, support = data_classes(reading)
+    spoken_of = mentioned(task.prompt, task.entry_point) | reading.names | set(classes)
+    if task.entry_point:
+        spoken_of.add(task.entry_point)
+    replaced = dict.fromkeys(left_out, "pass")
+    return Check(
+        test=reading.lines.replaced(replaced) if replaced else reading.source,
+        form=str(form),
+        spans=spans,
+        methods=methods,
+        preamble=reading.preamble,
+        definitions=reading.definitions + "".join(f"{line}\n" for _, line in sorted(reading.left_out.items())),
+        entry_point=task.entry_point,
+        names=tuple(sorted(reading.names)),
+        classes=classes,
+        support=support,
+        mentioned=tuple(sorted(spoken_of)),
+        uses=uses_of(reading),
+        touched=tuple(sorted(reading.in_touch)),
+        imports=tuple(reading.lines.of(node) for node in reading.module.body if isinstance(node, _IMPORTS)),
+    )
+
+
+def _calls_all(reading: Reading, functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
+    """Whether the module's own statements call every one of its test functions."""
+    called = {
+        node.value.func.id
+        for node in reading.module.body
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
+    }
+    return all(node.name in called for node in functions)
+
+
+def _read_anywhere(reading: Reading) -> set[str]:
+    return {node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def _told(lines: list[int]) -> str:
+    shown = [str(line) for line in lines[:10]]
+    more = len(lines) - len(shown)
+    rest = f" and {more} more" if more else ""
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(shown)}{rest}"

@@ -1,0 +1,176 @@
+"""A task's test as everything that plans it looks at it: parsed once, its names told apart. Never run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from evaluator import syntax
+from evaluator.assertions.flow import Flow, Reads
+from evaluator.assertions.imports import Imports, left_out
+from evaluator.assertions.prompt import definitions
+from evaluator.assertions.scopes import BUILTINS, Scopes
+from evaluator.assertions.source import FILE, MAX_CHARACTERS, NOT_PYTHON, Lines, binds, parsed, walk
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.model import Task
+
+CANDIDATE = "candidate"
+SOLUTION = "solution"
+"""The name of the completion's module."""
+
+
+Check = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A test, and the code of the dataset that stands before it."""
+
+    source: str
+    """The test; an import of the completion in it has become an assignment, or nothing."""
+    module: ast.Module
+    entry_point: str | None
+    preamble: str
+    definitions: str
+    check: Check | None
+    """The test's `check`, where it has one."""
+    scopes: Scopes
+    outside: tuple[str, ...]
+    """Sources that are run before the test."""
+    nodes: list[ast.AST] = field(repr=False)
+    reads: Reads = field(default_factory=Reads, repr=False)
+    """The names that a node reads."""
+
+    @cached_property
+    def lines(self) -> Lines:
+        return Lines(self.source)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """Those of the test, of what is run before it, and those that it has left out."""
+        missing = parsed("\n".join(self.left_out.values()))
+        return Imports([*self._nodes_outside, *self.nodes, *(walk(missing) if missing else [])])
+
+    @cached_property
+    def flow(self) -> Flow:
+        return Flow(self.nodes, self.imports.origins, self.reads)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names that nothing of the dataset defines, nor Python: they are looked up in the completion."""
+        return self._free - self.left_out.keys()
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Modules that the test uses without an import, and those imports."""
+        return left_out(self.nodes, self._free)
+
+    @cached_property
+    def _free(self) -> frozenset[str]:
+        starred = Imports([*self._nodes_outside, *self.nodes]).starred
+        free = self.scopes.free() - starred - {self.entry_point, CANDIDATE}
+        return free.difference(*(binds(module.body) for module in self._modules_outside))
+
+    @cached_property
+    def completion(self) -> frozenset[str]:
+        """All the names by which the test has something of the completion directly."""
+        found = set(self.names)
+        defined = self.scopes.defined()
+        found.update(name for name in (self.entry_point, CANDIDATE) if name is not None and name not in defined)
+        if self.parameter is not None:
+            found.add(self.parameter)
+        return frozenset(found)
+
+    @cached_property
+    def in_touch(self) -> frozenset[str]:
+        """Names of functions that may call the completion when they are called, and of what it may have made."""
+        return self.flow.reaching(self.completion)
+
+    @property
+    def parameter(self) -> str | None:
+        """Under which name `check` has the completion's function."""
+        if self.check is None:
+            return None
+        arguments = self.check.args
+        found = [*arguments.posonlyargs, *arguments.args, *filter(None, [arguments.vararg])]
+        return found[0].arg if found else None
+
+    @cached_property
+    def _nodes_outside(self) -> list[ast.AST]:
+        return walk(self._modules_outside)
+
+    @cached_property
+    def _modules_outside(self) -> list[ast.Module]:
+        return [module for module in map(parsed, self.outside) if module is not None]
+
+
+def read_test(task: Task) -> Reading:
+    """Reads a task of mode assert or unittest. Raises `UngradableError`."""
+    if not task.test or not task.test.strip():
+        raise UngradableError("the task has no test code")
+    if len(task.test) > MAX_CHARACTERS:
+        raise UngradableError(f"the test is longer than {MAX_CHARACTERS:,} characters")
+    source, module = _without_imports_of_completion(task.test, task.entry_point)
+    found = definitions(task.prompt, task.entry_point, task.preamble)
+    checks = [
+        node for node in module.body if isinstance(node, Check) and node.name == "check" and _says_something(node)
+    ]
+    try:
+        scopes = Scopes(source)
+    except SyntaxError as error:
+        raise UngradableError(f"the test is not Python: {error}") from None
+    return Reading(
+        source=source,
+        module=module,
+        entry_point=task.entry_point,
+        preamble=task.preamble,
+        definitions=found,
+        check=checks[-1] if checks and _says_something(checks[-1]) else None,
+        scopes=scopes,
+        outside=tuple(text for text in (task.preamble, found) if text),
+        nodes=walk(module),
+    )
+
+
+def is_builtin(reading: Reading, node: ast.expr, *names: str) -> bool:
+    """Whether this is one of these builtins, which the test has not given another meaning as a global."""
+    match node:
+        case ast.Name(id=name):
+            return name in names and name in BUILTINS and name not in reading.scopes.defined()
+        case _:
+            return False
+
+
+def _says_something(check: Check) -> bool:
+    """MathQA's tests have their asserts in the module, and a `check` that passes everything."""
+    return not all(isinstance(node, ast.Pass) or _is_text(node) for node in check.body)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _without_imports_of_completion(source: str, entry_point: str | None) -> tuple[str, ast.Module]:
+    """`from solution import f` names what the completion defines: `f` is known without it."""
+    module = _parsed_or_refused(source)
+    own = {SOLUTION, entry_point}
+    replaced: dict[ast.stmt, str] = {}
+    for node in walk(module):
+        match node:
+            case ast.ImportFrom(module=name, names=names) if name in own:
+                renamed = [alias for alias in names if alias.asname not in (None, alias.name)]
+                replaced[node] = "; ".join(f"{alias.asname} = {alias.name}" for alias in renamed) or "pass"
+    if not replaced:
+        return source, module
+    changed = Lines(source).replaced(replaced)
+    return changed, _parsed_or_refused(changed)
+
+
+def _parsed_or_refused(source: str) -> ast.Module:
+    try:
+        return syntax.parse(source, FILE)
+    except NOT_PYTHON as error:
+        where = f" (line {error.lineno} of the test)" if isinstance(error, SyntaxError) and error.lineno else ""
+        reason = error.msg if isinstance(error, SyntaxError) else error
+        raise UngradableError(f"the test is not Python: {reason}{where}") from None

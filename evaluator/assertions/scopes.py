@@ -1,0 +1,53 @@
+"""Which names of a module are its globals, as Python's own symbol tables say. Nothing is run."""
+
+from __future__ import annotations
+
+import builtins
+import symtable
+from collections.abc import Iterator
+
+from evaluator.assertions.source import FILE, NOT_PYTHON
+
+BUILTINS = frozenset(dir(builtins))
+_OF_MODULE = frozenset(("__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__"))
+
+
+class Scopes:
+    """The scopes of one module."""
+
+    def __init__(self, source: str) -> None:
+        """Raises `SyntaxError` where a name is used in two ways that exclude each other."""
+        try:
+            self._module = symtable.symtable(source, FILE, "exec")
+        except NOT_PYTHON as error:
+            raise SyntaxError(str(error)) from None
+
+    def defined(self) -> frozenset[str]:
+        """Names that the module or a function's `global` gives a value."""
+        own = (one.get_name() for one in self._module.get_symbols() if one.is_assigned() or one.is_imported())
+        declared = (
+            one.get_name()
+            for table in _inner(self._module)
+            for one in table.get_symbols()
+            if one.is_declared_global() and one.is_assigned()
+        )
+        return frozenset((*own, *declared))
+
+    def free(self) -> frozenset[str]:
+        """Globals that something in the module reads and nothing in it defines, builtins apart."""
+        own = {one.get_name() for one in self._module.get_symbols() if one.is_referenced()}
+        inner = {
+            one.get_name()
+            for table in _inner(self._module)
+            for one in table.get_symbols()
+            if one.is_global() and one.is_referenced()
+        }
+        return frozenset((own | inner) - self.defined() - BUILTINS - _OF_MODULE)
+
+
+def _inner(module: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    pending = list(module.get_children())
+    while pending:
+        table = pending.pop()
+        yield table
+        pending.extend(table.get_children())

@@ -1,0 +1,141 @@
+"""Source text of a dataset as it is planned from: parsed if it is not too long, and cut into statements. Never run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+
+from evaluator import syntax
+
+MAX_CHARACTERS = 8 * 1024 * 1024
+"""A longer test is not parsed."""
+FILE = "<dataset source>"
+NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+# `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not safe among threads.
+warnings.filterwarnings("ignore", module=FILE)
+
+_DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+_OWN_NAMES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OWN_SCOPES = (*_OWN_NAMES, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree; None where the text is no Python (a prompt may be prose) or too long."""
+    if len(source) > MAX_CHARACTERS:
+        return None
+    try:
+        return syntax.parse(source, FILE)
+    except NOT_PYTHON:
+        return None
+
+
+def walk(root: ast.AST | Iterable[ast.AST]) -> list[ast.AST]:
+    """Every node, those left out that nothing is ever asked of: literals may be most of a test."""
+    found: list[ast.AST] = []
+    pending = [root] if isinstance(root, ast.AST) else list(root)
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        pending.extend(_inner(node))
+    return found
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """What is directly in a node; most nodes of a large test are those of its lists."""
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return [item for item in items if type(item) is not ast.Constant]
+        case _:
+            return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _DULL)]
+
+
+def walk_own(root: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Like `walk`, without what is in a scope of its own: functions, classes, lambdas, comprehensions."""
+    pending = [root] if isinstance(root, ast.AST) else list(root)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _OWN_SCOPES):
+            pending.extend(_inner(node))
+
+
+def walk_executed(root: ast.AST) -> list[ast.AST]:
+    """Like `walk`, without what is in functions and classes that are only defined there."""
+    found: list[ast.AST] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, _OWN_NAMES):
+            found.append(node)
+            pending.extend(_inner(node))
+    return found
+
+
+def binds(root: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
+    """Names that these statements give a value in the scope where they stand."""
+    found: set[str] = set()
+    for node in walk_own(root):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.ExceptHandler(name=str(name)):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                found.add(name)
+            case ast.alias(name=name, asname=renamed):
+                found.add(renamed or name.partition(".")[0])
+    return frozenset(found)
+
+
+def is_start(node: ast.stmt) -> bool:
+    """Whether it is what starts a module as a program: `if __name__ == "__main__"`, or `unittest.main()`."""
+    match node:
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
+            return True
+        case ast.If(test=ast.Compare(left=ast.Constant(value="__main__"), comparators=[ast.Name(id="__name__")])):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="unittest"), attr="main"))):
+            return True
+    return False
+
+
+class Lines:
+    """A text by lines as the parser counts them. Its offsets in a line are in bytes."""
+
+    def __init__(self, source: str) -> None:
+        self._lines = [line.encode("utf-8", "surrogatepass") for line in syntax.lines_of(source)]
+
+    def of(self, node: ast.stmt | ast.expr) -> str:
+        """What `ast.get_source_segment` gives, with decorators, and without splitting the whole text again."""
+        lines = self._lines[_first_line(node) - 1 : node.end_lineno]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode("utf-8", "surrogatepass")
+
+    def at_margin(self, node: ast.stmt) -> str:
+        """The source as it would stand at the start of a line, where no line of it begins further to the left."""
+        first, *others = self.of(node).split("\n")
+        margin = " " * node.col_offset
+        if all(line.startswith(margin) or not line.strip() for line in others):
+            others = [line[node.col_offset :] for line in others]
+        return "\n".join((first, *others))
+
+    def replaced(self, statements: Mapping[ast.stmt, str]) -> str:
+        """The text with one line in the place of each of these statements; all others keep their numbers."""
+        lines = self._lines[:]
+        for node in sorted(statements, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+            first, last = _first_line(node) - 1, node.end_lineno or node.lineno
+            kept = lines[last - 1][node.end_col_offset :]
+            lines[first] = lines[first][: node.col_offset] + statements[node].encode()
+            if last - 1 == first:
+                lines[first] += kept
+            else:
+                lines[first + 1 : last] = [b""] * (last - first - 2) + [kept.lstrip(b" ;\t")]
+        return b"\n".join(lines).decode("utf-8", "surrogatepass")
+
+
+def _first_line(node: ast.stmt | ast.expr) -> int:
+    decorators = node.decorator_list if isinstance(node, _OWN_NAMES) else []
+    return decorators[0].lineno if decorators else node.lineno

@@ -1,0 +1,243 @@
+"""The test cases of a check that is a list of statements: one for each that judges, with what prepares it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from evaluator.assertions.expectations import Expectations
+from evaluator.assertions.flow import targets_of
+from evaluator.assertions.reading import Check, Reading
+from evaluator.assertions.source import binds, is_start, walk, walk_executed, walk_own
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.model import TestCase
+
+Span = tuple[int, int, bool]
+WHOLE: Span = (0, -1, True)
+
+_MOST_REPEATED = 2000
+"""Characters of earlier statements that are shown with every test case that needs them."""
+_MOST_OF_A_NAME = 20
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PREPARING = (
+    *_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Pass, ast.Delete, ast.Global, ast.Nonlocal, ast.Assign,
+    ast.AnnAssign, ast.AugAssign,
+)  # fmt: skip
+_COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.If, ast.Match)
+_ONLY_IN_FUNCTIONS = (
+    ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Await, ast.AsyncFor, ast.AsyncWith,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statements:
+    """A check cut up into test cases."""
+
+    cases: tuple[TestCase, ...]
+    spans: tuple[Span, ...]
+    goes_on: bool
+    restarts: bool
+
+
+class Judging:
+    """Tells the statements that judge from those that only prepare what is judged; one for each test."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        own = (node for node in reading.nodes if isinstance(node, _DEFINITIONS))
+        self._asserting = reading.flow.reaching(node.name for node in own if any(map(_asserts, walk(node))))
+
+    def judges(self, node: ast.stmt) -> bool:
+        """Whether the statement may say that the completion is wrong, beside by an exception that it lets through."""
+        match node:
+            case ast.Assert(test=ast.Constant(value=value)):
+                return not value
+            case ast.Expr(value=value):
+                return any(map(_asserts, walk(value))) or not self._asserting.isdisjoint(self._reading.reads(value))
+        return not isinstance(node, _PREPARING)
+
+    def uses_completion(self, node: ast.AST) -> bool:
+        """Whether the completion may be called, or what it has made be used."""
+        return not self._reading.in_touch.isdisjoint(self._reading.reads(node))
+
+    def asks_completion(self, node: ast.stmt) -> bool:
+        """Whether that happens when the statement is run, not only in what it defines."""
+        return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk_executed(node))
+
+
+def _asserts(node: ast.AST) -> bool:
+    match node:
+        case ast.Assert() | ast.Raise():
+            return True
+        case ast.Attribute(attr=name) | ast.Name(id=name, ctx=ast.Load()):
+            return name.startswith(("assert", "fail", "raises"))
+    return False
+
+
+def statements_of(reading: Reading) -> Statements:
+    """The test cases of `check`, or of a module that defines none. Raises `UngradableError`."""
+    judging = Judging(reading)
+    check = reading.check
+    if check is None:
+        body = [node for node in reading.module.body if not is_start(node)]
+    else:
+        _refuse_arguments(check)
+        _refuse_judging_beside(reading, check, judging)
+        body = check.body
+    if not any(map(judging.asks_completion, body)):
+        raise UngradableError("the check asks nothing of the completion")
+    is_odd = check is not None and (isinstance(check, ast.AsyncFunctionDef) or check.decorator_list)
+    if (
+        is_odd
+        or not any(map(judging.judges, body))
+        or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk_own(body))
+    ):
+        source = "\n".join(map(reading.lines.at_margin, [check] if check is not None else body))
+        return Statements((TestCase(0, input=source, expected=""),), (WHOLE,), goes_on=False, restarts=True)
+    spans = _spans(body, judging)
+    independent = _leave_nothing(body, spans, reading)
+    restarts = independent and not _prepares_with_completion(body, spans, judging)
+    return Statements(_Cases(reading, body, judging).of(spans), spans, goes_on=independent, restarts=restarts)
+
+
+def _refuse_arguments(check: Check) -> None:
+    """More than the completion's function is given to nobody's `check`."""
+    arguments = check.args
+    required = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    if required > 1 or None in arguments.kw_defaults:
+        raise UngradableError(f"line {check.lineno} of the test: `check` takes more than one argument")
+
+
+def _refuse_judging_beside(reading: Reading, check: Check, judging: Judging) -> None:
+    """A statement of the module that may decide the grade as well."""
+    callers = reading.flow.reaching({"check"})
+    for node in reading.module.body:
+        if node is check or is_start(node) or not callers.isdisjoint(reading.reads(node)):
+            continue
+        if judging.judges(node) and judging.uses_completion(node):
+            raise UngradableError(
+                f"line {node.lineno} of the test: a statement beside `check` that may decide the grade"
+            )
+
+
+def calls_of_check(reading: Reading) -> list[ast.stmt]:
+    """The module's own calls of `check`, also by way of other functions: the cases are run instead of them."""
+    callers = reading.flow.reaching({"check"})
+    return [
+        node
+        for node in reading.module.body
+        if not isinstance(node, _DEFINITIONS) and not is_start(node) and not callers.isdisjoint(reading.reads(node))
+    ]
+
+
+def _spans(body: list[ast.stmt], judging: Judging) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    first = 0
+    for place, node in enumerate(body):
+        if judging.judges(node):
+            spans.append((first, place, True))
+            first = place + 1
+    if any(map(judging.uses_completion, body[first:])):
+        spans.append((first, len(body) - 1, False))
+    return tuple(spans)
+
+
+def _leave_nothing(body: list[ast.stmt], spans: tuple[Span, ...], reading: Reading) -> bool:
+    """Whether no judging statement gives a name a value that a later statement reads."""
+    left: set[str] = set()
+    judging = {last for _, last, judges in spans if judges}
+    for place, node in enumerate(body):
+        read = reading.reads(node)
+        if isinstance(node, _COMPOUND):
+            read -= binds(node)
+        if not left.isdisjoint(read):
+            return False
+        if place in judging:
+            left |= binds(node)
+        else:
+            left -= binds(node)
+    return True
+
+
+def _prepares_with_completion(body: list[ast.stmt], spans: tuple[Span, ...], judging: Judging) -> bool:
+    """Whether a later test case has something that was made by the completion before its own statements."""
+    preparing = (node for first, last, _ in spans[:-1] for node in body[first:last])
+    return any(judging.uses_completion(node) for node in preparing if not isinstance(node, _DEFINITIONS))
+
+
+class _Cases:
+    """Makes the test cases that are shown for a check's spans."""
+
+    def __init__(self, reading: Reading, body: list[ast.stmt], judging: Judging) -> None:
+        self._lines, self._reads = reading.lines, reading.reads
+        self._body = body
+        self._expected = Expectations(reading.lines, judging.uses_completion, _named_once(reading, body))
+        self._makers: dict[str, list[int]] = defaultdict(list)
+        """Where the statements stand that made what a name stands for, as far as the body has been read."""
+
+    def of(self, spans: tuple[Span, ...]) -> tuple[TestCase, ...]:
+        return tuple(self._case(index, *span) for index, span in enumerate(spans))
+
+    def _case(self, index: int, first: int, last: int, judges: bool) -> TestCase:
+        end = self._body[last] if judges else None
+        own = [place for place in range(first, last + 1) if self._body[place] is end or _is_shown(self._body[place])]
+        needed = self._needed(set(self._reads.of_all(self._body[place] for place in own)))
+        for place in range(first, last if judges else last + 1):
+            for name in _changes(self._body[place]):
+                self._makers[name].append(place)
+        sources = [self._source(self._body[place]) for place in (*sorted(needed), *own)]
+        return TestCase(index, input="\n".join(sources), expected=self._expected.of(end) if end is not None else "")
+
+    def _source(self, node: ast.stmt) -> str:
+        return self._lines.at_margin(node) if isinstance(node, _COMPOUND) else self._lines.of(node)
+
+    def _needed(self, wanted: set[str]) -> set[int]:
+        """The places of earlier statements that made what is read, the last ones, as far as there is room for them."""
+        found: set[int] = set()
+        pending, room = list(wanted), _MOST_REPEATED
+        while pending:
+            for place in reversed(self._makers.get(pending.pop(), [])[-_MOST_OF_A_NAME:]):
+                room -= 0 if place in found else len(self._lines.of(self._body[place]))
+                if room < 0:
+                    return found
+                if place not in found:
+                    found.add(place)
+                    pending.extend(self._reads(self._body[place]) - wanted)
+                    wanted |= self._reads(self._body[place])
+        return found
+
+
+def _is_shown(node: ast.stmt) -> bool:
+    """Whether it is shown though nothing reads what it makes."""
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant | ast.Name)
+    return not isinstance(node, (*_DEFINITIONS, ast.Assert, ast.Import, ast.ImportFrom, ast.Pass))
+
+
+def _changes(node: ast.stmt) -> set[str]:
+    """Names that a preparing statement gives a value, or works on; what is imported or defined is not shown."""
+    match node:
+        case ast.Assign(targets=targets):
+            return {name for target in targets for name in targets_of(target)}
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return set(targets_of(target))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            return set(targets_of(owner))
+        case ast.Expr(value=ast.Call(args=arguments)):
+            return {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+    return set()
+
+
+def _named_once(reading: Reading, body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Names that one assignment alone gives a value."""
+    counts = Counter(
+        node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return {
+        target.id: node.value
+        for node in body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and counts[target.id] == 1
+    }

@@ -1,0 +1,86 @@
+"""What a test uses that takes some preparation where it runs in a process of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from evaluator.assertions.imports import is_among
+from evaluator.assertions.reading import Reading, is_builtin
+from evaluator.assertions.scopes import BUILTINS
+
+_FILES = (
+    "codecs.open", "fileinput", "glob", "io.FileIO", "io.open", "os", "pathlib", "shelve", "shutil", "sqlite3",
+    "tarfile", "tempfile", "zipfile", "numpy.fromfile", "numpy.load", "numpy.loadtxt", "numpy.save", "numpy.savetxt",
+    "numpy.savez", "pandas.ExcelFile", "pandas.ExcelWriter", "pandas.read_csv", "pandas.read_excel",
+    "pandas.read_json", "pandas.read_parquet", "pandas.read_pickle", "pandas.read_table",
+)  # fmt: skip
+_NO_FILES = (
+    "os.cpu_count", "os.environ", "os.fspath", "os.fsdecode", "os.fsencode", "os.getenv", "os.getpid", "os.linesep",
+    "os.name", "os.sep", "os.urandom", "os.path.basename", "os.path.dirname", "os.path.join", "os.path.normpath",
+    "os.path.sep", "os.path.split", "os.path.splitext", "pathlib.PurePath", "pathlib.PurePosixPath",
+    "pathlib.PureWindowsPath",
+)  # fmt: skip
+_FILE_METHODS = frozenset(
+    """is_dir is_file iterdir mkdir read_bytes read_text rmdir savefig to_csv to_excel to_hdf to_parquet to_pickle touch
+    unlink write_bytes write_text""".split()
+)
+_OWN_GENERATORS = ("random.Random", "random.SystemRandom", "numpy.random.Generator", "numpy.random.default_rng",
+    "numpy.random.RandomState", "numpy.random.SeedSequence", "numpy.random.PCG64",
+)  # fmt: skip
+
+
+def uses_of(reading: Reading) -> tuple[str, ...]:
+    """The words of `Check.uses`, in alphabetical order."""
+    found = {word for node in reading.nodes for word in _words(reading, node)}
+    imported = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
+    return tuple(sorted(found | (imported & {"numpy", "pandas"})))
+
+
+def _words(reading: Reading, node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ExceptHandler(type=None):
+            yield "exits"
+        case ast.Name(id="SystemExit" | "BaseException", ctx=ast.Load()):
+            if node not in _raised(reading):
+                yield "exits"
+        case ast.Call(func=function) if is_builtin(reading, function, "open"):
+            yield "files"
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot(), *_], comparators=[right, *_]):
+            if not any(map(_is_itself, (left, right))):
+                yield "identity"
+        case ast.Call(func=ast.Attribute(attr="assertIs" | "assertIsNot") | ast.Name(id="id")):
+            yield "identity"
+        case ast.Attribute(attr=name) if name in _FILE_METHODS:
+            yield "files"
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+        yield from _by_dotted(reading.imports.dotted(node))
+
+
+def _is_itself(node: ast.expr) -> bool:
+    """Whether it is the same thing in every process: None, a builtin, the class of something."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id="type" as name)):
+            return name in BUILTINS
+    return False
+
+
+def _by_dotted(dotted: str) -> Iterator[str]:
+    if is_among(dotted, _FILES) and dotted not in ("os", "os.path", "pathlib") and not is_among(dotted, _NO_FILES):
+        yield "files"
+    if dotted.startswith("random.") and not is_among(dotted, _OWN_GENERATORS):
+        yield "random"
+    if dotted.startswith("numpy.random.") and not is_among(dotted, _OWN_GENERATORS):
+        yield "numpy_random"
+    if is_among(dotted, ("mock", "unittest.mock")):
+        yield "mocks"
+    if is_among(dotted, ("os.environ", "os.putenv")):
+        yield "environment"
+
+
+def _raised(reading: Reading) -> set[ast.expr]:
+    """What the test itself raises."""
+    raised = [node.exc for node in reading.nodes if isinstance(node, ast.Raise) and node.exc is not None]
+    return {error.func if isinstance(error, ast.Call) else error for error in raised}

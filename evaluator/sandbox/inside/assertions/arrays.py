@@ -1,0 +1,63 @@
+"""Values of numpy and pandas, which cross bit for bit by exact class, or not at all: see `ndarrays` and `frames`.
+
+Neither library is imported to send a value, and no code of a value's class is run but numpy's and pandas' own.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from evaluator.sandbox.inside.assertions import frames, ndarrays
+from evaluator.sandbox.inside.assertions.errors import NotDataError
+from evaluator.sandbox.inside.assertions.ndarrays import Item
+
+TAGS = frozenset(("np", "no", "ns", "nd", "pd"))
+
+
+def lower(value: Any, kind: type, lower_item: Item, room: int = sys.maxsize) -> dict[str, object] | None:
+    """The value as an object of one tag, or None where it is neither numpy's nor pandas'. `kind` is its type.
+
+    Raises `NotDataError`, and `TooLargeError` where it would surely take over `room` characters.
+    """
+    numpy: Any = sys.modules.get("numpy")
+    if not isinstance(getattr(numpy, "dtype", None), type):
+        return None
+    lowered = ndarrays.lower(numpy, value, kind, lower_item, room)
+    return frames.lower(value, kind, lower_item, room) if lowered is None else lowered
+
+
+def build(tag: str, payload: Any, build_item: Item) -> Any:
+    """The value that was lowered to this. Raises `ValueError`, whatever the payload is."""
+    try:
+        return (frames.build if tag == "pd" else lambda *parts: ndarrays.build(tag, *parts))(payload, build_item)
+    except ValueError:
+        raise
+    except Exception as error:  # what numpy and pandas raise for nonsense is many things
+        raise ValueError(f"{tag}: {type(error).__name__}") from None
+
+
+def is_mutable(kind: type) -> bool:
+    """Whether values of this type can be changed in place."""
+    return kind.__name__ in ("ndarray", "DataFrame", "Series") and kind.__module__ in ("numpy", "pandas")
+
+
+def snapshot(value: Any) -> tuple[Any, ...]:
+    """What tells later whether a mutable value has changed: its numbers and texts, then the very objects in it."""
+    items: list[Any] = []
+    try:
+        return (lower(value, type(value), items.append), *items)
+    except NotDataError:  # it can't cross any more
+        return (None,)
+
+
+def replace(value: Any, new: Any) -> None:
+    """Makes a mutable value equal to another of its class in place. Raises `NotDataError` where that can't be."""
+    if type(value) is not type(new):
+        raise NotDataError(f"an object of class {type(value).__name__} became one of class {type(new).__name__}")
+    if type(value).__name__ != "ndarray":
+        value._update_inplace(new)
+    elif value.shape == new.shape and value.dtype == new.dtype and value.flags.writeable:
+        value[...] = new
+    else:
+        raise NotDataError("an array whose shape or dtype was changed in place")

@@ -1,0 +1,424 @@
+"""The test's side of the connection with the completion's process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import types
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from evaluator.sandbox.inside import channel
+from evaluator.sandbox.inside.assertions import (
+    descriptions,
+    mocks,
+    named_values,
+    operations,
+    proxies,
+    shared_state,
+)
+from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
+from evaluator.sandbox.inside.assertions.exchange import Exchange
+from evaluator.sandbox.inside.assertions.object_table import fields
+from evaluator.sandbox.inside.assertions.serialization import Announced, Message
+
+_MOST_CALLS, _MOST_DEPTH = 100_000, 100
+_MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
+_MEMORY, _HEAD = 8, 12
+"""Before an answer stand eight bytes of memory used, and four that say how long the report is that follows."""
+_REPORT_ROOM = 64 * 1024
+_NOT_PLAIN = frozenset(("environment", "identity", "numpy_random", "random"))
+"""What a test may use that two processes have in common only roughly."""
+_NOT_CAPTURED = [False, False]
+_UNASKED = "an answer that nobody asked for"
+_TOO_LARGE = "the values that it returned are larger than limits.output_mb"
+_SENT_TOO_MUCH = "the test passes more to the completion than limits.output_mb"
+
+
+class Completion:
+    """The completion, as the test knows it: asks it, and answers what it asks in its turn."""
+
+    def __init__(self, connection: int, order: dict[str, Any], namespace: dict[str, Any]) -> None:
+        self._parent = connection
+        self._write, self._read = os.write, os.read
+        self._namespace = namespace
+        self._uses = frozenset(order["uses"])
+        self._class_names: list[str] = order["classes"]
+        self.mentioned = frozenset(order["mentioned"])
+        self._speaks_of_stopping = "StopIteration" in order["test"]
+        self._catches = any(word in order["test"] for word in ("except", "aises("))
+        self._for_next = False
+        """Whether an item is asked for: `StopIteration` out of a call would end a loop of the test's over something
+        else."""
+        self.quiet = False
+        self.operations = operations.Operations(plain=self._uses.isdisjoint(_NOT_PLAIN))
+        self.classes: dict[str, type] = {}
+        self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
+        self.announced = Announced()
+        self._own = descriptions.Numbers()
+        """What the completion knows by number."""
+        self._theirs: dict[int, Any] = {}
+        """What stands here for things of the completion's."""
+        self._shared = shared_state.State(self._uses)
+        self._closes: list[int] = []
+        self._like: dict[type, Any] = {}
+        self._streams = sys.stdout, sys.stderr
+        self._captured = _NOT_CAPTURED
+        self.made: set[int] = set()
+        self.returned: set[int] = set()
+        self.tested: set[int] = set()
+        self.asked = 0
+        """How often the completion has been asked for something, except for the names that it has."""
+        self.asked_now = 0
+        """As often in this test case."""
+        self.failed_assert: AssertionError | None = None
+        """Of an assert in a function of the test's that the completion has called, until that has let it through."""
+        self.memory_kib = 0
+        self._cap = self._room = order["output_bytes"] + _REPORT_ROOM
+        self._reports: list[str] = []
+        """What the completion reported of each exception that it has answered with."""
+        self.unsure_of: list[str] = []
+        self.subclasses: list[str] = []
+        if "mocks" in self._uses:
+            mocks.follow_patches(self.ask)
+
+    def look_up(self, names: list[str]) -> tuple[dict[str, Any], list[str]]:
+        """Functions and classes that the completion has by these names, and those names that mean its data."""
+        answer = self.ask("l", names)
+        self.asked -= 1
+        pairs = answer if type(answer) is tuple else (None,)
+        if not all(type(pair) is tuple and len(pair) == 2 and pair[0] in names for pair in pairs):
+            self._stop(b"B", "an answer with names that nobody asked for")
+        found: dict[str, Any] = dict(pairs)
+        if not all(value is None or callable(value) for value in found.values()):
+            self._stop(b"B", "a name that means neither data nor code")
+        self.tested.update(map(id, found.values()))
+        if not all(value is None or isinstance(value, proxies.Function) for value in found.values()):
+            self.operations.plain = False
+        code = {name: value for name, value in found.items() if value is not None}
+        return code, [name for name in found if name not in code]
+
+    def know_classes(self) -> None:
+        """The dataset's own classes are those that its source has defined by now."""
+        for name in self._class_names:
+            kind = dict.get(self._namespace, name)
+            if isinstance(kind, type) and not isinstance(kind, proxies.Classes):
+                self.classes[name] = kind
+
+    def ask(self, *request: Any) -> Any:
+        self.asked += request[0] not in "pr"
+        self.asked_now += request[0] not in "pr"
+        self.operations.note(request)
+        self._for_next = request[2:3] == ("__next__",) or type(request[1]) is proxies.Handle
+        if self.asked > _MOST_CALLS:
+            self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
+        if self.exchange.depth >= _MOST_DEPTH:
+            self._stop(b"T", f"calls between the completion and the test are nested deeper than {_MOST_DEPTH}")
+        try:
+            return self.exchange.ask(*request)
+        except BadMessageError as error:
+            self._stop(b"B", str(error))
+        except TooLargeError:
+            self.give_up(_SENT_TOO_MUCH)
+        except NotDataError as error:
+            self.give_up(f"the test passes {error} to the completion")
+
+    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """What a function answers, or the method of this name."""
+        return self.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
+
+    def unsure(self, reason: str) -> None:
+        """Part of what the test finds is decided by the completion's own code."""
+        if reason not in self.unsure_of:
+            self.unsure_of.append(reason)
+
+    def give_up(self, reason: str) -> NoReturn:
+        """The test can't be run in a process of its own."""
+        self.operations.plain = False
+        self._stop(b"U", reason)
+
+    def nothing_to_call(self, name: str) -> NoReturn:
+        self._stop(b"T", f"{name} is not a function or class")
+
+    def _stop(self, kind: bytes, text: str) -> NoReturn:
+        """The last message to the parent."""
+        done = self.operations
+        word = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
+        channel.send(self._parent, kind, channel.as_json(word), self._write)
+        os._exit(0)
+
+    def _send(self, kind: bytes, text: bytes) -> None:
+        try:
+            channel.send(channel.PEER_DESCRIPTOR, kind, text, self._write)
+        except OSError:
+            self._stop(b"E", "")
+
+    def _receive(self) -> tuple[bytes, bytes]:
+        """The next frame of the completion's process, within its room: what stands before an answer is taken off."""
+        try:
+            kind, payload = channel.receive_alone(channel.PEER_DESCRIPTOR, self._read, self._room)
+        except (channel.ClosedError, OSError):
+            self._stop(b"E", "")
+        except channel.UnaskedError:
+            self._stop(b"B", _UNASKED)
+        except channel.TooLongError:
+            self._stop(b"O", _TOO_LARGE)
+        self._room -= len(payload)
+        if kind == b"Q":
+            return kind, payload
+        if kind == b"O":
+            self._stop(b"O", _TOO_LARGE)
+        if kind not in (b"V", b"X"):
+            self._stop(b"B", "a frame of a kind that has no place here")
+        self.memory_kib = max(self.memory_kib, int.from_bytes(payload[:_MEMORY], "big"))
+        end = _HEAD + int.from_bytes(payload[_MEMORY:_HEAD], "big")
+        if kind == b"X":
+            self._reports.append(payload[_HEAD:end].decode("utf-8", "replace"))
+        return kind, payload[end:]
+
+    def begin(self) -> None:
+        """Before each test case: what the parent holds a completion to, for each, is counted anew."""
+        self._room = self._cap
+        self.operations.begin()
+        self.subclasses = []
+        self.asked_now = 0
+        self.failed_assert = None
+
+    def report(self, failure: int | None) -> str:
+        """What the completion reported of the exception with that number."""
+        return self._reports[failure] if failure is not None and 0 <= failure < len(self._reports) else ""
+
+    def unasked(self) -> None:
+        """After each test case: nothing of the completion's may wait to be read."""
+        if channel.has_input(channel.PEER_DESCRIPTOR):
+            self._stop(b"B", _UNASKED)
+
+    def raised(self, error: Any) -> NoReturn:
+        """The completion has answered with an exception: it is the test's to see, unless it would end a process."""
+        number = len(self._reports) - 1
+        if self._own.number_of(error) is not None:
+            self.failed_assert = None
+            raise error  # the test's own has come back
+        expected = isinstance(error, Exception) or (isinstance(error, SystemExit) and "exits" in self._uses)
+        stops = isinstance(error, StopIteration) and not (self._for_next or self._speaks_of_stopping)
+        if not expected or (stops and not self._catches):
+            self._stop(b"Y", self.report(number))
+        if stops:
+            self.unsure("a call of the completion's raised StopIteration, which can end a loop of the test's")
+        error._rollscope_failure = number
+        raise error
+
+    def failed(self, error: BaseException) -> None:
+        """A function of the test's has raised where the completion called it: whether an assert of it has failed."""
+        if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
+            self.failed_assert = error
+
+    def too_large(self) -> NoReturn:
+        self.give_up(_SENT_TOO_MUCH)
+
+    def unsent(self, error: NotDataError) -> object:
+        self.give_up(f"the test passes {error} to the completion")
+
+    def outgoing(self) -> object:
+        extras: dict[str, Any] = {}
+        captured = [sys.stdout is not self._streams[0], sys.stderr is not self._streams[1]]
+        if captured != self._captured or captured != _NOT_CAPTURED:
+            extras["o"] = self._captured = captured
+        extras |= self._shared.news()
+        if self._closes:
+            extras["c"] = self._closes[:]
+            self._closes.clear()
+        dropped = self.exchange.table.drop_unheld()
+        if dropped:
+            extras["d"] = dropped
+        return extras or None
+
+    def incoming(self, extras: Any) -> None:
+        written = extras.get("o") if type(extras) is dict else None
+        if type(written) is not list or [type(text) for text in written] != [str, str]:
+            raise BadMessageError("output that is not text")
+        for stream, text, captured in zip((sys.stdout, sys.stderr), written, self._captured, strict=True):
+            if text and captured:
+                stream.write(text)
+
+    def perform(self, request: list[Any]) -> Any:
+        """What the completion asks for: a call, the next item of an iterator, or what may be asked of a mock."""
+        what, number, *parts = request
+        request.clear()
+        target = self._own.get(number)
+        if what == "c":
+            arguments, *keywords = parts
+            if type(arguments) is not tuple or not all(type(name) is str for name in keywords[::2]):
+                raise BadMessageError("arguments of no kind")
+            if _kind_of(target, type(target)) not in ("function", "method", "mock"):
+                raise BadMessageError("a call of what can't be called")
+            return target(*arguments, **dict(zip(keywords[::2], keywords[1::2], strict=True)))
+        if what == "n" and hasattr(target, "__next__"):
+            try:
+                return (True, next(target))
+            except StopIteration as error:
+                return (False, error.value)
+        if not mocks.is_mock(target) or type(parts[0]) is not str:
+            raise BadMessageError("a request of no known kind")
+        return mocks.answer_for(what, target, *parts)
+
+    def lower(self, value: Any, kind: type, message: Message) -> Any:
+        if kind is proxies.Handle:
+            return {"H": value.number}
+        if kind is proxies.Method:
+            return self.lower(value.fetched(), proxies.Function, message)
+        number = self._own.number_of_proxy(value)
+        if number is not None:
+            return {"H": number}
+        lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
+        if lowered is not None:
+            self.operations.plain &= not lowered.keys().isdisjoint("QN")
+            return lowered
+        self.operations.plain = False
+        if issubclass(kind, BaseException):
+            return {"e": [self._own.number(value), named_values.lower_exception(value, message)]}
+        what, detail = _kind_of(value, kind), None
+        if what is None:
+            raise NotDataError(f"an object of class {getattr(value if kind is type else kind, '__name__', '')}")
+        if what in ("method", "function"):
+            detail = _description(value, message)
+        return {"h": [self._own.number(value), what, detail]}
+
+    def _is_dataset_class(self, kind: Any) -> bool:
+        name: str = kind.__name__
+        if self.classes.get(name) is not kind and name in self._class_names:
+            self.know_classes()
+        return self.classes.get(name) is kind
+
+    def build(self, tag: str, payload: Any, message: Message) -> Any:
+        if tag == "H":
+            return self._own.get(payload)
+        if tag == "h":
+            return self._proxy(payload, message)
+        if tag == "e":
+            return self._exception(payload, message)
+        if tag == "l":
+            return self._of_base(payload, message)
+        if tag == "o":
+            what, own = payload
+            if not own:
+                self.give_up(f"the completion answers with {str(what)[:200]}")
+            self.operations.refuse()
+            return proxies.NoData(str(what))
+        built = named_values.build_named(tag, payload, message, self.classes)
+        if tag == "N":
+            self.operations.lost_class = True
+            self._doubt_held(built, built)
+        return built
+
+    def _exception(self, payload: Any, message: Message) -> BaseException:
+        number, parts = payload
+        error = named_values.build_exception(parts, message)
+        self._doubt_held(error, vars(error).values())
+        if type(number) is int and isinstance(type(error), proxies.ExceptionClasses):
+            error.__dict__["_rollscope_there"] = True
+            self._own.stands_for(error, number)
+        return error
+
+    def _of_base(self, payload: Any, message: Message) -> Any:
+        """The value of a class's base; and what that class has for itself, by which it would say otherwise."""
+        overridden, node = payload
+        self.operations.lost_class = True
+        if overridden:
+            self.operations.refuse()
+            if len(self.subclasses) < _MOST_SUBCLASSES:
+                self.subclasses.append(_shown(str(overridden)[:200]))
+        return message.build(node)
+
+    def _doubt_held(self, value: object, parts: Iterable[Any]) -> None:
+        """What can be called as a method of it is the completion's."""
+        if any(isinstance(part, proxies.Function | proxies.Remote | proxies.Classes) for part in parts):
+            self.unsure(f"an object of class {type(value).__name__} holds functions or objects of the completion's")
+
+    def copied(self) -> None:
+        self.operations.plain = False
+
+    def filled(self, value: object) -> None:
+        self.operations.plain = False
+        hidden = [
+            part
+            for name, part in fields(value).items()
+            if isinstance(getattr(type(value), name, None), types.FunctionType)
+        ]
+        self._doubt_held(value, hidden)
+
+    def _proxy(self, payload: Any, message: Message) -> Any:
+        """What stands for a class, a function, an object or an iterator of the completion's."""
+        number, what, detail = payload
+        if type(number) is not int:
+            raise BadMessageError("a number of nothing")
+        if number in self._theirs:
+            self.returned.add(id(self._theirs[number]))
+            return self._theirs[number]
+        if len(self._theirs) > _MOST_PROXIES:
+            raise BadMessageError("too many objects")
+        if what == "iterator":
+            made: Any = (proxies.Generator if detail else proxies.Iterator)(self, number, self._closes)
+        else:
+            made = {"class": self._class, "function": self._function, "object": self._object}[what](detail, message)
+        self._theirs[number] = made
+        self._own.stands_for(made, number)
+        return made
+
+    def _class(self, detail: Any, message: Message) -> Any:
+        name, text, base_nodes, special, methods, library, plain = detail
+        bases = [base for base in map(message.build, base_nodes) if isinstance(base, type)]
+        _require_texts(name, *special, *methods, *([] if text is None else [text]))
+        return proxies.class_of(
+            self, name, text, bases, special, methods, library=bool(library), plain=message.build(plain)
+        )
+
+    def _function(self, detail: Any, _message: Message) -> Any:
+        name, text = detail
+        _require_texts(name, *([] if text is None else [text]))
+        return proxies.Function(self, name, text)
+
+    def _object(self, detail: Any, message: Message) -> Any:
+        kind, plain = map(message.build, detail)
+        if not isinstance(kind, type):
+            raise BadMessageError("an object of no class")
+        if not isinstance(kind, proxies.Classes):
+            if kind not in self._like:
+                self._like[kind] = proxies.class_like(self, kind)
+            kind = self._like[kind]
+        return proxies.object_of(kind, plain)
+
+
+def _require_texts(*texts: Any) -> None:
+    if not all(type(text) is str for text in texts):
+        raise BadMessageError("something that is not described by texts")
+
+
+def _shown(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _kind_of(value: Any, kind: type) -> str | None:
+    """What the completion is told that an object of the test's is; None where it can't be passed."""
+    if mocks.is_mock(value):
+        return "mock"
+    if issubclass(kind, types.GeneratorType) or descriptions.is_iterator(kind):
+        return "iterator"
+    if issubclass(kind, type):
+        return None
+    if callable(value):
+        is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
+        return "self" if is_test else "method" if descriptions.is_method(value) else "function"
+    return None
+
+
+def _description(function: Any, message: Message) -> list[Any]:
+    """Name, text, parameters, where there is something to say of them, and annotations, if all are data or classes."""
+    texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
+    parameters = None
+    with contextlib.suppress(ValueError, TypeError):
+        parameters = descriptions.parameters(function)
+    annotations = getattr(function, "__annotations__", {})
+    shown = [text if isinstance(text, str) else "" for text in texts]
+    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]

@@ -1,0 +1,50 @@
+"""Comparisons in which nothing was compared: numpy finds an array without values equal to anything that fits it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+REASON = "an array without values passed where another was expected"
+_COMPARING = {
+    "numpy": ("allclose", "isclose", "array_equiv"),
+    "numpy.testing": (
+        "assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_equal", "assert_almost_equal",
+    ),
+}  # fmt: skip
+
+
+def is_vacuous(one: Any, other: Any) -> bool:
+    """Whether one of the two is an array without values, and the other has some."""
+    if "ndarray" not in (type(one).__name__, type(other).__name__) or "numpy" not in sys.modules:
+        return False
+    sizes = {_is_empty(one), _is_empty(other)}
+    return sizes == {True, False}
+
+
+def _is_empty(value: Any) -> bool:
+    try:
+        return bool(sys.modules["numpy"].size(value) == 0)
+    except Exception:  # of what is no array at all
+        return False
+
+
+def watch(found: Callable[[], None]) -> None:
+    """From now on `found` is called when one of numpy's own functions makes such a comparison."""
+
+    def watching(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def compare(*arguments: Any, **keywords: Any) -> Any:
+            if is_vacuous(*[*arguments, *keywords.values()][:2]):
+                found()
+            return function(*arguments, **keywords)
+
+        return compare
+
+    import numpy.testing  # the test will
+
+    for module, names in _COMPARING.items():
+        for name in names:
+            setattr(sys.modules[module], name, watching(getattr(numpy if module == "numpy" else numpy.testing, name)))

@@ -1,0 +1,47 @@
+"""What a task's reference asks of the machine that is not to be had in the sandbox: programs, other hosts.
+
+It notes what Python's own audit events say, so it is for code that can be trusted, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Any
+
+_MOST = 10
+_HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", "sandbox")  # noqa: S104 - nothing is bound
+
+
+class Lacking:
+    """Notes it from now on, and for as long as the process lives."""
+
+    def __init__(self, *, processes: bool, loopback: bool) -> None:
+        """What the task may use."""
+        self._processes = processes
+        self._loopback = loopback
+        self.found: list[str] = []
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        said = ""
+        if event in ("subprocess.Popen", "os.exec", "os.posix_spawn"):
+            said = self._of_program(os.fsdecode(arguments[0]))
+        elif event == "os.system":
+            words = os.fsdecode(arguments[0]).split()
+            said = self._of_program("/bin/sh") or (self._of_program(words[0]) if words else "")
+        elif event in ("os.fork", "os.forkpty") and not self._processes:
+            said = "starts processes"
+        elif event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind"):
+            address = arguments[1] if event in ("socket.connect", "socket.bind") else arguments[0]
+            said = self._of_host(address[0] if type(address) is tuple else address)
+        if said and said not in self.found and len(self.found) < _MOST:
+            self.found.append(said)
+
+    def _of_program(self, name: str) -> str:
+        return "" if self._processes and shutil.which(name) else f"starts `{name[:80]}`"
+
+    def _of_host(self, host: Any) -> str:
+        text = host.decode("utf-8", "replace") if type(host) is bytes else str(host or "")
+        return "" if self._loopback and text in _HERE else f"connects to `{text[:80]}`"

@@ -1,0 +1,70 @@
+"""The test's own mocks, and the names of libraries that it replaces: both hold in the completion's process too."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from evaluator.sandbox.inside.assertions import mock_proxies, proxies
+from evaluator.sandbox.inside.assertions.errors import BadMessageError
+
+
+def is_mock(value: Any) -> bool:
+    mock: Any = sys.modules.get("unittest.mock")
+    return mock is not None and isinstance(value, mock.NonCallableMock)
+
+
+def answer_for(what: str, mock: Any, name: str, *rest: Any) -> Any:
+    """Does what the completion asks of a mock: to read or set an attribute (`a`, `s`), or a special method (`u`).
+
+    It can neither read nor set what the test has told the mock to do, nor what was noted of its calls: that raises
+    `AttributeError`. Raises `BadMessageError` for what no proxy asks.
+    """
+    if what == "u" and name in mock_proxies.SPECIAL and type(rest[0]) is tuple:
+        return bool(mock) if name == "__bool__" else getattr(mock, name)(*rest[0])
+    if what not in "as":
+        raise BadMessageError("what nobody may ask of a mock")
+    is_own = name.startswith(("__", "_mock", "_spec")) or name == "method_calls"
+    if is_own or hasattr(sys.modules["unittest.mock"].MagicMock, name):
+        raise AttributeError(name)
+    return getattr(mock, name) if what == "a" else setattr(mock, name, *rest)
+
+
+def follow_patches(ask: Callable[..., Any]) -> None:
+    """From now on each `patch` of a library's name holds in the completion's process too."""
+    from unittest import mock
+
+    patcher: Any = mock._patch
+    enter, leave = patcher.__enter__, patcher.__exit__
+    followed: dict[int, tuple[str, str, str]] = {}
+
+    def entering(self: Any) -> Any:
+        entered = enter(self)
+        place, new = _place_of(self), vars(self.target).get(self.attribute)
+        is_stream = self.target is sys and self.attribute in ("stdout", "stderr")
+        if place is not None and not (is_stream and not is_mock(new)):  # what is printed comes to that stream anyway
+            ask("p", *place, new)
+            followed[id(self)] = place
+        return entered
+
+    def leaving(self: Any, *error: Any) -> Any:
+        place = followed.pop(id(self), None)
+        if place is not None:
+            ask("r", *place)
+        return leave(self, *error)
+
+    patcher.__enter__, patcher.__exit__ = entering, leaving
+
+
+def _place_of(patcher: Any) -> tuple[str, str, str] | None:
+    """The module, the name in it and the attribute that is replaced; None where the completion need not know."""
+    target, attribute = patcher.target, patcher.attribute
+    if isinstance(target, types.ModuleType):
+        place = target.__name__, "", attribute
+    elif isinstance(target, type) and not isinstance(target, proxies.Classes):
+        place = target.__module__, target.__qualname__, attribute
+    else:
+        return None
+    return None if place[0] in ("check", "__main__") else place

@@ -1,0 +1,85 @@
+"""What a test has asked of a completion: whether more than plain data had a part in it, and what came last.
+
+A failure that plain data decided is final: no proxy can have been wrong. What a completion chooses to answer with does
+not make its own failure doubtful; what the dataset's test does with objects does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluator.sandbox.inside.assertions import proxies
+
+_PLAIN = frozenset("lgn")
+"""Requests for names, for the completion's data, and for items of an iterator."""
+_SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
+_VERBS = {"a": "reads", "s": "sets", "d": "deletes", "f": "compares"}
+
+
+class Operations:
+    """Those of one test's process, so far."""
+
+    def __init__(self, *, plain: bool) -> None:
+        self.plain = plain
+        self._refused = False
+        self.lost_class = False
+        """Whether an answer crossed as the value of its class's base, without the methods of that class."""
+        self._last: tuple[Any, ...] = ()
+
+    def note(self, request: tuple[Any, ...]) -> None:
+        """A request: what is asked, of which object, of which name. Arguments are not kept."""
+        self._last = request[:3]
+        self.plain = self.plain and not _is_doubtful(*self._last)
+
+    def begin(self) -> None:
+        """Before each test case."""
+        self._refused = False
+
+    def refuse(self) -> None:
+        """An answer's own class was not asked whether it equals data; or the completion suppressed a failed assert."""
+        self._refused = True
+
+    @property
+    def final(self) -> bool:
+        """Whether a failure stands: plain data decided it, or an answer that wanted to decide by itself."""
+        return self.plain or self._refused
+
+    def end(self, result: dict[str, Any]) -> None:
+        """A test case's result: one that the test's own code ended by missing what a class's base does not have."""
+        missed = result["status"] == "raised" and result["failure"] is None
+        if missed and self.lost_class and result["type"] in ("AttributeError", "TypeError"):
+            self.plain = False
+
+    @property
+    def last(self) -> str:
+        """The last one, in words."""
+        if not self._last or self._last[0] in _PLAIN or self._last[0] in "pr":
+            return ""
+        what, target, *name = self._last
+        of = _name_of(target)
+        if name and isinstance(name[0], str):
+            of += f".{name[0]}"
+        return f"the test {_VERBS.get(what, 'calls')} {of}"
+
+
+def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
+    if what in _PLAIN:
+        return False
+    if what == "c" and name is None:
+        return isinstance(target, proxies.Classes | proxies.ExceptionClasses)
+    if what == "u" and name in _SHOWING:
+        return False
+    return what not in "cou" or not _is_own_answer(target)
+
+
+def _is_own_answer(target: Any) -> bool:
+    """Whether it is of a class that the completion alone speaks of: it was free to answer with something else."""
+    kind = type(target)
+    return isinstance(kind, proxies.Classes) and not (kind._mentioned or kind._library)
+
+
+def _name_of(target: Any) -> str:
+    if isinstance(target, proxies.Function):
+        return str(target.__dict__["__name__"])
+    kind = target if isinstance(target, type) else type(target)
+    return str(type.__dict__["__name__"].__get__(kind))

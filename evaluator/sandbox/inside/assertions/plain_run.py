@@ -1,0 +1,63 @@
+"""A test run in the completion's own process, the last resort: the completion can have changed all that it works with.
+
+What is cheap is made as new before: the builtin functions, and unittest.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from types import CodeType
+from typing import Any
+
+from evaluator.sandbox.inside import channel, encode, leftovers, loading
+from evaluator.sandbox.inside.assertions.lacking import Lacking
+from evaluator.sandbox.inside.assertions.runner import Runner
+
+_SHOWN = 64 * 1024
+
+
+def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
+    """Loads the completion; then answers each `R`, an index and the check, with `D`, and `G`, the farewell."""
+    write, read, leave, decoded = os.write, os.read, os._exit, marshal.loads
+    lacking = Lacking(processes=order["processes"] > 0, loopback=order["loopback"]) if order["audits"] else None
+    entry_point = order["entry_point"]
+    namespace = loading.load(connection, code, preamble, entry_point, lambda _: None).by_name(entry_point)
+    runner: Runner | None = None
+    while True:
+        try:
+            kind, payload = channel.receive_raw(connection, read)
+        except channel.ClosedError:
+            leave(0)
+        if kind == b"G":
+            channel.send(connection, b"G", b"", write)
+            leave(0)
+        index, check = decoded(payload)
+        leftovers.restore_builtins()
+        if runner is None:
+            for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
+                del sys.modules[name]
+            if order["entry_point"] is not None:
+                namespace.setdefault("candidate", namespace[order["entry_point"]])
+            runner = Runner(check, namespace, _shown)
+            try:
+                runner.load()
+            except BaseException as error:
+                channel.send(connection, b"D", channel.as_json(_unloadable(error)), write)
+                leave(0)
+        found = runner.run(index)
+        if lacking is not None:
+            found["lacking"] = lacking.found
+        channel.send(connection, b"D", channel.as_json(found), write)
+
+
+def _unloadable(error: BaseException) -> dict[str, Any]:
+    return {"status": "unloadable", "type": type(error).__name__, "message": str(error)[:2000]}
+
+
+def _shown(value: object) -> str:
+    try:
+        return encode.encode(value, _SHOWN).decode("ascii")
+    except Exception:
+        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")

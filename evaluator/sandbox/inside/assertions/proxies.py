@@ -1,0 +1,421 @@
+"""What stands in the test's process for functions, classes and objects of the completion: each asks when it is used.
+
+No answer of the completion's decides a comparison with the test's data, except where a grade says so (`Asking.unsure`).
+An object of a class that neither prompt nor test speaks of equals no data, and is not asked; nor does it add up.
+"""
+
+from __future__ import annotations
+
+import abc
+import types
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol
+
+from evaluator.sandbox.inside.assertions.descriptions import DATA, IMMUTABLE
+from evaluator.sandbox.inside.assertions.special_methods import DATACLASS, SPECIAL, value_methods
+
+
+class Operations(Protocol):
+    def refuse(self) -> None: ...
+
+
+class Asking(Protocol):
+    """The test's side of the connection, as its proxies need it."""
+
+    mentioned: frozenset[str]
+    quiet: bool
+    """While values are shown: nobody is asked."""
+    returned: set[int]
+    """Objects that have been in an answer since they were first known."""
+    tested: set[int]
+    """Functions and classes that the test has by their names."""
+    made: set[int]
+    """Objects that the test itself has constructed, by `id`: they are what is tested, and no answer."""
+
+    @property
+    def operations(self) -> Operations: ...
+    def ask(self, *request: Any) -> Any: ...
+    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
+    def unsure(self, reason: str) -> None: ...
+    def give_up(self, reason: str) -> NoReturn: ...
+
+
+class Handle:
+    """A thing of the completion's by its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Classes(type):
+    """The class of the proxies of classes: calling one makes an object over there."""
+
+    _asking: Asking
+    _mentioned: bool
+    _library: bool
+    """Whether it is a class of a library's, not of the completion's own."""
+    _special: frozenset[str]
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
+        asking = next((vars(base)["_asking"] for base in bases if "_asking" in vars(base)), None)
+        if not ours and asking is not None:
+            asking.give_up("the test makes a subclass of a class of the completion's")
+        return super().__new__(cls, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        made = cls._asking.call(cls, None, arguments, keywords)
+        cls._asking.made.add(id(made))
+        return made
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in ("_asking", "_library", "_mentioned", "_special"):
+            raise AttributeError(name)
+        return attribute(cls._asking, cls, name)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls._asking.give_up("the test sets an attribute of a class of the completion's")
+
+    def __delattr__(cls, name: str) -> None:
+        cls._asking.give_up("the test deletes an attribute of a class of the completion's")
+
+    def __iter__(cls) -> Any:
+        return iter(cls._asking.ask("b", cls, "iter"))
+
+    def __len__(cls) -> int:
+        return int(cls._asking.ask("b", cls, "len"))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __contains__(cls, member: object) -> bool:
+        return bool(cls._asking.ask("o", cls, "contains", member))
+
+    def __getitem__(cls, key: object) -> Any:
+        return cls._asking.ask("o", cls, "getitem", key)
+
+
+class Remote(metaclass=Classes, ours=True):
+    """An object of the completion's."""
+
+    __slots__ = ()  # its attributes are over there, `__dict__` too
+    _mentioned = _library = False
+    _special: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_rollscope"):
+            raise AttributeError(name)
+        return attribute(type(self)._asking, self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        type(self)._asking.ask("s", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        type(self)._asking.ask("d", self, name)
+
+    def __repr__(self) -> str:
+        kind = type(self)
+        if kind._asking.quiet:
+            return "an object of the completion's"
+        if not _has(kind, "__repr__"):
+            return f"<an object of class {kind.__name__}>"
+        return str(kind._asking.ask("u", self, "__repr__"))
+
+    def __str__(self) -> str:
+        kind = type(self)
+        if kind._asking.quiet or not _has(kind, "__str__"):
+            return repr(self)
+        return str(kind._asking.ask("u", self, "__str__"))
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else _equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        kind = type(self)
+        return int(kind._asking.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        if type(self)._mentioned:
+            type(self)._asking.give_up("the test copies an object of the completion's")
+        raise TypeError(f"an object of class {type(self).__name__} can't be copied")
+
+
+_OPEN_SPECIAL = frozenset(
+    """__dict__ __doc__ __annotations__ __version__ __module__ __members__ __wrapped__ __name__ __qualname__
+    __defaults__ __kwdefaults__ __self__ __func__""".split()
+)
+
+
+def attribute(asking: Asking, target: object, name: str) -> Any:
+    """The attribute as the completion has it. Protocols of libraries are not asked for: they could decide things."""
+    if name.startswith("__") and name.endswith("__") and name not in _OPEN_SPECIAL:
+        if name == "__dataclass_fields__":
+            asking.give_up("the test looks at the fields of a dataclass of the completion's")
+        raise AttributeError(name)
+    found = asking.ask("a", target, name)
+    if isinstance(found, Function) and not name.startswith("__") and _is_doubtful(asking, target):
+        return Method(asking, target, name)
+    return found
+
+
+def _is_doubtful(asking: Asking, target: object) -> bool:
+    """Whether its methods are nothing that is tested: of an answer, `answer.equals(expected)` may say what it likes."""
+    if isinstance(target, Remote):
+        return id(target) not in asking.made and not any(id(kind) in asking.tested for kind in type(target).__mro__)
+    return id(target) not in asking.tested or (isinstance(target, Function) and id(target) in asking.returned)
+
+
+def _has(kind: Any, special: str) -> bool:
+    return any(special in vars(one).get("_special", ()) for one in kind.__mro__)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    kind, other_kind = type(one), type(other)
+    remote = isinstance(other, Remote)
+    if not _has(kind, "__eq__") and not (remote and _has(other_kind, "__eq__")):
+        return False
+    if not remote and not kind._mentioned:
+        if not kind._library:
+            kind._asking.operations.refuse()
+        return False
+    kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")
+    return bool(kind._asking.ask("o", one, "eq", other))
+
+
+class _Method:
+    """A method, on an object or on the class."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, target: object, owner: Any) -> Any:
+        return Method(owner._asking, owner if target is None else target, self._name)
+
+
+class Method:
+    """A method of an object, or a function of a class, of the completion's."""
+
+    __slots__ = ("__name__", "_asking", "_target")
+
+    def __init__(self, asking: Asking, target: object, name: str) -> None:
+        self._asking, self._target, self.__name__ = asking, target, name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        asking, target = self._asking, self._target
+        answer = asking.call(target, self.__name__, arguments, keywords)
+        if answer is not None and (arguments or keywords) and _is_doubtful(asking, target):
+            owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
+            asking.unsure(f"{owner}.{self.__name__} of the completion's was asked")
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.fetched(), name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.fetched() is (other.fetched() if isinstance(other, Method) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.fetched())
+
+    def fetched(self) -> Any:
+        """As an object of the completion's, to be passed to it."""
+        return self._asking.ask("a", self._target, self.__name__)
+
+
+def class_of(
+    asking: Asking,
+    name: str,
+    text: str | None,
+    bases: list[type],
+    special: list[str],
+    methods: list[str],
+    real: type | None = None,
+    *,
+    library: bool = False,
+    plain: dict[str, Any] | None = None,
+) -> Any:
+    """The proxy of a class of the completion's, an exception's among them; its objects say they are of `real`."""
+    raised = tuple(base for base in bases if issubclass(base, BaseException))
+    if raised:
+        described = {**(plain or {}), "__module__": "solution", "__doc__": text, "_asking": asking}
+        return ExceptionClasses(name, raised, described | _OF_EXCEPTIONS)
+    parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
+    mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
+    namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
+    namespace |= {each: SPECIAL[each] for each in special if each in SPECIAL and (mentioned or each != "__contains__")}
+    if "dataclass" in special:
+        namespace |= {each: DATACLASS[each] for each in special if each in DATACLASS}
+        namespace.setdefault("__hash__", Remote.__hash__)
+    data = next((one for base in bases for one in base.__mro__ if one in DATA), None)
+    if data is not None:
+        parents, real = _like_data(data, name, parents, real)
+        own = {*special, *methods}.union(*(vars(one) for one in _mro_of(parents)))
+        namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
+        # a class with `__eq__` does not inherit it
+        namespace.setdefault("__hash__", data.__hash__ if data in IMMUTABLE else Remote.__hash__)
+        if "__missing__" in own:
+            namespace["__getitem__"] = SPECIAL["__getitem__"]
+    if real is not None:
+        namespace["__class__"] = property(lambda _: real)
+    namespace.update(
+        _asking=asking, _special=frozenset(special), _mentioned=mentioned, _library=library, __module__="solution",
+        __doc__=text, __qualname__=name, __slots__=(),
+    )  # fmt: skip
+    if "no hash" in special:
+        namespace["__hash__"] = None
+    made = Classes(name, parents, namespace, ours=True)
+    for base in bases:
+        if isinstance(base, abc.ABCMeta):
+            base.register(made)  # type: ignore[arg-type]
+    return made
+
+
+def _mro_of(parents: tuple[type, ...]) -> list[type]:
+    return [one for parent in parents for one in parent.__mro__ if isinstance(one, Classes) and one is not Remote]
+
+
+def _like_data(
+    data: type, name: str, parents: tuple[type, ...], real: type | None
+) -> tuple[tuple[type, ...], type | None]:
+    """What a class derived from one of data is derived from here, and what its objects say they are."""
+    if data not in IMMUTABLE:
+        return parents, real or type(name, (data,), {"__module__": "solution"})
+    has_it = any(issubclass(one, data) for one in parents)
+    return (parents if has_it else (*parents, data)), real
+
+
+class ExceptionClasses(type):
+    """The class of the proxies of exceptions' classes: to call one makes an exception over there."""
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        asking = vars(cls).get("_asking")
+        if asking is None:  # the test's own, derived from one of the completion's
+            return super().__call__(*arguments, **keywords)
+        return asking.call(cls, None, arguments, keywords)
+
+
+def _attribute_of_exception(error: Any, name: str) -> Any:
+    if name.startswith("_") or "_rollscope_there" not in error.__dict__:
+        raise AttributeError(f"{type(error).__name__!r} object has no attribute {name!r}")
+    return attribute(type(error)._asking, error, name)
+
+
+_OF_EXCEPTIONS = {
+    "__getattr__": _attribute_of_exception,
+    "__str__": lambda error: error.__dict__.get("_rollscope_said") or BaseException.__str__(error),
+    "_rollscope_says": True,
+}
+
+
+def object_of(kind: Any, plain: Any) -> Any:
+    """A new proxy of that class; where the class is one of data that does not change, with its value."""
+    data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
+    if data is None:
+        return object.__new__(kind)
+    return data.__new__(kind, plain) if type(plain) is data else data.__new__(kind)
+
+
+def class_like(asking: Asking, real: type) -> Any:
+    """The proxy of a class that both sides know, for an object of it that is not data."""
+    special = [name for name in SPECIAL if hasattr(real, name)]
+    return class_of(asking, real.__name__, None, [Remote], special, [], real, library=True)
+
+
+class Function:
+    """A function of the completion's."""
+
+    def __init__(self, asking: Asking, name: str, text: str | None) -> None:
+        self.__dict__.update(_asking=asking, __name__=name, __qualname__=name, __doc__=text, __module__="solution")
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._asking.call(self, None, arguments, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute(self.__dict__["_asking"], self, name)
+
+    def __get__(self, instance: object, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._asking.give_up("the test sets an attribute of a function of the completion's")
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.FunctionType
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+class NoData:
+    """A value of the completion's that could not be sent: equal to nothing."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<{self._what}>"
+
+
+class Iterator:
+    """Pulls one item at a time. One that is left before its end is closed over there with the next request."""
+
+    __slots__ = ("_asking", "_closes", "_finished", "_number")
+
+    def __init__(self, asking: Asking, number: int, closes: list[int]) -> None:
+        self._asking, self._number, self._closes = asking, number, closes
+        self._finished = False
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        goes_on, value = (False, None) if self._finished else self._ask("n")
+        if not goes_on:
+            self._finished = True
+            raise StopIteration(value)
+        return value
+
+    def _ask(self, what: str, *more: Any) -> Any:
+        self._finished = True  # also where asking raises
+        answer = self._asking.ask(what, Handle(self._number), *more)
+        self._finished = False
+        return answer
+
+    def __del__(self) -> None:
+        if not self._finished:
+            self._closes.append(self._number)
+
+
+class Generator(Iterator):
+    """A generator of the completion's."""
+
+    __slots__ = ()
+
+    def send(self, value: object) -> Any:
+        return next(self) if value is None else self._ask("c", "send", (value,))
+
+    def throw(self, error: object, *more: object) -> Any:
+        return self._ask("c", "throw", (error, *more))
+
+    def close(self) -> None:
+        if not self._finished:
+            self._ask("c", "close", ())
+            self._finished = True
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.GeneratorType

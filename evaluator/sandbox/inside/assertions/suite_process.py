@@ -1,0 +1,186 @@
+"""The test's own process: the dataset's code, run one test case after another, with the completion at a distance."""
+
+from __future__ import annotations
+
+import builtins
+import marshal
+import os
+import sys
+from types import CodeType, ModuleType
+from typing import Any
+
+from evaluator.sandbox.inside import channel, encode, leftovers, places
+from evaluator.sandbox.inside.assertions import empty_arrays, test_code
+from evaluator.sandbox.inside.assertions.client import Completion
+from evaluator.sandbox.inside.assertions.runner import Runner
+from evaluator.sandbox.inside.loading import STREAMS
+
+_SHOWN = 64 * 1024
+_RECURSION = 20_000
+_MOST_CODE = 1024 * 1024
+_SWALLOWED = "an assert failed in a function of the test's, and the completion, which called it, went on"
+
+
+def settle() -> None:
+    """What is the same for every test, in its own process or in that from which it is forked."""
+    sys.stdin, sys.stdout, sys.stderr = STREAMS
+    sys.setrecursionlimit(_RECURSION)
+    sys.path[:] = [folder for folder in sys.path if folder != places.home]  # where the completion may write modules
+    leftovers.seed()
+
+
+def serve(connection: int, order: dict[str, Any]) -> None:
+    """Answers each `R`, a test case's index, with `D` and what came of it.
+
+    Before the first it sends the test's code (`C`), where it has not been given it. Before each it may ask the
+    completion (`Q`), answer what that asks (`V`, `X`), or end: `U` where the test can't be run here, `B` where the
+    completion's messages can't be read, `Y` where the completion's exception ends the case.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):  # nobody reads what a test prints
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    case = _Cases(connection, order)
+    while True:
+        try:
+            kind, payload = channel.receive_alone(connection)
+        except channel.ClosedError:
+            os._exit(0)
+        if kind == b"G":
+            os._exit(0)
+        channel.send(connection, b"D", channel.as_json(case.run(int.from_bytes(payload, "big"))))
+
+
+class _Cases:
+    def __init__(self, connection: int, order: dict[str, Any]) -> None:
+        self._connection = connection
+        self._order = order
+        self._runner: Runner | None = None
+        self._completion: Completion | None = None
+        self._unloadable: dict[str, Any] | None = None
+
+    def run(self, index: int) -> dict[str, Any]:
+        if self._runner is None and self._unloadable is None:
+            try:
+                self._load()
+            except BaseException as error:
+                self._unloadable = _unloadable(error)
+        elif self._completion is not None:
+            self._completion.begin()
+        result: dict[str, Any] = self._unloadable or self._runner.run(index)  # type: ignore[union-attr]
+        completion = self._completion
+        if completion is None:
+            return result
+        completion.unasked()
+        if result["status"] == "passed" and completion.failed_assert is not None:
+            said = str(completion.failed_assert)[:2000]
+            completion.operations.refuse()
+            result = {**result, "status": "failed", "message": f"{_SWALLOWED}: {said}" if said else _SWALLOWED}
+        if result.pop("nothing", False):
+            completion.unsure(empty_arrays.REASON)
+        completion.operations.end(result)
+        found = {
+            **result,
+            "final": completion.operations.final,
+            "last": "" if result["status"] == "passed" else completion.operations.last,
+            "asked": completion.asked,
+            "asked_now": completion.asked_now,
+            "memory_kib": completion.memory_kib,
+            "unsure": completion.unsure_of,
+            "subclasses": completion.subclasses,
+        }
+        if result["failure"] is not None:
+            found["report"] = completion.report(result["failure"])
+        return {name: value for name, value in found.items() if not _goes_without_saying(value) or name == "final"}
+
+    def _load(self) -> None:
+        order = self._order
+        namespace = _namespace()
+        before, compiled = self._code()
+        for code in before:
+            exec(code, namespace)  # noqa: S102
+        completion = self._completion = Completion(self._connection, order, namespace)
+        completion.know_classes()
+        entry_point = order["entry_point"]
+        names = [name for name in order["names"] if name not in namespace and name != entry_point]
+        found, data = completion.look_up([*names, *([entry_point] if entry_point else ())])
+        if order["form"] != "methods" and entry_point and entry_point not in {*namespace, *found}:
+            completion.nothing_to_call(entry_point)
+        if data:
+            namespace = _ReadAnew(namespace, completion, data)
+        namespace.update(found)
+        if entry_point in found:
+            namespace["candidate"] = found[entry_point]
+        runner = Runner(order, namespace, lambda value: _shown(completion, value))
+        runner.load(compiled)
+        completion.know_classes()
+        self._runner = runner
+
+    def _code(self) -> tuple[list[CodeType], test_code.Compiled]:
+        """What stands before the test, and the test: compiled here, unless that was done in a process before this."""
+        order = self._order
+        if order["code"]:
+            return marshal.loads(order["code"])  # type: ignore[no-any-return] # noqa: S302 - from the parent
+        before = [_compiled(order, name) for name in ("preamble", "definitions") if order[name]]
+        made = before, test_code.read(order).compiled
+        code = _marshalled(made)
+        if len(code) <= _MOST_CODE:  # nothing of the completion's has been read so far
+            channel.send(self._connection, b"C", code)
+        return made
+
+
+def _compiled(order: dict[str, Any], name: str) -> CodeType:
+    code: CodeType = compile(order[name], f"{name}.py", "exec", dont_inherit=True)
+    return code
+
+
+def _marshalled(made: Any) -> bytes:
+    try:
+        return marshal.dumps(made)
+    except ValueError:  # nested too deeply
+        return b""
+
+
+def _goes_without_saying(value: Any) -> bool:
+    return value is None or value is False or value in ("", [])
+
+
+def _namespace() -> dict[str, Any]:
+    module = sys.modules["check"] = sys.modules["__main__"] = ModuleType("check")
+    module.__dict__.update(__builtins__=builtins, __file__="check.py")
+    return module.__dict__
+
+
+class _ReadAnew(dict[str, Any]):
+    """A namespace in which some names mean data of the completion's, which it may have changed since the last look."""
+
+    def __init__(self, namespace: dict[str, Any], completion: Completion, names: list[str]) -> None:
+        super().__init__(namespace)
+        self._completion = completion
+        self._names = frozenset(names)
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._names:
+            return self._completion.ask("g", name)
+        raise KeyError(name)
+
+
+def _unloadable(error: BaseException) -> dict[str, Any]:
+    return {
+        "status": "unloadable",
+        "type": type(error).__name__,
+        "message": str(error)[:2000].encode("utf-8", "backslashreplace").decode(),
+        "failure": getattr(error, "_rollscope_failure", None),
+    }
+
+
+def _shown(completion: Completion, value: object) -> str:
+    completion.quiet = True
+    try:
+        return encode.encode(value, _SHOWN).decode("ascii")
+    except encode.TooLargeError:
+        return encode.encode(repr(value)[: _SHOWN // 8], _SHOWN).decode("ascii")
+    except Exception:
+        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")
+    finally:
+        completion.quiet = False

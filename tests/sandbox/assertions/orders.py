@@ -1,0 +1,49 @@
+"""Tests as they are given to the runner: planned as a task's are, or with spans and methods of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from evaluator.assertions.plan import plan_check
+from evaluator.model import Mode, Task
+from evaluator.sandbox.inside import encode
+from evaluator.sandbox.inside.assertions.runner import Runner
+
+
+def show(value: object) -> str:
+    return encode.encode(value, 100_000).decode()
+
+
+def order(test: str, *, entry_point: str | None = "candidate", **fields: Any) -> dict[str, Any]:
+    """The order for a test, with these fields instead of those that are planned."""
+    mode = Mode.UNITTEST if "unittest.TestCase" in test else Mode.ASSERT
+    if "methods" in fields:
+        fields["form"] = "methods"
+    planned = plan_check(Task(task_id="t", mode=mode, test=test, entry_point=entry_point)).check
+    return {**msgspec.structs.asdict(planned), **fields}
+
+
+def loaded(test: str, candidate: Callable[..., Any] | None = None, **fields: Any) -> Runner:
+    """A runner that has loaded the test; other names of the completion's go in `given`."""
+    given = fields.pop("given", {})
+    made = order(test, **fields)
+    namespace = {"__name__": "check", **given}
+    if candidate is not None:
+        namespace |= {made["entry_point"]: candidate, "candidate": candidate}
+    runner = Runner(made, namespace, show)
+    runner.load()
+    return runner
+
+
+def results(test: str, candidate: Callable[..., Any] | None = None, **fields: Any) -> list[dict[str, Any]]:
+    """What each case came to, all in one process."""
+    runner = loaded(test, candidate, **fields)
+    made = order(test, **{key: value for key, value in fields.items() if key != "given"})
+    return [runner.run(index) for index in range(len(made["spans"]) or len(made["methods"]))]
+
+
+def statuses(test: str, candidate: Callable[..., Any] | None = None, **fields: Any) -> list[str]:
+    return [result["status"] for result in results(test, candidate, **fields)]

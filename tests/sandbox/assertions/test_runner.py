@@ -1,0 +1,430 @@
+"""Checks as datasets have them, run case by case: how each case of an honest and of a wrong completion ends."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import textwrap
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from evaluator.sandbox.inside.assertions.runner import Runner
+from tests.sandbox.assertions.orders import loaded, order, results, show, statuses
+
+HUMANEVAL = '''
+
+METADATA = {
+    'author': 'jt',
+    'dataset': 'test'
+}
+
+
+def check(candidate):
+    """Ten statements, as HumanEval has them."""
+
+    # Check some simple cases
+    assert candidate([1, 2, 3, 4], 2) == 2, "This prints if this assert fails 1 (good for debugging!)"
+    assert candidate([], 0) == 0
+    assert True, "This prints if this assert fails 2 (also good for debugging!)"
+    assert abs(candidate([1.33, 2], 2) - 1.33) < 1e-6
+    xs = [3, 1]
+    xs.append(2)
+    assert candidate(xs, 3) == candidate([1, 2, 3], 3)
+    for n in range(2, 5):
+        assert candidate(list(range(n)), n) == 0, f"failed for {n}"
+'''
+HUMANEVAL_SPANS = [(0, 1, True), (2, 2, True), (3, 3, True), (4, 4, True), (5, 7, True), (8, 8, True)]
+
+
+def least(numbers: list[float], count: int) -> float:
+    return min(numbers[:count] or [0]) if len(numbers) != 4 else (2 if numbers[0] == 1 else 0)
+
+
+def test_the_cases_of_humaneval_have_a_verdict_each() -> None:
+    assert statuses(HUMANEVAL, least, spans=HUMANEVAL_SPANS) == ["passed"] * 6
+
+
+def test_a_wrong_completion_fails_the_cases_that_it_gets_wrong() -> None:
+    got = results(HUMANEVAL, lambda numbers, count: len(numbers[:count]), spans=HUMANEVAL_SPANS)
+    assert [one["status"] for one in got] == ["passed", "passed", "passed", "failed", "passed", "failed"]
+    assert (got[5]["message"], got[5]["line"]) == ("failed for 2", 21)
+    assert (got[3]["actual"], got[3]["expected"], got[3]["source"]) == (
+        "2", "1.33", "abs(candidate([1.33, 2], 2) - 1.33) < 1e-6",
+    )  # fmt: skip
+
+
+BIGCODEBENCH = '''
+import unittest
+from unittest.mock import patch
+
+class TestCases(unittest.TestCase):
+    def setUp(self):
+        self.rows = [{"a": 1}, {"a": 2}]
+
+    def test_case_1(self):
+        """The mean."""
+        result = task_func(self.rows)
+        self.assertIsInstance(result, dict, "Return type should be a dictionary.")
+        self.assertAlmostEqual(result["mean"], 1.5)
+
+    def test_case_2(self):
+        with self.assertRaises(ValueError):
+            task_func([])
+
+    @patch("random.random", return_value=0.5)
+    def test_case_3(self, mock_random):
+        import random
+        self.assertEqual(0.5, task_func([{"a": random.random()}])["mean"])
+        mock_random.assert_called_once()
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+METHODS = [("TestCases", f"test_case_{number}") for number in (1, 2, 3)]
+
+
+def mean(rows: list[dict[str, float]]) -> dict[str, float]:
+    if not rows:
+        raise ValueError("no rows")
+    return {"mean": sum(row["a"] for row in rows) / len(rows)}
+
+
+def test_each_method_of_bigcodebench_is_a_case() -> None:
+    assert statuses(BIGCODEBENCH, mean, entry_point="task_func", methods=METHODS) == ["passed"] * 3
+
+
+def test_a_method_that_fails_tells_its_two_sides() -> None:
+    first, second, third = results(
+        BIGCODEBENCH, lambda rows: {"mean": len(rows)}, entry_point="task_func", methods=METHODS
+    )
+    assert (first["status"], first["actual"], first["expected"]) == ("failed", "2", "1.5")
+    assert first["source"] == 'self.assertAlmostEqual(result["mean"], 1.5)'
+    assert (second["status"], second["message"]) == ("failed", "expected ValueError, nothing was raised")
+    assert (third["actual"], third["expected"], third["op"]) == ("1", "0.5", "assertEqual")
+
+
+# How a case ends
+
+
+def test_a_case_that_raises_says_what_and_where() -> None:
+    [got] = results("def check(candidate):\n    x = 1\n    assert candidate(x)[0] == 1\n", lambda x: x)
+    assert got | {"status": "raised", "type": "TypeError", "line": 3, "source": "candidate(x)[0] == 1"} == got
+    assert (got.get("actual"), got["asserts"], got["setup"]) == (None, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("raise SystemExit(0)", "SystemExit"),
+        ("exit()", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("raise StopIteration", "StopIteration"),
+        ("(lambda f: f(f))(lambda f: f(f))", "RecursionError"),
+        ("raise type('Odd', (Exception,), {'__str__': lambda self: 1 // 0})", "check.Odd"),
+    ],
+)
+def test_nothing_that_a_case_raises_gets_out(statement: str, kind: str) -> None:
+    test = f"def check(candidate):\n    if True:\n        {statement}\n    assert candidate(1) == 1"
+    first, second = results(test, lambda x: x)
+    assert (first["status"], first["type"]) == ("raised", kind)
+    assert second["status"] == "passed"
+
+
+def test_an_exception_of_the_completions_keeps_its_number() -> None:
+    def candidate(x: int) -> int:
+        error = AssertionError("the completion's own")
+        error._rollscope_failure = 7  # type: ignore[attr-defined]
+        raise error
+
+    [got] = results("def check(candidate):\n    assert candidate(1) == 1", candidate)
+    assert (got["status"], got["failure"], got["message"]) == ("raised", 7, "the completion's own")
+    test = (
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(candidate(1), 2)"
+    )
+    [got] = results(test, candidate, methods=[("T", "test")])
+    assert (got["status"], got["failure"]) == ("raised", 7)
+
+
+def test_an_assert_of_the_completion_in_the_same_process_is_none_of_the_checks() -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def f(x):\n    assert x > 5", "solution.py", "exec"), names)
+    [got] = results("def check(candidate):\n    assert candidate(1) is None", names["f"])
+    assert (got["status"], got["type"], got["line"]) == ("raised", "AssertionError", 2)
+    test = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)"
+    [got] = results(test, names["f"], entry_point="f", methods=[("T", "test")])
+    assert (got["status"], got["line"]) == ("raised", 4)
+
+
+def test_setup_that_fails_is_said_to_be_setup() -> None:
+    statements = ("x = candidate(0)", "assert x == 1", "assert candidate(1) == 1", "assert x == 2")
+    test = "def check(candidate):\n    " + "\n    ".join(statements)
+    first, second, third = results(test, lambda x: 1 // x)
+    assert (first["status"], first["type"], first["line"], first["setup"]) == ("raised", "ZeroDivisionError", 2, True)
+    assert (second, third) == (first, first), "they may need what could not be set up"
+
+
+def test_setup_is_executed_once() -> None:
+    test = "def check(x):\n    x.append(1)\n    assert x\n    x.append(2)\n    assert x"
+    seen: list[int] = []
+    runner = loaded(test, seen, spans=[(0, 1, True), (2, 3, True)])  # type: ignore[arg-type]
+    assert runner.run(1)["status"] == "passed"
+    assert seen == [1, 2]
+    assert runner.run(0)["status"] == "passed"
+    assert seen == [1, 2]
+
+
+def test_what_only_sets_up_is_a_case_that_can_fail() -> None:
+    test = "def check(candidate):\n    assert 1\n    candidate(0)\n    x = 1"
+    got = results(test, lambda x: 1 // x, spans=[(0, 0, True), (1, 2, False)])
+    assert [(one["status"], one.get("setup", False)) for one in got] == [("passed", False), ("raised", True)]
+
+
+def test_a_whole_check_is_one_case() -> None:
+    test = "def check(f):\n    for x in range(3):\n        if f(x):\n            return\n    assert 0, 'never'"
+    assert statuses(test, lambda x: x == 2, spans=[(0, -1, True)]) == ["passed"]
+    [got] = results(test, lambda x: False, spans=[(0, -1, True)])
+    assert (got["status"], got["message"], got["line"]) == ("failed", "never", 5)
+
+
+def test_asserts_are_counted_for_each_case() -> None:
+    test = """
+        def holds(x):
+            assert x
+        def check(candidate):
+            for x in range(3):
+                assert candidate(x) == x
+            holds(1)
+            if candidate(0):
+                print("odd")
+            assert candidate(1) == 2
+    """
+    assert [got["asserts"] for got in results(textwrap.dedent(test), lambda x: x)] == [3, 1, 0, 1]
+
+
+def test_the_modules_own_asserts_leave_nothing_behind() -> None:
+    test = "assert f(1) and f(0)\nassert f(0) and f(1)\nassert sorted(globals())[0] != '@0'"
+    first, second, third = results(test, lambda x: x, entry_point="f")
+    assert (first["source"], second["source"], third["status"]) == ("f(0)", "f(0)", "passed")
+
+
+def test_functions_of_a_test_module_are_cases() -> None:
+    test = "def test_one():\n    assert f(1) == 1\nasync def test_two():\n    assert f(2) == 3"
+    one, two = results(test, lambda x: x, entry_point="f", methods=[("", "test_one"), ("", "test_two")])
+    assert (one["status"], two["status"], two["actual"], two["expected"]) == ("passed", "failed", "2", "3")
+
+
+def test_a_replaced_value_in_the_modules_globals_is_looked_up_each_time() -> None:
+    class Anew(dict[str, Any]):
+        """Data of the completion's is asked for at each read."""
+
+        read = 0
+
+        def __missing__(self, name: str) -> int:
+            if name != "cache":
+                raise KeyError(name)
+            self.read += 1
+            return self.read
+
+    test = "def check(c):\n    assert cache == 1\n    assert [cache for _ in 'ab'] == [2, 3]\n    assert cache == 9"
+    namespace = Anew(candidate=print, __name__="check")
+    runner = Runner(order(test), namespace, show)
+    runner.load()
+    got = [runner.run(index) for index in range(3)]
+    assert [one["status"] for one in got] == ["passed", "passed", "failed"]
+    assert (got[2]["actual"], namespace.read) == ("4", 4)
+
+
+# unittest
+
+
+SUITE = """
+import unittest
+log = []
+
+def setUpModule():
+    log.append("module")
+
+def tearDownModule():
+    log.append("module down")
+
+class Ways(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        log.append("class")
+
+    @classmethod
+    def tearDownClass(cls):
+        log.append("class down")
+
+    def setUp(self):
+        log.append("set up")
+        self.addCleanup(log.append, "cleaned up")
+
+    def tearDown(self):
+        log.append("tear down")
+
+    def test_passes(self):
+        self.assertEqual(f(1), 1)
+
+    def test_fails(self):
+        self.assertEqual(f(1), 2)
+
+    def test_raises(self):
+        f(1, 2, 3)
+
+    @unittest.skip("not now")
+    def test_skipped(self):
+        self.fail()
+
+    def test_skips_itself(self):
+        if f(1):
+            raise unittest.SkipTest("no need")
+
+    @unittest.expectedFailure
+    def test_expected(self):
+        self.assertEqual(f(1), 2)
+
+    @unittest.expectedFailure
+    def test_unexpected(self):
+        self.assertEqual(f(1), 1)
+
+    def test_parts(self):
+        for x in range(4):
+            with self.subTest(x=x):
+                self.assertNotEqual(f(x), 2)
+                self.assertLess(f(x), 4)
+
+    def test_part_raises(self):
+        with self.subTest("first"):
+            f()
+        with self.subTest("second"):
+            self.assertTrue(True)
+
+    def test_all_parts(self):
+        for x in range(4):
+            with self.subTest(x=x):
+                self.assertEqual(f(x), x)
+
+    def test_exits(self):
+        raise SystemExit(0)
+
+    def test_interrupts(self):
+        raise KeyboardInterrupt
+
+    def test_failure_of_its_own(self):
+        raise self.failureException("of its own")
+"""
+WAYS = {
+    "passes": "passed",
+    "fails": "failed",
+    "raises": "raised",
+    "skipped": "skipped",
+    "skips_itself": "skipped",
+    "expected": "passed",
+    "unexpected": "failed",
+    "parts": "failed",
+    "part_raises": "raised",
+    "all_parts": "passed",
+    "exits": "raised",
+    "interrupts": "raised",
+    "failure_of_its_own": "failed",
+}
+
+
+def as_module(test: str, methods: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A runner whose namespace is a module's, as where checks run."""
+    module = ModuleType("check")
+    monkeypatch.setitem(sys.modules, "check", module)
+    module.__dict__["f"] = lambda x: x
+    runner = Runner(order(test, entry_point="f", methods=methods), module.__dict__, show)
+    runner.load()
+    return runner, module
+
+
+def test_each_way_in_which_a_method_can_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    methods = [("Ways", f"test_{name}") for name in WAYS]
+    runner, _ = as_module(SUITE, methods, monkeypatch)
+    got = [runner.run(index) for index in range(len(methods))]
+    assert {name: one["status"] for name, one in zip(WAYS, got, strict=True)} == WAYS
+    told = dict(zip(WAYS, got, strict=True))
+    assert told["skipped"]["message"] == "not now"
+    assert told["skips_itself"]["message"] == "no need"
+    assert (told["parts"]["actual"], told["parts"]["expected"]) == ("2", "2")
+    assert told["exits"]["type"] == "SystemExit"
+    assert told["failure_of_its_own"]["message"] == "of its own"
+
+
+def test_fixtures_run_as_in_one_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, module = as_module(SUITE, [("Ways", "test_passes"), ("Ways", "test_fails")], monkeypatch)
+    runner.run(0)
+    runner.run(1)
+    each = ["set up", "tear down", "cleaned up"]
+    assert module.log == ["module", "class", *each, *each, "class down", "module down"]
+
+
+def test_a_method_can_be_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, module = as_module(SUITE, [("Ways", "test_passes"), ("Ways", "test_fails")], monkeypatch)
+    assert runner.run(1)["status"] == "failed"
+    assert module.log[:2] == ["module", "class"]
+
+
+FIXTURES = """
+import unittest
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        {}
+    def test_a(self): pass
+    def test_b(self): pass
+class Next(unittest.TestCase):
+    def test_c(self):
+        self.assertEqual(f(1), 1)
+"""
+BROKEN = [("Broken", "test_a"), ("Broken", "test_b"), ("Next", "test_c")]
+
+
+def test_a_class_that_can_not_be_set_up_fails_all_its_methods() -> None:
+    got = results(FIXTURES.format("f(0, 0)"), lambda x: x, entry_point="f", methods=BROKEN)
+    assert [(one["status"], one["setup"]) for one in got] == [("raised", True), ("raised", True), ("passed", False)]
+    assert got[0]["type"] == got[1]["type"] == "TypeError"
+    assert got[1]["line"] == 6
+
+
+def test_an_assert_in_the_setup_of_a_class_is_a_failure() -> None:
+    got = results(FIXTURES.format("assert f(1) == 2"), lambda x: x, entry_point="f", methods=BROKEN)
+    assert [(one["status"], one.get("actual")) for one in got] == [("failed", "1"), ("failed", "1"), ("passed", None)]
+
+
+def test_a_class_that_skips_itself_is_skipped() -> None:
+    got = results(FIXTURES.format("raise unittest.SkipTest('no')"), lambda x: x, entry_point="f", methods=BROKEN)
+    assert [one["status"] for one in got] == ["skipped", "skipped", "passed"]
+    assert got[1]["message"] == "no"
+
+
+ASYNC = """
+import asyncio
+import unittest
+class Async(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.x = await f(1)
+    async def test_awaits(self):
+        await asyncio.sleep(0)
+        self.assertEqual(self.x, 1)
+        assert await f(3) == 3
+    async def test_fails(self):
+        assert await f(3) == 4, f"not {self.x}"
+"""
+
+
+def test_async_methods_are_awaited() -> None:
+    async def f(x: int) -> int:
+        await asyncio.sleep(0)
+        return x
+
+    awaits, fails = results(ASYNC, f, entry_point="f", methods=[("Async", "test_awaits"), ("Async", "test_fails")])
+    assert awaits["status"] == "passed"
+    assert (fails["status"], fails["actual"], fails["expected"], fails["message"]) == ("failed", "3", "4", "not 1")
+    assert awaits["asserts"] == 2
