@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from evaluator.assertions.data_classes import classes_given
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
@@ -58,6 +59,7 @@ class Reason(StrEnum):
     USES_BUILTINS = "uses `__builtins__`"
     GLOBALS = "uses `globals()`"
     RUNS_TEXT = "runs text as code"
+    PASSES = "passes objects of its own class `…` to the completion"
     SUBCLASSES = "subclasses `…`, which the completion defines"
     IMPORTS = "imports …"
 
@@ -123,7 +125,9 @@ Finding = tuple[int, str]
 def why_one_process(reading: Reading) -> str | None:
     """The reason in one line, that of the first such line of the test; None where there is none."""
     finder = _Finder(reading)
-    found = [*finder.redefined_builtins(), *(finding for node in reading.nodes for finding in finder.look_at(node))]
+    given = [(line, Reason.PASSES.of(name)) for name, line in classes_given(reading).items()]
+    seen = (finding for node in reading.nodes for finding in finder.look_at(node))
+    found = [*given, *finder.redefined_builtins(), *seen]
     if not found:
         return None
     line, what = min(found)

@@ -140,7 +140,7 @@ def _check(
     methods: tuple[tuple[str, str], ...] = (),
     left_out: Iterable[ast.stmt],
 ) -> Check:
-    classes, support = data_classes(reading)
+    classes = data_classes(reading)
     spoken_of = mentioned(task.prompt, task.entry_point) | reading.names | set(classes)
     if task.entry_point:
         spoken_of.add(task.entry_point)
@@ -155,7 +155,6 @@ def _check(
         entry_point=task.entry_point,
         names=tuple(sorted(reading.names)),
         classes=classes,
-        support=support,
         mentioned=tuple(sorted(spoken_of)),
         uses=uses_of(reading),
         touched=tuple(sorted(reading.in_touch)),

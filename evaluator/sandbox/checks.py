@@ -24,8 +24,6 @@ class Check(msgspec.Struct, frozen=True):
     """Names that the test reads and nothing of the dataset defines: the completion's. Too many rather than too few."""
     classes: tuple[str, ...]
     """The dataset's classes whose objects cross as data."""
-    support: str
-    """Source of those classes of the test that the completion is given objects of."""
     mentioned: tuple[str, ...]
     """Names of classes that the task itself speaks of, which a completion may therefore have been asked to write."""
     uses: tuple[str, ...]
@@ -40,5 +38,5 @@ class Check(msgspec.Struct, frozen=True):
 
     def told_completion(self) -> dict[str, object]:
         """What the completion's process is told: how the dataset's data looks, nothing of what is asked."""
-        told = ("support", "classes", "mentioned", "uses", "imports")
+        told = ("classes", "mentioned", "uses", "imports")
         return {name: getattr(self, name) for name in told}

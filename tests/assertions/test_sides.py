@@ -110,75 +110,13 @@ def test_definitions_of_prompts_that_are_unfinished_or_no_python(prompt: str, de
     assert found.check.definitions == definitions
 
 
-SUPPORT = """
-    import unittest
-    from dataclasses import dataclass
-    from enum import Enum, auto
-    from collections import namedtuple
-
-    @dataclass
-    class Node:
-        value: int
-        next: "Node" = None
-
-    class Color(Enum):
-        RED = auto()
-
-    Point = namedtuple("Point", "x y")
-
-    class Oracle:
-        answers = [1, 2]
-        def solve(self, x): return self.answers[x]
-
-    class Bag(dict):
-        pass
-
-    class Scaled:
-        def size(self): return SCALE
-
-    SCALE = 3
-
-    class Tests(unittest.TestCase):
-        def setUp(self):
-            self.shared = Point(1, 2)
-
-        def build(self, values):
-            head = None
-            for value in values:
-                head = Node(value, head)
-            return head
-
-        def test_it(self):
-            self.assertEqual(f(self.build([1])), Oracle().solve(0))
-            self.assertEqual(f(self.shared, Bag(), Scaled()), 3)
-            self.assertRaises(ValueError, f, Color.RED)
-    """
-
-
-def test_the_completion_knows_the_classes_of_its_arguments_and_no_others_of_the_test() -> None:
-    check = plan_check(task(SUPPORT, mode=Mode.UNITTEST)).check
-    assert check.classes == ("Color", "Node", "Point")
-    assert check.support == source("""
-        from dataclasses import dataclass
-        from enum import Enum, auto
-        from collections import namedtuple
-        @dataclass
-        class Node:
-            value: int
-            next: "Node" = None
-        class Color(Enum):
-            RED = auto()
-        Point = namedtuple("Point", "x y")
-        """)
-
-
-def test_classes_of_the_preamble_and_of_a_check_cross_as_data() -> None:
+def test_plain_classes_of_the_preamble_and_of_the_prompt_cross_as_data() -> None:
     check = planned(
-        "class Local:\n    def __init__(self): self.x = 1\nassert candidate(Local(), Node(1)) == 1",
+        "assert candidate(Node(1)) == 1",
         preamble="class Node:\n    def __init__(self, v): self.v = v\nclass Leaf(Node): pass\nclass Odd(list): pass",
+        prompt="from enum import Enum\nclass Color(Enum):\n    RED = 1\ndef f(node): ...",
     ).check
-    assert check.classes == ("Leaf", "Local", "Node")
-    assert check.support == "class Local:\n\n    def __init__(self):\n        self.x = 1\n"
+    assert check.classes == ("Color", "Leaf", "Node")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Checks on objects of the dataset's own classes: from the preamble, the prompt or the test, known on both sides."""
+"""Checks on objects of the dataset's own classes: from the preamble or the prompt, known on both sides."""
 
 from __future__ import annotations
 
@@ -11,25 +11,6 @@ class Node:
         self.value = value
         self.next = next
 """
-_TREE = """
-class TreeNode:
-    def __init__(self, val=0, left=None, right=None):
-        self.val, self.left, self.right = val, left, right
-"""
-_POINT = """
-from dataclasses import dataclass, field
-@dataclass
-class Point:
-    x: int
-    y: int = 0
-    tags: list = field(default_factory=list)
-"""
-_REVERSED = """
-def f(head):
-    before = None
-    while head: head.next, before, head = before, head, head.next
-    return before
-"""
 _VALUES = """
 def values(node):
     found = []
@@ -40,28 +21,6 @@ def values(node):
 """
 
 LINKED = [
-    Row(
-        "nodes-of-the-test",
-        check_task(
-            """
-            head = Node('a', Node('b'))
-            candidate(head)
-            assert values(head) == ['a', 'b', 'end']
-            assert isinstance(head.next.next, Node)
-            """,
-            before=_NODE + _VALUES,
-        ),
-        right="""
-        def f(head):
-            while head.next: head = head.next
-            head.next = type(head)('end')
-        """,
-        wrong="""
-        def f(head):
-            while head.next: head = head.next
-            head.value = 'end'
-        """,
-    ),
     Row(
         "written-again-by-the-completion",
         check_task("assert values(candidate([1, 2])) == [1, 2]", before=_VALUES, preamble=_NODE),
@@ -118,8 +77,6 @@ def f(items): return Node(Liar(), Node(Liar()))
     ),
 ]
 
-TREES = []
-
 PLAIN = [
     Row(
         "its-own-comparison",
@@ -128,7 +85,7 @@ PLAIN = [
             assert candidate([Money(3), Money(1)]) == [Money(1), Money(3)]
             assert candidate([Money(2), Money(2)])[0] == Money(2)
             """,
-            before="""
+            preamble="""
             from functools import total_ordering
             @total_ordering
             class Money:
@@ -150,7 +107,7 @@ def f(items):
     ),
 ]
 
-ROWS = [*LINKED, *TREES, *PLAIN]
+ROWS = [*LINKED, *PLAIN]
 
 
 @each_answer(ROWS)

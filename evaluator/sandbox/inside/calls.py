@@ -17,7 +17,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
     Answers: `L` loaded, `C` it could not be loaded; then `V` a value, `X` an exception, `O` a value over `cap`
     characters. Ends the process when the parent closes the connection.
     """
-    loaded = loading.load(connection, code, preamble, entry_point, lambda _: None)
+    loaded = loading.load(connection, code, preamble, entry_point)
     answer_calls(connection, loaded.function, cap)
 
 

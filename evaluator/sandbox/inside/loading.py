@@ -36,14 +36,8 @@ class Loaded(NamedTuple):
         return self.namespace
 
 
-def load(
-    connection: int,
-    code: CodeType,
-    preamble: CodeType | None,
-    entry_point: str | None,
-    between: Callable[[dict[str, Any]], None],
-) -> Loaded:
-    """Runs it. `between` is called with the namespace after the preamble. Sends `L`; or `C`, and ends the process."""
+def load(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str | None) -> Loaded:
+    """Runs it. Sends `L`; or `C`, and ends the process."""
     write, leave = os.write, os._exit
     take_streams()
     module = sys.modules["solution"] = ModuleType("solution")
@@ -54,7 +48,6 @@ def load(
     try:
         if preamble is not None:
             exec(preamble, namespace)  # noqa: S102 - this process exists for it
-        between(namespace)
         # An import header defines `merge`, `gcd` and the like: none of them is the completion's function.
         of_preamble = namespace.pop(entry_point or "", _ABSENT)
         exec(code, namespace)  # noqa: S102

@@ -29,7 +29,6 @@ _ORDER: dict[str, Any] = {
     "entry_point": "f",
     "names": [],
     "classes": [],
-    "support": "",
     "imports": [],
     "mentioned": [],
     "uses": [],
@@ -79,7 +78,7 @@ def _answer() -> None:
 
 def _converse() -> None:
     there, back = _Pipe(), _Pipe()
-    side = Server(0, {"f": _f}, {}, _ORDER)
+    side = Server(0, {"f": _f}, _ORDER)
     side._write, side._read = back.write, there.read
     completion = Completion(0, _ORDER, {})
 

@@ -14,7 +14,7 @@ from evaluator.sandbox.inside import encode
 from evaluator.sandbox.inside.assertions.errors import BadMessageError
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message
 
-OWN_MODULES = ("solution", "__main__", "support")
+OWN_MODULES = ("solution", "__main__")
 """Those whose classes are the completion's, or the dataset's."""
 IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
 DATA = frozenset(

@@ -23,7 +23,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     write, read, leave, decoded = os.write, os.read, os._exit, marshal.loads
     lacking = Lacking(processes=order["processes"] > 0, loopback=order["loopback"]) if order["audits"] else None
     entry_point = order["entry_point"]
-    namespace = loading.load(connection, code, preamble, entry_point, lambda _: None).by_name(entry_point)
+    namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     runner: Runner | None = None
     while True:
         try:

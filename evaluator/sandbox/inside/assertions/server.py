@@ -11,9 +11,8 @@ import functools
 import operator
 import os
 import resource
-import sys
 import types
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import Any, NoReturn
 
 from evaluator.sandbox.inside import channel, encode, failures, loading
@@ -31,15 +30,10 @@ _fstat, _pread, _usage = os.fstat, os.pread, resource.getrusage
 def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
     """Loads the completion; then answers requests, and `G`, the end of the session, with a `G`."""
     write, read, leave = os.write, os.read, os._exit
-    support: dict[str, Any] = {}
-
-    def know_support(known: dict[str, Any]) -> None:
-        support.update(_support(order["support"], known))
-
     entry_point = order["entry_point"]
-    namespace = loading.load(connection, code, preamble, entry_point, know_support).by_name(entry_point)
+    namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     _import_as_test(order["imports"], namespace)
-    server = Server(channel.PEER_DESCRIPTOR, namespace, support, order)
+    server = Server(channel.PEER_DESCRIPTOR, namespace, order)
     try:
         while True:
             server.answer()
@@ -53,16 +47,6 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     leave(0)
 
 
-def _support(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """The classes that the dataset's test defines for its data: known here too, where the completion has none such."""
-    if not source:
-        return {}
-    module = sys.modules["support"] = ModuleType("support")
-    module.__dict__.update(namespace, __name__="support")
-    exec(compile(source, "support.py", "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-    return module.__dict__
-
-
 def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
     """In a benchmark's own grader test and completion are one module, so the completion has the test's imports too."""
     for source in imports:
@@ -73,17 +57,13 @@ def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
 class Server:
     """The completion's side of the connection."""
 
-    def __init__(
-        self, connection: int, namespace: dict[str, Any], support: dict[str, Any], order: dict[str, Any]
-    ) -> None:
+    def __init__(self, connection: int, namespace: dict[str, Any], order: dict[str, Any]) -> None:
         self._connection = connection
         self._namespace = namespace
         self._write, self._read = os.write, os.read
         self._mentioned = frozenset(order["mentioned"])
         self._class_names = frozenset(order["classes"])
-        self.classes = {
-            name: kind for name in order["classes"] if isinstance(kind := namespace.get(name, support.get(name)), type)
-        }
+        self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
         self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
         self.announced = Announced()
         self._own = descriptions.Numbers()
