@@ -169,37 +169,6 @@ class Version(Liar):
 
 CHANGED_BY_THE_TEST = [
     Row(
-        "a-subclass-in-the-test",
-        check_task(
-            """
-            class Loud(Greeter):
-                def name(self): return super().name().upper()
-            assert Loud('ada').greet() == 'hello ADA'
-            assert Greeter('bob').greet() == 'hello bob'
-            """,
-            entry_point="Greeter",
-        ),
-        right="""
-        class Greeter:
-            def __init__(self, name): self._name = name
-            def name(self): return self._name
-            def greet(self): return f'hello {self.name()}'
-        """,
-        wrong="""
-        class Greeter:
-            def __init__(self, name): self._name = name
-            def name(self): return self._name
-            def greet(self): return f'hello {self._name}'
-        """,
-        attack=LIAR
-        + """
-class Greeter:
-    def __init__(self, name): pass
-    greet = name = lambda self: Liar()
-""",
-        verified=False,
-    ),
-    Row(
         "an-attribute-that-the-test-sets-on-the-class",
         check_task(
             """

@@ -46,35 +46,6 @@ class Node(Node, Liar):
 def f(items): return Node(Liar(), Node(Liar()))
 """,
     ),
-    Row(
-        "a-ring",
-        check_task(
-            """
-            ring = candidate(Node(1, Node(2)))
-            assert ring.next.next is ring
-            assert [ring.value, ring.next.value, ring.next.next.value] == [1, 2, 1]
-            has = Node(1)
-            has.next = Node(2, has)
-            assert candidate(has) is None
-            """,
-            preamble=_NODE,
-        ),
-        right="""
-        def f(head):
-            last = head
-            while last.next:
-                last = last.next
-                if last is head: return None
-            last.next = head
-            return head
-        """,
-        wrong="""
-        def f(head):
-            if head.next.next is head: return None
-            head.next.next = Node(1, head.next)
-            return head
-        """,
-    ),
 ]
 
 PLAIN = [

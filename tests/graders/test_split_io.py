@@ -34,30 +34,6 @@ PRINTED = [
         def f(name): pass
         """,
     ),
-    Row(
-        "in-the-order-of-callbacks",
-        check_task(
-            """
-            out = io.StringIO()
-            with redirect_stdout(out):
-                candidate(lambda: print('inner'))
-            assert out.getvalue().split() == ['before', 'inner', 'after']
-            """,
-            before=_CAPTURE,
-        ),
-        right="""
-        def f(function):
-            print('before')
-            function()
-            print('after')
-        """,
-        wrong="""
-        def f(function):
-            print('before')
-            print('after')
-            function()
-        """,
-    ),
 ]
 
 FILES = [

@@ -35,28 +35,6 @@ PULLED = [
             yield 2
         """,
     ),
-    Row(
-        "exception-in-the-middle",
-        check_task(
-            """
-            got = candidate([4, 2, 0, 1])
-            assert next(got) == 3.0
-            assert next(got) == 6.0
-            try:
-                next(got)
-            except ZeroDivisionError:
-                pass
-            else:
-                raise AssertionError('no exception')
-            assert list(got) == []
-            """
-        ),
-        right="""
-        def f(items):
-            for item in items: yield 12 / item
-        """,
-        wrong="def f(items): return (12 / item if item else None for item in items)",
-    ),
 ]
 
 KINDS = [

@@ -25,7 +25,7 @@ def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, ver
     return Row(name, task, right, wrong, attack, verified=verified)
 
 
-TABLES = [
+ROWS = [
     _row(
         "frames",
         """
@@ -113,10 +113,6 @@ def f(n):
     if n % 2: raise ValueError('odd', n)
     return n // 2
 """
-
-PYTEST = []
-
-ROWS = [*TABLES, *PYTEST]
 
 
 @each_answer(ROWS)

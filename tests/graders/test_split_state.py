@@ -8,30 +8,6 @@ from tests.graders.split_tasks import Answer, Row, check_task, each_answer
 
 GLOBALS = [
     Row(
-        "globals-that-can-be-changed",
-        check_task(
-            """
-            assert cache == {}
-            candidate(2)
-            assert cache == {2: 4}
-            cache[3] = 'known'
-            assert candidate(3) == 'known'
-            cache.clear()
-            assert candidate(3) == 9
-            """
-        ),
-        right="""
-        cache = {}
-        def f(n): return cache.setdefault(n, n * n)
-        """,
-        wrong="""
-        cache = {}
-        def f(n):
-            cache[n] = n * n
-            return cache[n]
-        """,
-    ),
-    Row(
         "helpers-of-the-completion",
         check_task(
             """
@@ -68,7 +44,6 @@ GLOBALS = [
     ),
 ]
 
-SAID = []
 
 CHANCE = [
     Row(
@@ -119,7 +94,7 @@ DEEP = [
     ),
 ]
 
-ROWS = [*GLOBALS, *SAID, *CHANCE, *DEEP]
+ROWS = [*GLOBALS, *CHANCE, *DEEP]
 
 
 @each_answer(ROWS)

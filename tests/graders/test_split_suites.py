@@ -75,46 +75,6 @@ Stack.__iter__ = lambda self: iter(())
 """,
     ),
     Row(
-        "fixtures",
-        suite_task(
-            """
-            import unittest
-
-            def setUpModule():
-                global made
-                made = ['module']
-
-            class Test(unittest.TestCase):
-                @classmethod
-                def setUpClass(cls):
-                    cls.table = f()
-
-                def setUp(self):
-                    self.addCleanup(self.table.clear)
-                    self.table['own'] = 1
-
-                def tearDown(self):
-                    self.assertIn('own', self.table)
-
-                def test_one(self):
-                    self.assertEqual(self.table, {'start': 0, 'own': 1})
-                    self.assertEqual(made, ['module'])
-
-                def test_two(self):
-                    self.assertIn(list(self.table), (['start', 'own'], ['own']))
-            """
-        ),
-        right="def f(): return {'start': 0}",
-        wrong="def f(): return {'begin': 0}",
-        attack=LIAR
-        + """
-class Table(dict):
-    __eq__ = lambda self, other: True
-    __iter__ = lambda self: iter(['own'])
-def f(): return Table()
-""",
-    ),
-    Row(
         "parts-of-a-test",
         suite_task(
             """
@@ -152,42 +112,6 @@ def f(): return Table()
         import os
         def f(n): os._exit(0)
         """,
-    ),
-    Row(
-        "output-of-a-test",
-        suite_task(
-            """
-            import io, unittest
-            from contextlib import redirect_stdout
-
-            class Test(unittest.TestCase):
-                def test_print(self):
-                    out = io.StringIO()
-                    with redirect_stdout(out):
-                        f('ada')
-                    self.assertEqual(out.getvalue(), 'hello ada\\n')
-
-                def test_log(self):
-                    with self.assertLogs('app', 'INFO') as logs:
-                        f('bob')
-                    self.assertEqual(logs.output, ['INFO:app:greeted bob'])
-
-                def test_warns(self):
-                    with self.assertWarns(DeprecationWarning):
-                        f('')
-            """
-        ),
-        right="""
-        import logging, warnings
-        def f(name):
-            if not name: warnings.warn('empty', DeprecationWarning)
-            logging.getLogger('app').info('greeted %s', name)
-            print('hello', name)
-        """,
-        wrong="""
-        def f(name): print('hello', name)
-        """,
-        verified=None,
     ),
 ]
 

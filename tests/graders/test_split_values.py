@@ -76,26 +76,6 @@ NUMBERS = [
     ),
 ]
 
-ORDER = [
-    Row(
-        "order-of-a-set",
-        check_task(
-            """
-            words = ['heron', 'owl', 'wren', 'rook', 'tern', 'kite', 'coot', 'swift']
-            assert list(candidate(words)) == list(set(words))
-            assert str(candidate(words[::-1])) == str(set(words[::-1]))
-            """
-        ),
-        right="def f(words): return set(words)",
-        wrong="def f(words): return list(words)",
-    ),
-    Row(
-        "order-of-a-dict",
-        check_task("assert list(candidate({'b': 1, 'a': 2, 'c': 0}).items()) == [('c', 0), ('b', 1), ('a', 2)]"),
-        right="def f(d): return dict(sorted(d.items(), key=lambda pair: pair[1]))",
-        wrong="def f(d): return dict(sorted(d.items()))",
-    ),
-]
 
 SHAPES = [
     Row(
@@ -165,7 +145,7 @@ SHAPES = [
     ),
 ]
 
-ROWS = [*NUMBERS, *ORDER, *SHAPES]
+ROWS = [*NUMBERS, *SHAPES]
 
 
 @each_answer(ROWS)

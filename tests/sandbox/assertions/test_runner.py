@@ -55,56 +55,6 @@ def test_a_wrong_completion_fails_the_cases_that_it_gets_wrong() -> None:
     )  # fmt: skip
 
 
-BIGCODEBENCH = '''
-import unittest
-from unittest.mock import patch
-
-class TestCases(unittest.TestCase):
-    def setUp(self):
-        self.rows = [{"a": 1}, {"a": 2}]
-
-    def test_case_1(self):
-        """The mean."""
-        result = task_func(self.rows)
-        self.assertIsInstance(result, dict, "Return type should be a dictionary.")
-        self.assertAlmostEqual(result["mean"], 1.5)
-
-    def test_case_2(self):
-        with self.assertRaises(ValueError):
-            task_func([])
-
-    @patch("random.random", return_value=0.5)
-    def test_case_3(self, mock_random):
-        import random
-        self.assertEqual(0.5, task_func([{"a": random.random()}])["mean"])
-        mock_random.assert_called_once()
-
-if __name__ == "__main__":
-    unittest.main()
-'''
-METHODS = [("TestCases", f"test_case_{number}") for number in (1, 2, 3)]
-
-
-def mean(rows: list[dict[str, float]]) -> dict[str, float]:
-    if not rows:
-        raise ValueError("no rows")
-    return {"mean": sum(row["a"] for row in rows) / len(rows)}
-
-
-def test_each_method_of_bigcodebench_is_a_case() -> None:
-    assert statuses(BIGCODEBENCH, mean, entry_point="task_func", methods=METHODS) == ["passed"] * 3
-
-
-def test_a_method_that_fails_tells_its_two_sides() -> None:
-    first, second, third = results(
-        BIGCODEBENCH, lambda rows: {"mean": len(rows)}, entry_point="task_func", methods=METHODS
-    )
-    assert (first["status"], first["actual"], first["expected"]) == ("failed", "2", "1.5")
-    assert first["source"] == 'self.assertAlmostEqual(result["mean"], 1.5)'
-    assert (second["status"], second["message"]) == ("failed", "expected ValueError, nothing was raised")
-    assert (third["actual"], third["expected"], third["op"]) == ("1", "0.5", "assertEqual")
-
-
 # How a case ends
 
 
