@@ -70,7 +70,8 @@ def plan_for(task: Task, checker: str | None) -> Plan | CheckPlan:
 def _decided_by(task: Task, checker: str | None) -> tuple[object, ...]:
     """All that a plan hangs on. Not the task itself, for its fields can be set."""
     texts = (task.prompt, task.preamble, task.test)
-    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, checker)
+    libraries = str(task.metadata.get("libs"))
+    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, libraries, checker)
 
 
 def test_cases(task: Task) -> tuple[TestCase, ...]:

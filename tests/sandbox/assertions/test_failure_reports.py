@@ -95,7 +95,8 @@ METHODS = [
     ("self.assertDictEqual(f({1: 2}), {})", "assertDictEqual", '{"d":[1,2]}', '{"d":[]}'),
     ("self.assertCountEqual(f([1]), [2])", "assertCountEqual", '{"x":["Counter",[1,1]]}', '{"x":["Counter",[2,1]]}'),
     ("self.assertAlmostEqual(f(1.5), 1.0, places=3)", "assertAlmostEqual", "1.5", "1.0"),
-    ("self.assertTrue(f(0), 'message')", "assertTrue", "0", None),
+    ("self.assertTrue(f(0), 'message')", "truth", "0", None),
+    ("self.assertTrue(len(f('ab')) == 3)", "==", "2", "3"),
     ("self.assertFalse(f(1))", "assertFalse", "1", None),
     ("self.assertIsNone(f(1))", "assertIsNone", "1", None),
     ("self.assertIn(f(4), [1, 2])", "assertIn", "4", "[1,2]"),
@@ -130,7 +131,8 @@ def test_a_failed_method_of_unittest_tells_its_sides(
     assert got["status"] == "failed"
     assert (got["op"], got["actual"], got["expected"]) == (op, actual, expected)
     asked = statement[statement.index("self.") :].replace("\n", "\n        ")
-    assert got["source"] in (asked, statement.removeprefix("assert "), "self.assertEqual(a, b)")
+    given = statement.removeprefix("self.assertTrue(").removesuffix(")").removesuffix(", 'message'")
+    assert got["source"] in (asked, given, statement.removeprefix("assert "), "self.assertEqual(a, b)")
 
 
 @pytest.mark.parametrize(

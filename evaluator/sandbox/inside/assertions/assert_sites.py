@@ -1,14 +1,14 @@
 """A test's asserts, rewritten so that they are counted, and that a failed one can still say what its sides were.
 
-`assert f(x) == 3` becomes `assert @compare(7, '==', f(x), 3)`, then `@done()`. Nothing is evaluated twice, in another
-order, or where it would not have been. No name in a program has an `@`.
+`assert f(x) == 3` becomes `assert @compare(7, '==', f(x), 3)`, then `@done()`; what `assertTrue` is given likewise.
+Nothing is evaluated twice, in another order, or where it would not have been. No name in a program has an `@`.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, NamedTuple
 
 from evaluator.sandbox.inside.assertions import empty_arrays
@@ -56,7 +56,7 @@ class Kept:
 
     def names(self) -> dict[str, Any]:
         return {"@compare": self._compare, "@call": self._call, "@far": self._far, "@value": self._value,
-                "@done": self._done}  # fmt: skip
+                "@done": self._done, "@each": self._each}  # fmt: skip
 
     def _compare(self, site: int, op: str, left: Any, right: Any) -> Any:
         self.last = site, (left, right)
@@ -76,8 +76,12 @@ class Kept:
         return value
 
     def _done(self) -> None:
+        self._each((None,))
+
+    def _each(self, held: Sized) -> None:
+        """A list of what asserts return."""
         self.last = None
-        self.count += 1
+        self.count += len(held)
 
 
 def rewrite(statements: list[ast.stmt], sites: list[Site]) -> None:
@@ -88,8 +92,13 @@ def rewrite(statements: list[ast.stmt], sites: list[Site]) -> None:
         changed: list[Any] = []
         for statement in body:
             changed.append(statement)
-            if type(statement) is ast.Assert:
-                statement.test = _Rewriter(sites).rewritten(statement.test)
+            match statement:
+                case ast.Assert(test=test):
+                    statement.test = _Rewriter(sites).rewritten(test)
+                case ast.Expr(value=ast.Call(func=ast.Attribute(attr="assertTrue"), args=[test, *rest]) as call):
+                    call.args = [_Rewriter(sites).rewritten(test), *rest]
+                case ast.Expr(value=ast.ListComp(elt=inner) as made) if is_assertion(inner):
+                    statement.value = _called("@each", [made], made)
             if _decides(statement):
                 changed.append(_called("@done", [], statement, expression=False))
             pending.extend(block for name in _BLOCKS if (block := getattr(statement, name, None)))
@@ -113,8 +122,7 @@ def _decides(statement: Tree) -> bool:
 
 
 def is_assertion(node: Tree) -> bool:
-    """`self.assertEqual(...)`, `np.testing.assert_allclose(...)`, `pytest.raises(...)`, or a list of such."""
-    node = node.elt if type(node) is ast.ListComp else node
+    """`self.assertEqual(...)`, `np.testing.assert_allclose(...)`, `pytest.raises(...)`."""
     name = called_name(node)
     return name.startswith("assert") or name in _RAISES
 

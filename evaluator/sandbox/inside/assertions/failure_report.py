@@ -48,10 +48,13 @@ class Reporter:
         if not failed:
             return found
         beyond = frames[own[-1] + 1 :]
-        if kept is not None and not beyond:
+        true = next((one for one in beyond if one.tb_frame.f_code.co_name == "assertTrue"), None)
+        if kept is not None and (not beyond or true):
             site, values = self._compared_before(self._sites[kept[0]], kept[1], frames[own[-1]].tb_frame, line)
             whole = site.source if site.alone else _head(statement)
             found |= {"source": self._source(whole), **self._sides(site.op, site.sides, values, decides=site.alone)}
+            if true is not None:  # "False is not true", and then what the test adds
+                found["message"] = message.partition(" : ")[2]
         elif beyond:
             found |= self._of_call(statement, line, beyond, message)
         callers = [(frames[place].tb_frame, frames[place].tb_lineno or 1) for place in reversed(own[-2:])]
