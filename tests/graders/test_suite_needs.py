@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,12 +107,13 @@ def test_a_completion_may_start_programs_where_its_task_lists_subprocess(graded:
     assert graded(answering(["json"]), program).reward == 0.0
 
 
-def test_what_a_completion_starts_sees_no_files_of_the_users(graded: Graded) -> None:
-    looks = "cat /etc/shadow /etc/passwd; ls /home /root; ls /var; cat /proc/1/environ | tr '\\\\0' '\\\\n' | grep HOME"
+def test_what_a_completion_starts_sees_no_files_of_the_users(graded: Graded, tmp_path: Path) -> None:
+    private = tmp_path / "private.txt"
+    private.write_text("secret")
     program = f"""
 import subprocess
 def f():
-    got = subprocess.run("{looks}", shell=True, capture_output=True, text=True)
+    got = subprocess.run("cat {private} /etc/passwd /proc/1/environ", shell=True, capture_output=True, text=True)
     return got.stdout or "ok"
 """
     grade = graded(answering(["subprocess"]), program)
