@@ -277,7 +277,7 @@ class CheckedCase:
             raise self._check.fault(error) from error
         text = self._word.text
         if kind == b"U":
-            outcome.status, outcome.message = Status.RAISED, f"not with the test in a process of its own: {text}"
+            outcome.status, outcome.message = Status.RAISED, f"two processes can't go on: {text}"
         elif kind == b"Y":
             self._fail(text, outcome)
         elif kind == b"O":

@@ -419,3 +419,11 @@ class Generator(Iterator):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return types.GeneratorType
+
+
+_SHOWN: dict[type, str] = {
+    Classes: "type", ExceptionClasses: "type", Function: "function", Method: "method", Iterator: "iterator",
+    Generator: "generator",
+}  # fmt: skip
+for _proxy, _name in _SHOWN.items():  # in what a failure shows, and in Python's own messages
+    _proxy.__name__, _proxy.__module__ = _name, "builtins"
