@@ -423,7 +423,8 @@ class Generator(Iterator):
 
 _SHOWN: dict[type, str] = {
     Classes: "type", ExceptionClasses: "type", Function: "function", Method: "method", Iterator: "iterator",
-    Generator: "generator",
+    Generator: "generator", Remote: "object",
 }  # fmt: skip
 for _proxy, _name in _SHOWN.items():  # in what a failure shows, and in Python's own messages
-    _proxy.__name__, _proxy.__module__ = _name, "builtins"
+    type.__setattr__(_proxy, "__name__", _name)
+    type.__setattr__(_proxy, "__module__", "builtins")
