@@ -24,7 +24,7 @@ def answer_for(what: str, mock: Any, name: str, *rest: Any) -> Any:
     """
     if what == "u" and name in mock_proxies.SPECIAL and type(rest[0]) is tuple:
         return bool(mock) if name == "__bool__" else getattr(mock, name)(*rest[0])
-    if what not in "as":
+    if what not in ("a", "s"):
         raise BadMessageError("what nobody may ask of a mock")
     is_own = name.startswith(("__", "_mock", "_spec")) or name == "method_calls"
     if is_own or hasattr(sys.modules["unittest.mock"].MagicMock, name):
