@@ -130,7 +130,7 @@ def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Benc
     disagreement = Disagreement(
         apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
-    reason = f"{SPLIT_DISAGREES}: {_told(disagreement)}"
+    reason = f"{SPLIT_DISAGREES}: {apart.verdict} with the test in a process of its own, passed without"
     match bench.options.disagreement:
         case "keep":
             return Checked(plain.cases, plain.notes, reason, disagreement)
@@ -174,11 +174,6 @@ def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
 
 def _message(case: CaseResult) -> str:
     return case.error_message or (case.difference.message if case.difference else "")
-
-
-def _told(found: Disagreement) -> str:
-    said = found.cases[0].apart_message if found.cases else ""
-    return f"{found.apart} with the test in a process of its own{f' ({said[:300]})' if said else ''}, passed without"
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
