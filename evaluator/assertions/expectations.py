@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from evaluator.assertions.source import Lines
 
@@ -82,6 +83,18 @@ class Expectations:
             if len(text) <= _LONGEST_NAMED:
                 return text
         return self._lines.of(node)
+
+
+def named_once(body: Iterable[ast.stmt], nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
+    """Names that an assignment in the body gives a value, and nothing else among the nodes."""
+    counts = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return {
+        target.id: node.value
+        for node in body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and counts[target.id] == 1
+    }
 
 
 def judging_in(nodes: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluator.assertions.expectations import Expectations, judging_in
+from evaluator.assertions.expectations import Expectations, judging_in, named_once
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import Reading
-from evaluator.assertions.source import binds, is_start, walk
+from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk
 from evaluator.assertions.statements import Judging
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.model import TestCase
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _PREFIX = "test"
 _STARTS = ("unittest.main", "unittest.TextTestRunner", "unittest.TextTestResult", "pytest.main", "doctest.testmod")
 _MULTIPLYING = ("ddt", "expand", "idata", "parameterized_class", "parametrize")
@@ -79,13 +77,10 @@ def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Me
 def starts_of_suites(reading: Reading) -> list[ast.stmt]:
     """The module's own statements that run its suites, as `unittest.main()` does."""
     top = [node for node in reading.module.body if not is_start(node)]
-    direct = [node for node in top if not isinstance(node, _IMPORTS) and _starts(reading, node)]
-    statements = [node for node in top if not isinstance(node, (*_DEFINITIONS, *_IMPORTS))]
+    direct = [node for node in top if not isinstance(node, IMPORTS) and _starts(reading, node)]
+    statements = [node for node in top if not isinstance(node, (*DEFINITIONS, *IMPORTS))]
     starters = reading.flow.reaching(name for node in direct for name in binds(node))
     return [node for node in statements if node in direct or not starters.isdisjoint(reading.reads(node))]
-
-
-_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def _starts(reading: Reading, node: ast.stmt) -> bool:
@@ -178,14 +173,7 @@ def _expected(reading: Reading, method: ast.stmt) -> str:
     found = list(judging_in(body))
     if len(found) != 1 or found[0] not in body:
         return ""
-    counts = Counter(name for node in body for name in binds(node))
-    named = {
-        target.id: node.value
-        for node in body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and counts[target.id] == 1
-    }
+    named = named_once(body, walk(body))
     made_here = _made_by_completion(reading, body)
     return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(found[0])
 

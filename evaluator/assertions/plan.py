@@ -23,6 +23,7 @@ from evaluator.assertions.one_process import why_one_process
 from evaluator.assertions.prompt import mentioned
 from evaluator.assertions.reading import Reading, read_test
 from evaluator.assertions.self_comparison import lines_that_compare_with_itself
+from evaluator.assertions.source import IMPORTS
 from evaluator.assertions.statements import Span, calls_of_check, statements_of
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.assertions.uses import uses_of
@@ -38,9 +39,6 @@ class Form(StrEnum):
     MODULE = "module"
     """The module's own statements."""
     METHODS = "methods"
-
-
-_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ def _check(
         mentioned=tuple(sorted(spoken_of)),
         uses=uses_of(reading),
         touched=tuple(sorted(reading.in_touch)),
-        imports=tuple(reading.lines.of(node) for node in reading.module.body if isinstance(node, _IMPORTS)),
+        imports=tuple(reading.lines.of(node) for node in reading.module.body if isinstance(node, IMPORTS)),
     )
 
 

@@ -17,8 +17,9 @@ NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 warnings.filterwarnings("ignore", module=FILE)
 
 _DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
-_OWN_NAMES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_OWN_SCOPES = (*_OWN_NAMES, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+_OWN_SCOPES = (*DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -67,7 +68,7 @@ def walk_executed(root: ast.AST) -> list[ast.AST]:
     pending = [root]
     while pending:
         node = pending.pop()
-        if not isinstance(node, _OWN_NAMES):
+        if not isinstance(node, DEFINITIONS):
             found.append(node)
             pending.extend(_inner(node))
     return found
@@ -137,5 +138,5 @@ class Lines:
 
 
 def _first_line(node: ast.stmt | ast.expr) -> int:
-    decorators = node.decorator_list if isinstance(node, _OWN_NAMES) else []
+    decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
     return decorators[0].lineno if decorators else node.lineno

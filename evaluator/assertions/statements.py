@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 
-from evaluator.assertions.expectations import Expectations
+from evaluator.assertions.expectations import Expectations, named_once
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.reading import Check, Reading
-from evaluator.assertions.source import binds, is_start, walk, walk_executed, walk_own
+from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk, walk_executed, walk_own
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.model import TestCase
 
@@ -19,9 +19,8 @@ WHOLE: Span = (0, -1, True)
 _MOST_REPEATED = 2000
 """Characters of earlier statements that are shown with every test case that needs them."""
 _MOST_OF_A_NAME = 20
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _PREPARING = (
-    *_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Pass, ast.Delete, ast.Global, ast.Nonlocal, ast.Assign,
+    *DEFINITIONS, *IMPORTS, ast.Pass, ast.Delete, ast.Global, ast.Nonlocal, ast.Assign,
     ast.AnnAssign, ast.AugAssign,
 )  # fmt: skip
 _COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.If, ast.Match)
@@ -45,7 +44,7 @@ class Judging:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        own = (node for node in reading.nodes if isinstance(node, _DEFINITIONS))
+        own = (node for node in reading.nodes if isinstance(node, DEFINITIONS))
         self._asserting = reading.flow.reaching(node.name for node in own if any(map(_asserts, walk(node))))
 
     def judges(self, node: ast.stmt) -> bool:
@@ -127,7 +126,7 @@ def calls_of_check(reading: Reading) -> list[ast.stmt]:
     return [
         node
         for node in reading.module.body
-        if not isinstance(node, _DEFINITIONS) and not is_start(node) and not callers.isdisjoint(reading.reads(node))
+        if not isinstance(node, DEFINITIONS) and not is_start(node) and not callers.isdisjoint(reading.reads(node))
     ]
 
 
@@ -163,7 +162,7 @@ def _leave_nothing(body: list[ast.stmt], spans: tuple[Span, ...], reading: Readi
 def _prepares_with_completion(body: list[ast.stmt], spans: tuple[Span, ...], judging: Judging) -> bool:
     """Whether a later test case has something that was made by the completion before its own statements."""
     preparing = (node for first, last, _ in spans[:-1] for node in body[first:last])
-    return any(judging.uses_completion(node) for node in preparing if not isinstance(node, _DEFINITIONS))
+    return any(judging.uses_completion(node) for node in preparing if not isinstance(node, DEFINITIONS))
 
 
 class _Cases:
@@ -172,7 +171,7 @@ class _Cases:
     def __init__(self, reading: Reading, body: list[ast.stmt], judging: Judging) -> None:
         self._lines, self._reads = reading.lines, reading.reads
         self._body = body
-        self._expected = Expectations(reading.lines, judging.uses_completion, _named_once(reading, body))
+        self._expected = Expectations(reading.lines, judging.uses_completion, named_once(body, reading.nodes))
         self._makers: dict[str, list[int]] = defaultdict(list)
         """Where the statements stand that made what a name stands for, as far as the body has been read."""
 
@@ -212,7 +211,7 @@ def _is_shown(node: ast.stmt) -> bool:
     """Whether it is shown though nothing reads what it makes."""
     if isinstance(node, ast.Expr):
         return not isinstance(node.value, ast.Constant | ast.Name)
-    return not isinstance(node, (*_DEFINITIONS, ast.Assert, ast.Import, ast.ImportFrom, ast.Pass))
+    return not isinstance(node, (*DEFINITIONS, *IMPORTS, ast.Assert, ast.Pass))
 
 
 def _changes(node: ast.stmt) -> set[str]:
@@ -227,17 +226,3 @@ def _changes(node: ast.stmt) -> set[str]:
         case ast.Expr(value=ast.Call(args=arguments)):
             return {argument.id for argument in arguments if isinstance(argument, ast.Name)}
     return set()
-
-
-def _named_once(reading: Reading, body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """Names that one assignment alone gives a value."""
-    counts = Counter(
-        node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-    return {
-        target.id: node.value
-        for node in body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and counts[target.id] == 1
-    }
