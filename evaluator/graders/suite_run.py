@@ -331,7 +331,8 @@ class Together(_Suite):
         talks: list[TogetherCase] = []
 
         def converse(wall_s: float) -> Outcome:
-            talks.append(TogetherCase(self._plan.check, place, self._program.source))
+            code = self._bench.sandbox.compiled.of(self._plan.check)
+            talks.append(TogetherCase(self._plan.check, place, self._program.source, code))
             return self._execution.converse(talks[-1], wall_s=wall_s)
 
         outcome = attempt_by(converse, self._limits, self._bench, self._execution)

@@ -16,6 +16,7 @@ from evaluator.sandbox.check_process import CheckedCase, CheckProcess
 from evaluator.sandbox.check_zygote import CheckZygote
 from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child
+from evaluator.sandbox.compiled_checks import CompiledChecks
 from evaluator.sandbox.execution import Execution, FaultError, Program, UndecidedError
 from evaluator.sandbox.found import Found
 from evaluator.sandbox.interpreter import python_version
@@ -61,6 +62,7 @@ class Sandbox:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
+        self.compiled = CompiledChecks()
         self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()
@@ -100,7 +102,7 @@ class Sandbox:
             self.warm_up()
         zygote = self._zygote(warm_for(check.test, check.preamble, check.definitions, check=True))
         assert isinstance(zygote, CheckZygote)
-        return CheckProcess(zygote, program, check, limits, completion)
+        return CheckProcess(zygote, program, check, limits, completion, self.compiled)
 
     @property
     def allows_processes(self) -> bool:

@@ -18,6 +18,7 @@ from evaluator.model import Limits
 from evaluator.sandbox.check_zygote import CheckZygote
 from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child, Forker
+from evaluator.sandbox.compiled_checks import CompiledChecks
 from evaluator.sandbox.execution import FaultError, Program
 from evaluator.sandbox.found import Found, LastWord, found_in, last_word_in
 from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES
@@ -38,11 +39,20 @@ _OUT_OF_MEMORY = "it was ended by the kernel, for want of memory (limits.memory_
 class CheckProcess:
     """One process in which a check is run, test case after test case. To be closed."""
 
-    def __init__(self, zygote: CheckZygote, program: Program, check: Check, limits: Limits, completion: Child) -> None:
+    def __init__(
+        self,
+        zygote: CheckZygote,
+        program: Program,
+        check: Check,
+        limits: Limits,
+        completion: Child,
+        compiled: CompiledChecks,
+    ) -> None:
         """`completion`: the process that it is to speak with. Raises `FaultError`."""
         self._zygote = zygote
         self._program = program
         self._check = check
+        self._compiled = compiled
         self._limits = msgspec.structs.replace(limits, processes=0, threads=max(limits.threads, _TASKS))
         self._may_give = False
         self.usable = True
@@ -82,7 +92,7 @@ class CheckProcess:
             raise BrokenFrameError("it does not start")
 
     def _order(self) -> dict[str, object]:
-        check, code = self._check, self._zygote.compiled.of(self._check)
+        check, code = self._check, self._compiled.of(self._check)
         self._may_give = not code
         return {
             **msgspec.structs.asdict(check),
@@ -119,7 +129,7 @@ class CheckProcess:
         if kind != b"C" or not may_give:
             return kind, payload
         if payload:
-            self._zygote.compiled.keep(self._check, payload)
+            self._compiled.keep(self._check, payload)
         return self.child.connection.receive(watch, _REPORT_CAP)
 
     def _watch(self) -> LimitWatch:

@@ -1,13 +1,11 @@
-"""A zygote for checks, and what is kept beside it for the next completion: nothing that has spoken with one."""
+"""A zygote for checks."""
 
 from __future__ import annotations
 
 import marshal
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 
-from evaluator.sandbox.checks import Check
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.settings import Settings, Warm, Way
 from evaluator.sandbox.template import Template
@@ -16,7 +14,6 @@ from evaluator.sandbox.zygotes import Zygote
 
 _START_S = 10.0
 _ANSWER_CAP = 4096
-_MOST_CODE = 64 * 2**20
 
 
 class CheckZygote(Zygote):
@@ -26,7 +23,6 @@ class CheckZygote(Zygote):
         """Raises as `Zygote` does."""
         self._template: Template | None = None
         self._confined = b""
-        self.compiled = CompiledChecks()
         super().__init__(settings, way, warm)
 
     def template(self, confinement: Mapping[str, object]) -> Template:
@@ -63,24 +59,3 @@ class CheckZygote(Zygote):
             child.close()
             raise
         return Template(child)
-
-
-class CompiledChecks:
-    """The code of the last checks, as their processes compiled it before they had heard of any completion."""
-
-    def __init__(self) -> None:
-        self._codes: OrderedDict[Check, bytes] = OrderedDict()
-        self._size = 0
-
-    def of(self, check: Check) -> bytes:
-        """Empty where it is not known."""
-        code = self._codes.get(check, b"")
-        if code:
-            self._codes.move_to_end(check)
-        return code
-
-    def keep(self, check: Check, code: bytes) -> None:
-        self._size += len(code) - len(self._codes.pop(check, b""))
-        self._codes[check] = code
-        while self._size > _MOST_CODE:
-            self._size -= len(self._codes.popitem(last=False)[1])

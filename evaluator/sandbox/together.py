@@ -20,9 +20,10 @@ _CAP = 1024 * 1024
 class TogetherCase:
     """One test case's conversation, for `Execution.converse`. The check is sent when the completion is loaded."""
 
-    def __init__(self, check: Check, index: int, source: str) -> None:
+    def __init__(self, check: Check, index: int, source: str, code: bytes) -> None:
+        """`code`: the check's, where it has been compiled; else empty."""
         self._source = source
-        self._payload = marshal.dumps((index, msgspec.structs.asdict(check)), 2)
+        self._payload = marshal.dumps((index, msgspec.structs.asdict(check), code), 2)
         self.found: Found | None = None
 
     @property

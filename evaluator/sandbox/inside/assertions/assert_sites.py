@@ -30,17 +30,23 @@ _RAISES = frozenset(("raises", "warns"))
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 Tree = Any
 """A node of the syntax tree, of which mypy would have to be told the kind each time."""
+Place = tuple[int, int, int, int]
+"""Of an expression in the test: its first line and the column there, its last line and the column after it."""
 
 
 class Site(NamedTuple):
     """A part of an assert that is true or false by itself: all of it, or what `and` and `or` join."""
 
-    source: Tree
+    source: Place
     op: str
     """Between its sides; the function's name for a call that compares; "truth" or "not" for a value."""
-    sides: tuple[Tree, ...]
+    sides: tuple[Place, ...]
     alone: bool
     """Whether no `or` says that there are other ways to hold."""
+
+
+def place_of(node: Tree) -> Place:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 class Kept:
@@ -189,7 +195,8 @@ class _Rewriter:
         """The number of one more site."""
         if self._negated is not None:
             op = "not" if op == "truth" else f"not {op}"
-        self._sites.append(Site(self._negated or node, op, sides, self._alone))
+        source = place_of(self._negated or node)
+        self._sites.append(Site(source, op, tuple(map(place_of, sides)), self._alone))
         return ast.Constant(len(self._sites) - 1)
 
 

@@ -27,8 +27,10 @@ Node = Any
 class Reporter:
     """Reports a test's failures."""
 
-    def __init__(self, test: test_code.Parsed, order: dict[str, Any], show: Callable[[Any], str]) -> None:
-        self._tree, self._sites = ast.parse(order["test"]), test.sites
+    def __init__(self, sites: list[assert_sites.Site], order: dict[str, Any], show: Callable[[Any], str]) -> None:
+        self._tree, self._sites = ast.parse(order["test"]), sites
+        nodes = reversed(list(ast.walk(self._tree)))  # the outer of two in one place counts
+        self._at = {assert_sites.place_of(node): node for node in nodes if isinstance(node, ast.expr)}
         self._lines = [line.encode() for line in failures.lines_of(order["test"])]
         self._show = show
         self._touched = frozenset((*order["touched"], *order["names"], order["entry_point"], "candidate"))
@@ -51,8 +53,11 @@ class Reporter:
         true = next((one for one in beyond if one.tb_frame.f_code.co_name == "assertTrue"), None)
         if kept is not None and (not beyond or true):
             site, values = self._compared_before(self._sites[kept[0]], kept[1], frames[own[-1]].tb_frame, line)
-            whole = site.source if site.alone else _head(statement)
-            found |= {"source": self._source(whole), **self._sides(site.op, site.sides, values, decides=site.alone)}
+            whole, sides = (
+                self._at[site.source] if site.alone else _head(statement),
+                map(self._at.__getitem__, site.sides),
+            )
+            found |= {"source": self._source(whole), **self._sides(site.op, tuple(sides), values, decides=site.alone)}
             if true is not None:  # "False is not true", and then what the test adds
                 found["message"] = message.partition(" : ")[2]
         elif beyond:
@@ -64,7 +69,7 @@ class Reporter:
         self, site: assert_sites.Site, values: tuple[Any, ...], frame: FrameType, line: int
     ) -> tuple[assert_sites.Site, tuple[Any, ...]]:
         """Of `same = out == expected`, then `assert same`, as EvalPlus has it, the comparison."""
-        match site.source:
+        match self._at[site.source]:
             case ast.Name(id=name):
                 functions = [node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef)]
                 function = next(
@@ -79,8 +84,8 @@ class Reporter:
                     ]:
                         sides, held = (left, right), frame.f_locals
                         if left.id in held and right.id in held:
-                            word = assert_sites.OPERATORS[type(op)]
-                            return site._replace(op=word, sides=sides), (held[left.id], held[right.id])
+                            word, places = assert_sites.OPERATORS[type(op)], map(assert_sites.place_of, sides)
+                            return site._replace(op=word, sides=tuple(places)), (held[left.id], held[right.id])
         return site, values
 
     def _source(self, node: Node) -> str:
@@ -147,8 +152,9 @@ class Reporter:
     def _sides_in(self, statement: Node) -> set[str]:
         """Names that are a side by themselves."""
         end = statement.end_lineno or statement.lineno
-        sites = (site for site in self._sites if statement.lineno <= site.source.lineno <= end)
-        return {side.id for site in sites for side in site.sides if isinstance(side, ast.Name)}
+        sites = (site for site in self._sites if statement.lineno <= site.source[0] <= end)
+        sides = (self._at[side] for site in sites for side in site.sides)
+        return {side.id for side in sides if isinstance(side, ast.Name)}
 
 
 def _assigns(node: ast.AST, name: str) -> bool:

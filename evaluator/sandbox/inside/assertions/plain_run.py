@@ -33,7 +33,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
         if kind == b"G":
             channel.send(connection, b"G", b"", write)
             leave(0)
-        index, check = decoded(payload)
+        index, check, compiled = decoded(payload)
         leftovers.restore_builtins()
         if runner is None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
@@ -42,7 +42,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
                 namespace.setdefault("candidate", namespace[order["entry_point"]])
             runner = Runner(check, namespace, _shown)
             try:
-                runner.load()
+                runner.load(decoded(compiled)[1] if compiled else None)
             except BaseException as error:
                 channel.send(connection, b"D", channel.as_json(_unloadable(error)), write)
                 leave(0)

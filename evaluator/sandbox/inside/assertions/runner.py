@@ -37,6 +37,7 @@ class Runner:
         self._cases: Iterator[object] = iter(())
         self._methods: unittest_methods.Methods | None = None
         self._report: failure_report.Reporter | None = None
+        self._sites: list[assert_sites.Site] = []
         self._ready = 0
         """So many cases' set-up statements have been executed."""
         self._wanted = 0
@@ -52,7 +53,8 @@ class Runner:
         `compiled`: the test, where that has been done before.
         """
         order, namespace = self._order, self._namespace
-        compiled = compiled or test_code.read(order).compiled
+        compiled = compiled or test_code.compiled(order)
+        self._sites = list(map(assert_sites.Site._make, compiled[3]))
         namespace.update(self._kept.names())
         if "numpy" in order["uses"]:
             empty_arrays.watch(self._compared_nothing)
@@ -136,7 +138,7 @@ class Runner:
         status = _status(error, status) if failure is None else "raised"
         ended: dict[str, Any] = {"status": status, "type": kind, "message": message, "failure": failure}
         if self._report is None:
-            self._report = failure_report.Reporter(test_code.read(self._order), self._order, self._show)
+            self._report = failure_report.Reporter(self._sites, self._order, self._show)
         ended |= self._report.of(error, message, self._kept.last, failed=status == "failed")
         if failure is None and status == "raised" and _raised_by_completion(error):
             ended["report"] = channel.as_json({"failure": reported}).decode()

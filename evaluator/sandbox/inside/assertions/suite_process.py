@@ -122,7 +122,7 @@ class _Cases:
         if order["code"]:
             return marshal.loads(order["code"])  # type: ignore[no-any-return] # noqa: S302 - from the parent
         before = [_compiled(order, name) for name in ("preamble", "definitions") if order[name]]
-        made = before, test_code.read(order).compiled
+        made = before, test_code.compiled(order)
         code = _marshalled(made)
         if len(code) <= _MOST_CODE:  # nothing of the completion's has been read so far
             channel.send(self._connection, b"C", code)

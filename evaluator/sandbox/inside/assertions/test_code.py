@@ -10,26 +10,19 @@ import ast
 import warnings
 from collections.abc import Callable, Iterator
 from types import CodeType, CoroutineType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from evaluator.sandbox.inside.assertions import assert_sites, call_log
 
 FILE = "<test>"
 """The file name of a test's code: of its frames in a traceback."""
 
-Compiled = tuple[str, CodeType, Any]
-"""A test that is ready to be executed, which can be marshalled: what its check is, the module's code, and what belongs
-to that."""
+Compiled = tuple[str, CodeType, Any, list[tuple[Any, ...]]]
+"""A test that is ready to be executed, which can be marshalled: what its check is, the module's code, what belongs to
+that, and the fields of its asserts' sites."""
 
 _WHOLE = (0, -1)
 _JUDGES, _FAILED = "@judges", "@failed"
-
-
-class Parsed(NamedTuple):
-    """A test that has been read."""
-
-    sites: list[assert_sites.Site]
-    compiled: Compiled
 
 
 class Cases(Protocol):
@@ -42,7 +35,7 @@ class Cases(Protocol):
         """The exception that is being handled ended the case."""
 
 
-def read(order: dict[str, Any]) -> Parsed:
+def compiled(order: dict[str, Any]) -> Compiled:
     """The test of an order. Raises what `compile` raises."""
     sites: list[assert_sites.Site] = []
     with warnings.catch_warnings():  # those are the dataset's, and a filter could make errors of them
@@ -51,18 +44,20 @@ def read(order: dict[str, Any]) -> Parsed:
         if order["records"]:
             call_log.rewrite(tree, (*order["names"], order["entry_point"], "candidate"))
         if order["form"] == "module":
-            return _of_module(tree, order["spans"], sites)
-        if order["form"] == "statements":
-            return _of_function(tree, order["spans"], sites)
-        assert_sites.rewrite(tree.body, sites)
-        return Parsed(sites, ("methods", _code(tree), None))
+            made = _of_module(tree, order["spans"], sites)
+        elif order["form"] == "statements":
+            made = _of_function(tree, order["spans"], sites)
+        else:
+            assert_sites.rewrite(tree.body, sites)
+            made = "methods", _code(tree), None
+    return *made, [tuple(site) for site in sites]
 
 
 def cases_of(
     compiled: Compiled, namespace: dict[str, Any], cases: Cases, find: Callable[[], object]
 ) -> Iterator[object]:
     """Stops after each case, once the code has been executed in these globals; `find` finds the candidate."""
-    kind, _, detail = compiled
+    kind, _, detail, _ = compiled
     if kind == "module":
         return _of_pieces(detail, namespace, cases)
     namespace[_JUDGES], namespace[_FAILED] = cases.judges, cases.failed
@@ -92,7 +87,7 @@ def _code(tree: ast.Module, flags: int = 0) -> CodeType:
     return code
 
 
-def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> Parsed:
+def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
     """`check`, and the module around it. What belongs to its code: whether it takes an argument."""
     check = next(node for node in reversed(tree.body) if getattr(node, "name", "") == "check")
     is_whole = tuple(spans[0][:2]) == _WHOLE
@@ -102,10 +97,10 @@ def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> Parse
     if not is_whole:
         check.body = _as_generator(body, spans, sites)
     takes_one = bool(check.args.posonlyargs or check.args.args or check.args.vararg)
-    return Parsed(sites, ("whole" if is_whole else "cases", _code(tree), takes_one))
+    return "whole" if is_whole else "cases", _code(tree), takes_one
 
 
-def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> Parsed:
+def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
     """The module's own statements: the code that prepares each case, then that which judges."""
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     flags = 0
@@ -122,7 +117,7 @@ def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> 
             assert_sites.rewrite(body, sites)
         pieces.append([_code(ast.Module(body=body, type_ignores=[]), flags) if body else None for body in bodies])
     nothing = ast.Module(body=[], type_ignores=[])
-    return Parsed(sites, ("module", _code(nothing), pieces))
+    return "module", _code(nothing), pieces
 
 
 def _of_pieces(pieces: list[list[CodeType | None]], namespace: dict[str, Any], cases: Cases) -> Iterator[None]:
