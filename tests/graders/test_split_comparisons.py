@@ -18,22 +18,6 @@ _WITHOUT_EQ = _RATIO.replace("__eq__", "equals").replace("__lt__", "__gt__")
 
 UNNAMED = [
     Row(
-        "never-equal-to-data",
-        check_task(
-            """
-            assert (candidate(3) == 3) is False
-            assert candidate(3) != 3
-            assert candidate(3) not in [3, 'x', None]
-            """
-        ),
-        right="""
-        class Hidden:
-            def __init__(self, value): self.value = value
-        def f(value): return Hidden(value)
-        """,
-        wrong="def f(value): return value",
-    ),
-    Row(
         "whatever-it-says-of-itself",
         check_task(
             """

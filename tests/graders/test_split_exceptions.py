@@ -1,17 +1,10 @@
-"""Checks that expect exceptions: of Python, of its library, of the dataset and of the completion."""
+"""Checks that expect exceptions: of Python, of the dataset and of the completion."""
 
 from __future__ import annotations
 
 from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import Answer, Row, check_task, each_answer
-
-_HALF = """
-def f(n):
-    if not isinstance(n, int): raise TypeError(f'an int is asked for, not {n!r}')
-    if n % 2: raise ValueError('odd', n)
-    return n // 2
-"""
 
 ROWS = [
     Row(
@@ -53,6 +46,27 @@ ROWS = [
         import os
         def f(n): os._exit(0)
         """,
+    ),
+    Row(
+        "an-assertion-in-a-callback",
+        check_task(
+            """
+            def verify(n):
+                assert n == 2, n
+                return n
+            assert candidate(verify) == 2
+            """
+        ),
+        right="def f(verify): return verify(2)",
+        wrong="def f(verify): return verify(3)",
+        attack="""
+        def f(verify):
+            try:
+                return verify(3)
+            except AssertionError:
+                return 2
+        """,
+        verified=None,
     ),
 ]
 

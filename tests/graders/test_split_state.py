@@ -1,4 +1,4 @@
-"""Checks on what stays between calls: globals, random numbers, what a function says of itself; and deep recursion."""
+"""Checks on what stays between calls, and on what goes very far: deep recursion, an iterator without an end."""
 
 from __future__ import annotations
 
@@ -6,46 +6,7 @@ from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import Answer, Row, check_task, each_answer
 
-GLOBALS = [
-    Row(
-        "helpers-of-the-completion",
-        check_task(
-            """
-            assert helper(3) == 6
-            assert candidate([1, 2]) == [helper(1), helper(2)]
-            """
-        ),
-        right="""
-        def helper(n): return 2 * n
-        def f(items): return list(map(helper, items))
-        """,
-        wrong="""
-        def helper(n): return 2 * n
-        def f(items): return [helper(1)]
-        """,
-    ),
-    Row(
-        "the-environment",
-        check_task(
-            """
-            os.environ['GREETING'] = 'hello'
-            assert candidate('GREETING') == 'hello'
-            del os.environ['GREETING']
-            assert candidate('GREETING') is None
-            """,
-            before="import os",
-        ),
-        right="""
-        import os
-        def f(name): return os.environ.get(name)
-        """,
-        wrong="def f(name): return 'hello'",
-        verified=None,
-    ),
-]
-
-
-CHANCE = [
+ROWS = [
     Row(
         "a-seed-in-the-check",
         check_task(
@@ -72,9 +33,6 @@ CHANCE = [
         """,
         objects=True,
     ),
-]
-
-DEEP = [
     Row(
         "five-thousand-deep",
         check_task("for n in (10, 5000): assert candidate(n) == n * (n + 1) // 2"),
@@ -92,9 +50,17 @@ DEEP = [
         """,
         fails=Verdict.RUNTIME_ERROR,
     ),
+    Row(
+        "one-that-never-ends",
+        check_task("assert list(candidate()) == [1, 2, 3]", limits={"output_mb": 0.02}),
+        right="def f(): return (n for n in (1, 2, 3))",
+        wrong="""
+        def f():
+            while True: yield 1
+        """,
+        fails=Verdict.OUTPUT_LIMIT,
+    ),
 ]
-
-ROWS = [*GLOBALS, *CHANCE, *DEEP]
 
 
 @each_answer(ROWS)

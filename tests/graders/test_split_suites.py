@@ -74,45 +74,6 @@ unittest.TestCase.assertRaises = unittest.TestCase.assertRaisesRegex = lambda *_
 Stack.__iter__ = lambda self: iter(())
 """,
     ),
-    Row(
-        "parts-of-a-test",
-        suite_task(
-            """
-            import unittest
-
-            class Test(unittest.TestCase):
-                def test_all(self):
-                    for given, wanted in ((1, 2), (2, 4), (3, 6)):
-                        with self.subTest(given=given):
-                            self.assertEqual(f(given), wanted)
-            """
-        ),
-        right="def f(n): return 2 * n",
-        wrong="def f(n): return 2 * n if n != 2 else 5",
-        attack=LIAR + "def f(n): return Liar()",
-    ),
-    Row(
-        "expected-failures",
-        suite_task(
-            """
-            import unittest
-
-            class Test(unittest.TestCase):
-                def test_works(self):
-                    self.assertEqual(f(1), 2)
-
-                @unittest.expectedFailure
-                def test_does_not(self):
-                    self.assertEqual(f(2), 5)
-            """
-        ),
-        right="def f(n): return 2 * n",
-        wrong="def f(n): return 2 if n == 1 else 5",
-        attack="""
-        import os
-        def f(n): os._exit(0)
-        """,
-    ),
 ]
 
 

@@ -1,23 +1,11 @@
-"""Checks on plain values: their exact bits, their order, and what is the same object as what."""
+"""Checks on values, on what is equal to them, and on what type they say they are of."""
 
 from __future__ import annotations
 
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
 
-NUMBERS = [
-    Row(
-        "negative-zero",
-        check_task(
-            """
-            assert math.copysign(1, candidate(-0.0)) == -1.0
-            assert repr(candidate(0.0)) == '0.0'
-            """,
-            before="import math",
-        ),
-        right="def f(x): return x",
-        wrong="def f(x): return x + 0.0",
-    ),
+ROWS = [
     Row(
         "nan-and-infinity",
         check_task(
@@ -39,19 +27,6 @@ NUMBERS = [
         """,
     ),
     Row(
-        "nan-that-comes-back",
-        check_task(
-            """
-            nan = float('nan')
-            got = candidate([nan, 1.0])
-            assert got == [1.0, nan]
-            """
-        ),
-        right="def f(items): return items[::-1]",
-        wrong="def f(items): return [1.0, float('nan')]",
-        verified=None,
-    ),
-    Row(
         "isclose",
         check_task("assert math.isclose(candidate(2), 1.41421356, rel_tol=1e-6), 'root'", before="import math"),
         right="def f(x): return x ** 0.5",
@@ -62,22 +37,6 @@ NUMBERS = [
         def f(x): return 0
         """,
     ),
-    Row(
-        "ints-of-ten-thousand-digits",
-        check_task(
-            """
-            for n in (10 ** 9999, -10 ** 9999):
-                assert candidate(n) == n + 1
-                assert candidate([n], [n]) == [n, 1]
-            """
-        ),
-        right="def f(x, more=None): return x + 1 if more is None else x + [1]",
-        wrong="def f(x, more=None): return x",
-    ),
-]
-
-
-SHAPES = [
     Row(
         "against-itself",
         check_task(
@@ -96,56 +55,100 @@ SHAPES = [
         attack=LIAR + "def f(items): return Liar() if items[0] == 2 else items",
     ),
     Row(
-        "aliases-within-a-result",
+        "exact-type",
         check_task(
             """
-            got = candidate(3)
-            got[0].append(1)
-            assert got == [[1], [1], [1]]
+            got = candidate(1)
+            assert type(got) is int and got == 1
+            assert isinstance(candidate(2), int)
+            assert not isinstance(candidate(2), bool)
+            assert (type(candidate(3)), candidate(3)) == (int, 3)
             """
         ),
-        right="def f(n): return [[]] * n",
-        wrong="def f(n): return [[] for _ in range(n)]",
+        right="def f(x): return x",
+        wrong="def f(x): return x == 1 or float(x)",
+        attack=LIAR
+        + """
+class Int(Liar):
+    __class__ = property(lambda self: int)
+def f(x): return x if x == 1 else Int() if x == 2 else x
+""",
     ),
     Row(
-        "a-list-that-holds-itself",
+        "class-that-claims-to-be-another",
         check_task(
             """
-            got = candidate()
-            assert got[0] is got and got[1:] == [1]
+            got = candidate(2)
+            assert isinstance(got, int)
+            assert got.__class__ is int
+            assert got == 4
+            """
+        ),
+        right="def f(x): return 2 * x",
+        wrong="def f(x): return 2.0 * x",
+        attack=LIAR
+        + """
+class Int(Liar):
+    __class__ = property(lambda self: int)
+def f(x): return Int()
+""",
+    ),
+    Row(
+        "subclass-of-int",
+        check_task(
+            """
+            got = candidate(20)
+            assert isinstance(got, int)
+            assert got + 1 == 41
             """
         ),
         right="""
-        def f():
-            found = []
-            found += [found, 1]
-            return found
+        class Count(int): pass
+        def f(x): return Count(2 * x)
         """,
-        wrong="def f(): return [[], 1]",
+        wrong="def f(x): return str(2 * x)",
+        attack="""
+        class Count(int):
+            __eq__ = lambda self, other: True
+            __add__ = lambda self, other: self
+        def f(x): return Count()
+        """,
     ),
     Row(
-        "deep-nesting",
+        "what-it-is",
         check_task(
             """
-            got, depth = candidate(150), 0
-            while got:
-                (got,), depth = got, depth + 1
-            assert depth == 150
-            """
+            got = candidate(2)
+            assert isinstance(got, types.GeneratorType)
+            assert isinstance(got, Iterator)
+            assert iter(got) is got
+            assert not hasattr(got, '__len__')
+            assert list(got) == [0, 1] and list(got) == []
+            """,
+            before="""
+            import types
+            from collections.abc import Iterator
+            """,
         ),
         right="""
         def f(n):
-            found = []
-            for _ in range(n): found = [found]
-            return found
+            yield from range(n)
         """,
-        wrong="""
-        def f(n): return [[[]]]
+        wrong="def f(n): return list(range(n))",
+        attack="""
+        import types
+        class Items:
+            __class__ = property(lambda self: types.GeneratorType)
+            __iter__ = lambda self: self
+            items = [0, 1]
+            def __next__(self):
+                if self.items: return self.items.pop(0)
+                raise StopIteration
+        def f(n): return Items()
         """,
+        objects=True,
     ),
 ]
-
-ROWS = [*NUMBERS, *SHAPES]
 
 
 @each_answer(ROWS)
