@@ -151,6 +151,8 @@ def _answered_differently(task: Task, plan: CheckPlan, code: str, limits: Limits
     with Together(task, noting, code, limits, bench, None) as suite:
         plain = suite.run()
     for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
+        if one is None or other is None:
+            return ""  # its processes were made anew, or not: what is answered from here on may depend on that
         for call, (noted, again) in enumerate(zip(one, other, strict=False), 1):
             pairs = list(zip(noted.split(" "), again.split(" "), strict=True))
             if "-" in pairs[1]:

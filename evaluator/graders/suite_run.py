@@ -41,8 +41,8 @@ class SuiteRun:
     """Whether a failure stands: plain data decided it, or a plain run would end in the same way."""
     last_operation: str = ""
     """What the test did last with an object of the completion's, in the first test case that did not pass."""
-    calls: list[list[str]] = field(default_factory=list)
-    """Of each test case that came to an end, what was noted of its calls."""
+    calls: list[list[str] | None] = field(default_factory=list)
+    """Of each test case, what was noted of its calls; None where it did not come to an end."""
 
     @property
     def verdict(self) -> Verdict:
@@ -88,7 +88,7 @@ class _Suite:
         )  # fmt: skip
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
-        self._calls: list[list[str]] = []
+        self._calls: list[list[str] | None] = []
         with stage("sandbox start"):
             self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
 
@@ -116,7 +116,7 @@ class _Suite:
     def _note(self, index: int, outcome: Outcome, found: Found | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
-        self._calls += [found.calls] if found is not None else []
+        self._calls.append(found.calls if found is not None else None)
         if found is not None and (found.subclasses or found.unsure):
             self._notes += (Flag("subclass", told) for told in found.subclasses)
             self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
@@ -248,6 +248,7 @@ class Split(_Suite):
         outcome = attempt_by(converse, self._limits, self._bench, self._execution)
         case = self._plan.cases[place]
         if not talks:
+            self._calls.append(None)
             return result_of(case.index, outcome)
         talk = talks[-1]
         self._note(case.index, outcome, talk.found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.suites.honest_suite import Suite, check_suite
+from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
     check_suite(
@@ -267,5 +267,81 @@ SUITES: list[Suite] = [
         """,
         "def variable(name): return 'hello'",
         before="import os",
+    ),
+    unittest_suite(
+        "equal-by-a-helper-of-the-test",
+        "def point(text): of '1,2' an object with x and y.",
+        "point",
+        """
+        import unittest
+        from unittest.mock import ANY
+
+        class At:
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+            def __eq__(self, other):
+                return (self.x, self.y) == (other.x, other.y)
+
+        class PointTest(unittest.TestCase):
+            def test_left_and_right(self):
+                self.assertEqual(point("1,2"), At(1, 2))
+                self.assertEqual(At(1, 2), point("1,2"))
+                self.assertIn(At(3, 4), [point("1,2"), point("3,4")])
+                self.assertNotEqual(point("1,2"), At(1, 3))
+
+            def test_any(self):
+                self.assertEqual([point("1,2")], [ANY])
+                self.assertEqual({"at": point("1,2")}, {"at": ANY})
+        """,
+        """
+        class Point:
+            def __init__(self, x, y): self.x, self.y = x, y
+        def point(text): return Point(*map(int, text.split(',')))
+        """,
+        ("map(int,", "map(float, '1' +"),
+    ),
+    unittest_suite(
+        "equal-by-a-helper-that-the-answer-does-not-know",
+        "def point(text): of '1,2' a Point with x and y; points are equal where these are.",
+        "point",
+        """
+        import unittest
+
+        class At:
+            def __init__(self, x):
+                self.x = x
+            def __eq__(self, other):
+                return self.x == other.x
+
+        class PointTest(unittest.TestCase):
+            def test_x(self):
+                self.assertEqual(point("1,2"), At(1))
+        """,
+        """
+        class Vector:
+            def __init__(self, x, y): self.x, self.y = x, y
+            def __eq__(self, other):
+                if not isinstance(other, Vector): return NotImplemented
+                return (self.x, self.y) == (other.x, other.y)
+        def point(text): return Vector(*map(int, text.split(',')))
+        """,
+        ("map(int,", "map(float, '1' +"),
+        ("return NotImplemented", "return False"),
+    ),
+    check_suite(
+        "namespaces-that-are-equal",
+        "def point(x, y): a SimpleNamespace of the two.",
+        "point",
+        """
+        assert candidate(1, 2) == SimpleNamespace(x=1, y=2)
+        assert SimpleNamespace(x=1, y=2) == candidate(1, 2)
+        assert candidate(1, 2).x == 1
+        """,
+        """
+        from types import SimpleNamespace
+        def point(x, y): return SimpleNamespace(x=x, y=y)
+        """,
+        ("y=y", "y=x"),
+        before="from types import SimpleNamespace",
     ),
 ]

@@ -303,4 +303,33 @@ SUITES: list[Suite] = [
         ("in dict.fromkeys(hosts):", "in hosts:"),
         ("except OSError:", "except Exception:"),
     ),
+    unittest_suite(
+        "one-object-of-a-library-and-one-mock",
+        "def branch(): the branch that git names, or None where it fails.",
+        "branch",
+        """
+        import subprocess
+        import unittest
+        from unittest.mock import Mock, patch
+
+        class BranchTest(unittest.TestCase):
+            @patch("subprocess.run")
+            def test_completed(self, run):
+                run.return_value = subprocess.CompletedProcess(["git"], 0, stdout="main\\n")
+                self.assertEqual(branch(), "main")
+
+            @patch("subprocess.run")
+            def test_failed(self, run):
+                run.return_value = Mock(returncode=128, stdout="")
+                self.assertIsNone(branch())
+        """,
+        """
+        import subprocess
+        def branch():
+            done = subprocess.run(["git", "branch"], capture_output=True, text=True)
+            return None if done.returncode else done.stdout.strip()
+        """,
+        ("None if done.returncode else ", ""),
+        (".strip()", ""),
+    ),
 ]

@@ -21,7 +21,7 @@ from evaluator.sandbox.inside.assertions import (
 from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
 from evaluator.sandbox.inside.assertions.exchange import Exchange
 from evaluator.sandbox.inside.assertions.object_table import fields
-from evaluator.sandbox.inside.assertions.serialization import Announced, Message
+from evaluator.sandbox.inside.assertions.serialization import Announced, Message, is_data
 
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
@@ -130,6 +130,13 @@ class Completion:
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """What a function answers, or the method of this name."""
         return self.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
+
+    def is_compared_with_data(self, other: object) -> bool:
+        """Whether what an object of the completion's is compared with is data: else it may hold anything for equal."""
+        kind = type(other)
+        found = is_data(kind) or kind in self.classes.values()
+        self.operations.plain &= found
+        return found
 
     def unsure(self, reason: str) -> None:
         """Part of what the test finds is decided by the completion's own code."""

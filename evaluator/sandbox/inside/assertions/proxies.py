@@ -36,6 +36,7 @@ class Asking(Protocol):
     def operations(self) -> Operations: ...
     def ask(self, *request: Any) -> Any: ...
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
+    def is_compared_with_data(self, other: object) -> bool: ...
     def unsure(self, reason: str) -> None: ...
     def give_up(self, reason: str) -> NoReturn: ...
 
@@ -134,9 +135,6 @@ class Remote(metaclass=Classes, ours=True):
     def __eq__(self, other: object) -> Any:
         return True if self is other else _equal(self, other)
 
-    def __ne__(self, other: object) -> Any:
-        return not self == other
-
     def __hash__(self) -> int:
         kind = type(self)
         return int(kind._asking.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
@@ -176,13 +174,15 @@ def _has(kind: Any, special: str) -> bool:
     return any(special in vars(one).get("_special", ()) for one in kind.__mro__)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(one: Any, other: Any) -> Any:
+    """`NotImplemented` where `one` has no say: an object of the test's may still hold the two for equal."""
     kind, other_kind = type(one), type(other)
     remote = isinstance(other, Remote)
+    with_data = not remote and kind._asking.is_compared_with_data(other)
     if not _has(kind, "__eq__") and not (remote and _has(other_kind, "__eq__")):
-        return False
+        return NotImplemented
     if not remote and not kind._mentioned:
-        if not kind._library:
+        if with_data and not kind._library:
             kind._asking.operations.refuse()
         return False
     kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import collections
 import datetime
 import decimal
+import enum
 import fractions
 import json
 import pathlib
@@ -353,6 +354,15 @@ _WRITERS: dict[type, _Writer] = {
     re.Pattern: lambda message, value, depth: {"x": ["Pattern", message.items((value.pattern, value.flags), depth)]},
     **dict.fromkeys((kind for kind in _LIBRARY.values() if isinstance(kind, type)), _of_library),
 }  # fmt: skip
+_DATA = tuple(_PLAIN | _WRITERS.keys())
+_OF_ARRAYS = frozenset(("numpy", "pandas"))
+
+
+def is_data(kind: type) -> bool:
+    """Whether values of this class, or of one that is derived from it, are plain data wherever they are."""
+    return issubclass(kind, (*_DATA, enum.Enum)) or kind.__module__.partition(".")[0] in _OF_ARRAYS
+
+
 _LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
 
 
