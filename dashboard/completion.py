@@ -30,7 +30,7 @@ _CODE_HEIGHT = "max(300px, calc(100vh - 232px))"
 
 _WHY: dict[Verdict, str] = {
     Verdict.PASSED: "passed",
-    Verdict.WRONG_ANSWER: "no exception: it ran to its end, and what it gave differs from what is expected",
+    Verdict.WRONG_ANSWER: "no exception of its own ended the test: what it gave differs from what is expected",
     Verdict.TIME_LIMIT: "no traceback: the program was killed when its time was up",
     Verdict.MEMORY_LIMIT: "no traceback: the program was killed when it took more memory than it may",
     Verdict.OUTPUT_LIMIT: "the program printed more than it may",
@@ -39,7 +39,7 @@ _WHY: dict[Verdict, str] = {
     Verdict.SANDBOX_ERROR: "the sandbox failed: not the completion's fault, so it has no reward",
     Verdict.UNKNOWN: "it could not be graded, so it has no reward",
     Verdict.NOT_RUN: "not run: an earlier test case had failed or timed out",
-    Verdict.RUNTIME_ERROR: "no traceback: the process ended by itself, before its time",
+    Verdict.RUNTIME_ERROR: "no traceback: its process ended before the test case did",
     Verdict.COMPILE_ERROR: "the program does not load",
 }
 

@@ -211,7 +211,8 @@ def unverified(screen: Screen) -> None:
     found = outcomes.unverified_reasons(screen.run, screen.view.filter)
     if not found.rows:
         return
-    kept = "no reward" if screen.run.run.manifest.unverified == "unknown" else "their reward is kept"
+    none_kept = screen.run.run.manifest.unverified == "unknown"
+    kept = "no reward" if none_kept else "their reward is kept, where they have one"
     facts.section(f"Why not verified ({kept}){_of(found, 'reason')}: a click shows the rollouts")
     bars.unverified(found.rows[:_REASONS_SHOWN], screen.view)
     if others := found.rows[_REASONS_SHOWN:]:
@@ -238,6 +239,7 @@ def provenance(run: OpenRun) -> None:
             ("grader", manifest.get("grader") or "tests, unless the task says"),
             *(ran if manifest.get("grader") != "stored" else ()),
             ("not verified", str(manifest.get("unverified", ""))),
+            ("disagreement", str(manifest.get("disagreement", "unknown"))),
             ("created", str(manifest.get("created", ""))),
             ("evaluator", str(manifest.get("evaluator_version", ""))),
             ("Python", str(manifest.get("python", ""))),

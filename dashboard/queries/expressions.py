@@ -12,9 +12,10 @@ GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' A
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 """Why a grade is not verified. Runs of older versions do not say."""
 
-# Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left.
+# Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left. After a letter
+# an apostrophe opens nothing: "can't".
 _MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
-    '0x[0-9a-fA-F]+', '0x…', 'g'), '''[^'']*''|"[^"]*"', '''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
+    '0x[0-9a-fA-F]+', '0x…', 'g'), '(^|\W)(''[^'']*''|"[^"]*")', '\1''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
 CLUSTER = f"""CASE WHEN verdict = 'passed' THEN NULL
     WHEN verdict IN ('wrong_answer', 'time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
     WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict

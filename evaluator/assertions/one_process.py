@@ -59,7 +59,7 @@ class Reason(StrEnum):
     USES_BUILTINS = "uses `__builtins__`"
     GLOBALS = "uses `globals()`"
     RUNS_TEXT = "runs text as code"
-    PASSES = "passes objects of its own class `…` to the completion"
+    PASSES = "may pass objects of its own class `…` to the completion"
     SUBCLASSES = "subclasses `…`, which the completion defines"
     IMPORTS = "imports …"
 

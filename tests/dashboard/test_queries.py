@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from dashboard.queries import dataset, distributions, filtering, listing, orders, outcomes, records
+from dashboard.queries.expressions import CLUSTER
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.export import export
@@ -91,6 +92,18 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
         assert filtering.count(run, Filter(err=name)) == cluster.rollouts
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("it can't be run: No module named 'requests'", "TypeError: it can't be run: No module named '…'"),
+        ("f('a', \"b's\") of 12", "TypeError: f('…', '…') of N"),
+    ],
+)
+def test_an_apostrophe_within_a_word_opens_no_quotation(run: OpenRun, message: str, name: str) -> None:
+    failure = "(SELECT 'runtime_error' AS verdict, 'TypeError' AS error_type, $message AS error_message)"
+    assert run.rows(f"SELECT {CLUSTER} FROM {failure}", {"message": message}) == [(name,)]
 
 
 def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(run: OpenRun) -> None:
