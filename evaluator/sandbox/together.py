@@ -38,6 +38,7 @@ class TogetherCase:
         if kind != b"D":
             raise BrokenFrameError("a frame of a kind that has no place here")
         self.found = found_in(payload)
+        outcome.memory_mb = max(outcome.memory_mb, self.found.memory_kib / 1024)
         if self.found.report:
             outcome.status = Status.RAISED
             outcome.failure = traceback_of(report(self.found.report.encode()), self._source)

@@ -122,3 +122,12 @@ def test_no_completion_can_skip_a_test(graded: Graded, ending: str) -> None:
     """A rollout that is `unknown` has no reward: who could cause that would be spared a 0."""
     completion = source(f"import unittest\ndef f(n): {ending}")
     assert graded(suite_task(THREE_METHODS), completion).reward == 0.0
+
+
+@pytest.mark.parametrize("imported", ["", "import inspect"], ids=["two processes", "one process"])
+def test_memory_is_measured_of_every_method(graded: Graded, imported: str) -> None:
+    grade = graded(
+        suite_task(f"{imported}\n{THREE_METHODS}\n{imported and 'inspect.stack()'}"), "def f(n): return 2 * n"
+    )
+    assert grade.verified is not bool(imported)
+    assert [case.memory_mb > 1 for case in grade.cases] == [True] * 3

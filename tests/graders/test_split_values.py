@@ -75,25 +75,6 @@ def f(x): return x if x == 1 else Int() if x == 2 else x
 """,
     ),
     Row(
-        "class-that-claims-to-be-another",
-        check_task(
-            """
-            got = candidate(2)
-            assert isinstance(got, int)
-            assert got.__class__ is int
-            assert got == 4
-            """
-        ),
-        right="def f(x): return 2 * x",
-        wrong="def f(x): return 2.0 * x",
-        attack=LIAR
-        + """
-class Int(Liar):
-    __class__ = property(lambda self: int)
-def f(x): return Int()
-""",
-    ),
-    Row(
         "subclass-of-int",
         check_task(
             """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import resource
 import sys
 from types import CodeType
 from typing import Any
@@ -20,7 +21,7 @@ _SHOWN = 64 * 1024
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
     """Loads the completion; then answers each `R`, an index and the check, with `D`, and `G`, the farewell."""
-    write, read, leave, decoded = os.write, os.read, os._exit, marshal.loads
+    write, read, leave, decoded, usage = os.write, os.read, os._exit, marshal.loads, resource.getrusage
     lacking = Lacking(processes=order["processes"] > 0, loopback=order["loopback"]) if order["audits"] else None
     entry_point = order["entry_point"]
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
@@ -47,6 +48,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
                 channel.send(connection, b"D", channel.as_json(_unloadable(error)), write)
                 leave(0)
         found = runner.run(index)
+        found["memory_kib"] = usage(resource.RUSAGE_SELF).ru_maxrss
         if lacking is not None:
             found["lacking"] = lacking.found
         channel.send(connection, b"D", channel.as_json(found), write)
