@@ -14,7 +14,6 @@ class Ratio:
     def __add__(self, other):
         return Ratio(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
 """
-_WITHOUT_EQ = _RATIO.replace("__eq__", "equals").replace("__lt__", "__gt__")
 
 UNNAMED = [
     Row(
