@@ -126,5 +126,8 @@ def _got(actual: str) -> None:
 
 
 def _nothing(expected: str, verdict: Verdict) -> None:
-    compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
-    st.html(diff_view.expected_alone(expected, "nothing" if compared else f"nothing before {verdict.value}"))
+    if verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER):
+        got = "nothing"
+    else:
+        got = "not known" if verdict is Verdict.UNKNOWN else f"nothing before {verdict.value}"
+    st.html(diff_view.expected_alone(expected, got))

@@ -130,7 +130,7 @@ def _of_both(task: Task, plan: CheckPlan, code: str, limits: Limits, bench: Benc
     disagreement = Disagreement(
         apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
-    reason = f"{SPLIT_DISAGREES}: {apart.verdict} with the test in a process of its own, passed without"
+    reason = _disagrees(apart.verdict)
     match bench.options.disagreement:
         case "keep":
             return Checked(plain.cases, plain.notes, reason, disagreement)
@@ -174,6 +174,10 @@ def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
     ]  # fmt: skip
 
 
+def _disagrees(apart: Verdict) -> str:
+    return f"{SPLIT_DISAGREES}: {apart} with the test in a process of its own, passed without"
+
+
 def _message(case: CaseResult) -> str:
     return case.error_message or (case.difference.message if case.difference else "")
 
@@ -185,7 +189,7 @@ def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[
         msgspec.structs.replace(
             case,
             verdict=Verdict.UNKNOWN,
-            error_message=f"{SPLIT_DISAGREES}: {doubtful[case.index].apart} with the test in a process of its own",
+            error_message=_disagrees(doubtful[case.index].apart),
         )
         if case.index in doubtful
         else case
