@@ -44,6 +44,13 @@ UNNAMED = [
         attack=LIAR + "def f(x): return Liar()",
     ),
     Row(
+        "the-type-of-a-value",
+        check_task("assert candidate('') == str and candidate(2) == int"),
+        right="def f(x): return type(x)",
+        wrong="def f(x): return x",
+        attack=LIAR + "def f(x): return Liar()",
+    ),
+    Row(
         "order-and-bounds",
         check_task(
             """

@@ -355,12 +355,13 @@ _WRITERS: dict[type, _Writer] = {
     **dict.fromkeys((kind for kind in _LIBRARY.values() if isinstance(kind, type)), _of_library),
 }  # fmt: skip
 _DATA = tuple(_PLAIN | _WRITERS.keys())
-_OF_ARRAYS = frozenset(("numpy", "pandas"))
+_OF_DATA = frozenset(("numpy", "pandas", "_pytest"))
+"""Packages with classes of data; also `pytest.approx`, which stands for some."""
 
 
 def is_data(kind: type) -> bool:
-    """Whether values of this class, or of one that is derived from it, are plain data wherever they are."""
-    return issubclass(kind, (*_DATA, enum.Enum)) or kind.__module__.partition(".")[0] in _OF_ARRAYS
+    """Whether what is equal to values of this class, or of one that is derived from it, is known without asking."""
+    return issubclass(kind, (*_DATA, enum.Enum, type)) or kind.__module__.partition(".")[0] in _OF_DATA
 
 
 _LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
