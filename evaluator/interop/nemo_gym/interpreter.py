@@ -52,6 +52,8 @@ class Interpreter:
         self._lock = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._execution: Execution | None = None
+        self._gave_up = False
+        """Whether a run was given up since the last answer, and what was defined before with it."""
 
     def run(self, code: str, stdin: str) -> ExecuteCodeResponse:
         """Runs one piece of code. `state` says whether what was defined before was there, and still is afterwards.
@@ -68,16 +70,19 @@ class Interpreter:
                 if outcome.status is Status.FAULT:
                     raise FaultError(outcome.message)
             except BaseException:
+                self._gave_up = True
                 self._end()
                 raise
-            answer = answer_of(outcome)
+            answer, gave_up = answer_of(outcome), self._gave_up
+            self._gave_up = False
             if outcome.status is not Status.ANSWERED:
                 self._end()
                 answer.state = "lost"
                 answer.stderr += "What was defined before in this session is gone.\n"
                 return answer
             answer.returncode = outcome.value if isinstance(outcome.value, int) else 1
-            answer.state = "new" if first else "kept"
+            answer.state = "lost" if gave_up else "new" if first else "kept"
+            answer.stderr += "What was defined before in this session is gone: a run was given up.\n" if gave_up else ""
             return answer
 
     def close(self) -> None:

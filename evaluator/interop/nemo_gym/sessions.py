@@ -80,13 +80,6 @@ class Sessions:
             each.close()
         return interpreter, lost
 
-    def lose(self, session: str) -> None:
-        """Ends the session's interpreter, if any; the next one will be known to have had another before."""
-        with self._lock:
-            kept = self._interpreters.pop(session, None)
-        if kept is not None:
-            kept[0].close()
-
     def close(self, session: str) -> None:
         """Forgets a session; one that is not known is closed already."""
         with self._lock:

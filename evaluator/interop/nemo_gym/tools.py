@@ -27,9 +27,7 @@ from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, 
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 _SHOWN: Final = 2_000
-_LOST: Final = (
-    "What was defined before in this session is gone: the server was started anew, needed the room, or gave up a run.\n"
-)
+_LOST: Final = "What was defined before in this session is gone: the server was started anew, or needed the room.\n"
 
 
 class Tools:
@@ -47,7 +45,6 @@ class Tools:
             interpreter, lost = self.sessions.interpreter(session)
             answer = interpreter.run(request.code, request.stdin)
         except pool.FAULTS as error:
-            self.sessions.lose(session)
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if lost and answer.state == "new":
             answer.state, answer.stderr = "lost", answer.stderr + _LOST
