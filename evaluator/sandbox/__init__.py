@@ -63,6 +63,7 @@ class Sandbox:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.compiled = CompiledChecks()
+        """What the processes of checks have compiled here."""
         self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()

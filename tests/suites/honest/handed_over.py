@@ -344,4 +344,23 @@ SUITES: list[Suite] = [
         ("y=y", "y=x"),
         before="from types import SimpleNamespace",
     ),
+    check_suite(
+        "answers-that-are-added-and-ordered",
+        "def point(x): an object with x; two of them add up, and the smaller x comes first.",
+        "point",
+        """
+        assert (candidate(1) + candidate(2)).x == 3
+        assert [each.x for each in sorted([candidate(5), candidate(4)])] == [4, 5]
+        assert candidate(1) < candidate(2)
+        """,
+        """
+        class Vector:
+            def __init__(self, x): self.x = x
+            def __add__(self, other): return Vector(self.x + other.x)
+            def __lt__(self, other): return self.x < other.x
+        def point(x): return Vector(x)
+        """,
+        ("self.x + other.x", "self.x"),
+        ("self.x < other.x", "self.x > other.x"),
+    ),
 ]

@@ -131,12 +131,16 @@ class Completion:
         """What a function answers, or the method of this name."""
         return self.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
 
-    def is_compared_with_data(self, other: object) -> bool:
-        """Whether what an object of the completion's is compared with is data: else it may hold anything for equal."""
+    def not_asked(self, other: object, *, decides: bool) -> None:
+        """An object of the completion's was not asked what it makes of `other`, which its class `decides` or does not.
+
+        Of data that stands. What is no data may be of another mind in one process.
+        """
         kind = type(other)
-        found = is_data(kind) or kind in self.classes.values()
-        self.operations.plain &= found
-        return found
+        if not (is_data(kind) or kind in self.classes.values()):
+            self.operations.plain = False
+        elif decides:
+            self.operations.refuse()
 
     def unsure(self, reason: str) -> None:
         """Part of what the test finds is decided by the completion's own code."""

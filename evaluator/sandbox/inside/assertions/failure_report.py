@@ -53,11 +53,9 @@ class Reporter:
         true = next((one for one in beyond if one.tb_frame.f_code.co_name == "assertTrue"), None)
         if kept is not None and (not beyond or true):
             site, values = self._compared_before(self._sites[kept[0]], kept[1], frames[own[-1]].tb_frame, line)
-            whole, sides = (
-                self._at[site.source] if site.alone else _head(statement),
-                map(self._at.__getitem__, site.sides),
-            )
-            found |= {"source": self._source(whole), **self._sides(site.op, tuple(sides), values, decides=site.alone)}
+            whole = self._at[site.source] if site.alone else _head(statement)
+            sides = tuple(self._at[side] for side in site.sides)
+            found |= {"source": self._source(whole), **self._sides(site.op, sides, values, decides=site.alone)}
             if true is not None:  # "False is not true", and then what the test adds
                 found["message"] = message.partition(" : ")[2]
         elif beyond:

@@ -36,7 +36,7 @@ class Asking(Protocol):
     def operations(self) -> Operations: ...
     def ask(self, *request: Any) -> Any: ...
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
-    def is_compared_with_data(self, other: object) -> bool: ...
+    def not_asked(self, other: object, *, decides: bool) -> None: ...
     def unsure(self, reason: str) -> None: ...
     def give_up(self, reason: str) -> NoReturn: ...
 
@@ -178,13 +178,12 @@ def _equal(one: Any, other: Any) -> Any:
     """`NotImplemented` where `one` has no say: an object of the test's may still hold the two for equal."""
     kind, other_kind = type(one), type(other)
     remote = isinstance(other, Remote)
-    with_data = not remote and kind._asking.is_compared_with_data(other)
-    if not _has(kind, "__eq__") and not (remote and _has(other_kind, "__eq__")):
+    own = _has(kind, "__eq__")
+    if not remote and not (own and kind._mentioned):
+        kind._asking.not_asked(other, decides=own and not kind._library)
+        return False if own else NotImplemented
+    if not own and not _has(other_kind, "__eq__"):
         return NotImplemented
-    if not remote and not kind._mentioned:
-        if with_data and not kind._library:
-            kind._asking.operations.refuse()
-        return False
     kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")
     return bool(kind._asking.ask("o", one, "eq", other))
 

@@ -354,6 +354,7 @@ _WRITERS: dict[type, _Writer] = {
     re.Pattern: lambda message, value, depth: {"x": ["Pattern", message.items((value.pattern, value.flags), depth)]},
     **dict.fromkeys((kind for kind in _LIBRARY.values() if isinstance(kind, type)), _of_library),
 }  # fmt: skip
+_LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
 _DATA = tuple(_PLAIN | _WRITERS.keys())
 _OF_DATA = frozenset(("numpy", "pandas", "_pytest"))
 """Packages with classes of data; also `pytest.approx`, which stands for some."""
@@ -362,9 +363,6 @@ _OF_DATA = frozenset(("numpy", "pandas", "_pytest"))
 def is_data(kind: type) -> bool:
     """Whether what is equal to values of this class, or of one that is derived from it, is known without asking."""
     return issubclass(kind, (*_DATA, enum.Enum, type)) or kind.__module__.partition(".")[0] in _OF_DATA
-
-
-_LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
 
 
 def _filled(message: Message, made: Any, nodes: Any) -> Any:

@@ -20,8 +20,8 @@ def _compared(name: str) -> _Special:
     def compare(self: Any, *operands: object) -> Any:
         kind = type(self)
         if not kind._mentioned:
-            if not kind._library:
-                kind._asking.operations.refuse()
+            for operand in operands:
+                kind._asking.not_asked(operand, decides=not kind._library)
             return NotImplemented
         if name in _ORDERS or id(self) not in kind._asking.made or id(self) in kind._asking.returned:
             kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
