@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import _report
 import _workloads
 
-from evaluator.graders._colossalai_source import IMPORTS
+from evaluator.graders.colossalai_testing.program import IMPORTS
 from evaluator.interop.colossalai import run_test
 
 _TARGET = 5.0

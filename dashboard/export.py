@@ -10,8 +10,8 @@ from dashboard import facts, plain
 from dashboard.controls import Screen
 from dashboard.queries import filtering
 from dashboard.wording import counted
-from evaluator.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export
-from evaluator.run_schema import column_names
+from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export
+from evaluator.runs.schema import column_names
 
 _MIME = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
 _PER: dict[Per, str] = {"rollout": "one row a rollout", "case": "one row a test case"}

@@ -24,8 +24,8 @@ from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Options
 from evaluator.model import Verdict
-from evaluator.resuming import folder_from
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
+from evaluator.runs.resuming import folder_from
 
 _COUNTED = 1 << 20
 _POLL_S = 0.5

@@ -7,8 +7,8 @@ from pathlib import Path
 from dashboard import facts, grading
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
-from evaluator.resuming import input_path, resume_command
-from evaluator.run_files import LOCK
+from evaluator.runs.files import LOCK
+from evaluator.runs.resuming import input_path, resume_command
 
 _COUNTED_BYTES = 1 << 29
 """The rollouts of a larger file are not counted for a banner."""

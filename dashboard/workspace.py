@@ -15,7 +15,7 @@ import msgspec
 import streamlit as st
 
 from dashboard.state import View
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 
 VARIABLE = "ROLLSCOPE_OPEN"
 _APP = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Literal, cast
 
-from evaluator.asserted import entry_point_of
+from evaluator.entry_points import entry_point_of
 from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15

@@ -23,10 +23,10 @@ import pytest
 
 from evaluator.cli import main
 from evaluator.formats import dataset_hash
-from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Unverified
+from evaluator.graders.unverified import withheld
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parent.parent

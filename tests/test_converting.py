@@ -14,7 +14,7 @@ from evaluator.formats import load_rollouts, load_tasks
 from evaluator.formats.joining import load_dataset
 from evaluator.formats.native_writing import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.test_cli import in_process, write_rows
 
 Row = dict[str, Any]

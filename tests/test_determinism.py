@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from evaluator.engines.local import grade_all
-from evaluator.export import export
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.graders.bench import Isolation, Options
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.export import export
+from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.sandbox.programs_that_leave_something import PROGRAMS
 
 DATA = Path(__file__).resolve().parent.parent / "data"

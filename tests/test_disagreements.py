@@ -13,7 +13,7 @@ from evaluator.cli import main
 from evaluator.interop.trl import make_code_reward
 from evaluator.interop.verl import compute_score
 from evaluator.model import Disagreement, Verdict
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 
 TEST = """
 def check(candidate):

@@ -16,7 +16,7 @@ from evaluator.assertions.one_process import Reason
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
-from evaluator.graders import _own, known_graders
+from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
@@ -124,15 +124,16 @@ def test_an_option_of_a_grader_has_a_row_with_its_default(grader: str, option: s
 
 
 @pytest.mark.parametrize(
-    "flag", sorted({*told("Flag", "graders/_reward_range.py"), *told("_flagged", "graders/_own.py"), "judge_failed"})
+    "flag",
+    sorted({*told("Flag", "graders/reward_range.py"), *told("_flagged", "graders/own_function.py"), "judge_failed"}),
 )
 def test_a_flag_of_a_reward_has_a_row(flag: str) -> None:
     assert f"\n| `{flag}` | " in (DOCS / "graders.md").read_text()
 
 
-@pytest.mark.parametrize(("name", "default"), [("RANGE", _own.USUAL_RANGE), ("RUNS_CODE", True), ("WAITS", 0)])
+@pytest.mark.parametrize(("name", "default"), [("RANGE", own_function.USUAL_RANGE), ("RUNS_CODE", True), ("WAITS", 0)])
 def test_what_a_file_of_ones_own_may_say_has_a_row(name: str, default: object) -> None:
-    assert f'getattr(module, "{name}", ' in inspect.getsource(_own)
+    assert f'getattr(module, "{name}", ' in inspect.getsource(own_function)
     assert f"\n| `{name}` | `{default}` | " in (DOCS / "graders.md").read_text()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator import Grade, Rollout, Task, Verdict, grade_all, load_rollouts, load_tasks
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator import run_writer
-from evaluator.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
-from evaluator.run_schema import column_names
-from evaluator.runs import Manifest, QueryError, Run, RunWriter
+from evaluator.runs import writing
+from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
+from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
+from evaluator.runs.schema import column_names
 from tests.older_run import forget_columns
 
 
@@ -189,7 +189,7 @@ def test_parquet_keeps_types(tmp_path: Path) -> None:
 
 
 def test_regraded_samples_are_exported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_writer, "PART_ROWS", 1)
+    monkeypatch.setattr(writing, "PART_ROWS", 1)
     made(tmp_path / "run", grade("a", Verdict.SANDBOX_ERROR), grade("b"))
     manifest = Manifest(dataset_hash="abc", evaluator_version="0.1.0")
     with RunWriter.create(tmp_path / "run", manifest, resume=True) as writer:

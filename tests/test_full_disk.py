@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.commands.grading import Done, summarise_written
-from evaluator.runs import Run, RunError
+from evaluator.runs.reading import Run, RunError
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = [sys.executable, "-m", "evaluator.cli", "grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.cli import main
-from evaluator.resuming import resume_command
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
+from evaluator.runs.resuming import resume_command
 from tests.older_run import forget_columns
 
 TASK = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum"}}

@@ -17,7 +17,7 @@ from evaluator.formats.nemo_gym_writing import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
-from evaluator.runs import Manifest, Run
+from evaluator.runs.reading import Manifest, Run
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
 Row = dict[str, JsonValue]

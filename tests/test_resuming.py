@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from evaluator.model import Limits
-from evaluator.resuming import folder_from, resume_command
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.resuming import folder_from, resume_command
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = [sys.executable, "-m", "evaluator.cli"]

@@ -13,7 +13,6 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator import run_writer
 from evaluator.model import (
     CaseResult,
     Difference,
@@ -28,8 +27,9 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.run_schema import TABLES, column_names, sample_key
-from evaluator.runs import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
+from evaluator.runs import writing
+from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
+from evaluator.runs.schema import TABLES, column_names, sample_key
 from tests.older_run import forget_columns
 
 TASK = Task(
@@ -195,7 +195,7 @@ def test_the_columns_of_the_files_are_those_of_the_empty_views(tmp_path: Path) -
 
 
 def test_a_run_can_be_read_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_writer, "PART_ROWS", 2)
+    monkeypatch.setattr(writing, "PART_ROWS", 2)
     writer = RunWriter.create(tmp_path / "run", manifest())
     seen = []
     for row in range(5):
@@ -209,7 +209,7 @@ def test_a_run_can_be_read_while_it_grows(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_part_is_written_before_its_text_fills_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_writer, "PART_BYTES", 10_000)
+    monkeypatch.setattr(writing, "PART_BYTES", 10_000)
     writer = RunWriter.create(tmp_path / "run", manifest())
     loud = CaseResult(index=0, verdict=Verdict.PASSED, stdout="x" * 20_000)
     writer.add(rollout("a"), grade("a", cases=(loud,)), 0)
@@ -300,7 +300,7 @@ KILLED_AT_EVERY_STEP = textwrap.dedent("""
     from evaluator.runs import Manifest, RunWriter
 
     def write(path, steps):
-        run_writer.PART_ROWS = 2
+        writing.PART_ROWS = 2
         def count(event, args):  # opening, renaming and making files are the moments at which a kill matters
             nonlocal steps
             if event in ("open", "os.rename", "os.mkdir") and path in str(args[0]):

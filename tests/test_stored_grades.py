@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 from tests.test_cli import in_process, write_rows
 
 Row = dict[str, Any]

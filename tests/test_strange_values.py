@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.grading import Job
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.older_run import narrow_columns
 from tests.test_cli import ADD, RIGHT, rollscope, sample
 

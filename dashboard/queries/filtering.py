@@ -91,7 +91,7 @@ def models(run: OpenRun, filter_: Filter) -> Most[str]:
 
 
 def condition_text(filter_: Filter) -> str:
-    """The filter as one SQL condition without parameters, for `evaluator.export`; DuckDB itself quotes the values."""
+    """The filter as one SQL condition without parameters, for `runs.export`; DuckDB itself quotes the values."""
     condition, params = where(filter_)
     return re.sub(r"\$(\w+)", lambda match: str(duckdb.ConstantExpression(params[match[1]])), condition)
 

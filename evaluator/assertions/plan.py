@@ -28,7 +28,7 @@ from evaluator.assertions.statements import Span, calls_of_check, statements_of
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.assertions.uses import uses_of
 from evaluator.model import Mode, Task, TestCase
-from evaluator.sandbox.checks import Check
+from evaluator.sandbox.assertions.suite_code import SuiteCode
 
 
 class Form(StrEnum):
@@ -42,7 +42,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class CheckPlan:
+class SuitePlan:
     """A check, ready to be run."""
 
     form: Form
@@ -58,10 +58,10 @@ class CheckPlan:
     needs: frozenset[Need]
     one_process: str | None
     """Why the check can only be decided in the completion's own process, in one line."""
-    check: Check
+    check: SuiteCode
 
 
-def plan_check(task: Task) -> CheckPlan:
+def plan_suite(task: Task) -> SuitePlan:
     """The plan for a task of mode assert or unittest. Raises `UngradableError`."""
     try:
         return _plan(task)
@@ -79,7 +79,7 @@ def notes_on(task: Task) -> tuple[str, ...]:
     return (f"compares the candidate with itself: {_told(lines)} of the test",) if lines else ()
 
 
-def _plan(task: Task) -> CheckPlan:
+def _plan(task: Task) -> SuitePlan:
     reading = read_test(task)
     suites, functions = suites_of(reading), functions_of(reading)
     if suites and (reading.check is None or task.mode is Mode.UNITTEST):
@@ -91,7 +91,7 @@ def _plan(task: Task) -> CheckPlan:
     body = statements_of(reading)
     form = Form.STATEMENTS if reading.check else Form.MODULE
     check = _check(reading, task, form, spans=body.spans, left_out=calls_of_check(reading) if reading.check else ())
-    return CheckPlan(
+    return SuitePlan(
         form=form,
         cases=body.cases,
         spans=body.spans,
@@ -106,11 +106,11 @@ def _plan(task: Task) -> CheckPlan:
 
 def _methods_plan(
     reading: Reading, task: Task, cases: tuple[TestCase, ...], methods: tuple[tuple[str, str], ...]
-) -> CheckPlan:
+) -> SuitePlan:
     check = _check(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
     if not reading.completion & _read_anywhere(reading):
         raise UngradableError("the test asks nothing of the completion")
-    return CheckPlan(
+    return SuitePlan(
         form=Form.METHODS,
         cases=cases,
         spans=(),
@@ -123,7 +123,7 @@ def _methods_plan(
     )
 
 
-def _why_one_process(task: Task, reading: Reading, check: Check) -> str | None:
+def _why_one_process(task: Task, reading: Reading, check: SuiteCode) -> str | None:
     if "mocks" in check.uses and forks(task, reading):  # what is forked could not ask the test's process for its mocks
         return "the test replaces names in processes that the completion forks"
     return why_one_process(reading)
@@ -137,13 +137,13 @@ def _check(
     spans: tuple[Span, ...] = (),
     methods: tuple[tuple[str, str], ...] = (),
     left_out: Iterable[ast.stmt],
-) -> Check:
+) -> SuiteCode:
     classes = data_classes(reading)
     spoken_of = mentioned(task.prompt, task.entry_point) | reading.names | set(classes)
     if task.entry_point:
         spoken_of.add(task.entry_point)
     replaced = dict.fromkeys(left_out, "pass")
-    return Check(
+    return SuiteCode(
         test=reading.lines.replaced(replaced) if replaced else reading.source,
         form=str(form),
         spans=spans,

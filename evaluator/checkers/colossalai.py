@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evaluator.checkers._cascade import ORIGINAL, text_accepted, value_accepted
+from evaluator.checkers._cascade import ORIGINAL, SOUND, text_accepted, value_accepted
 from evaluator.checkers._foreign import text_refused, value_refused
 from evaluator.model import Difference
+
+__all__ = ["COMPARES", "ORIGINAL", "SOUND", "check", "check_value", "text_accepted", "value_accepted"]
 
 COMPARES: Literal["both"] = "both"
 

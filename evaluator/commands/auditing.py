@@ -17,7 +17,7 @@ from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Component, Grade, Kind, Rollout, Task
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 from evaluator.sandbox import Settings, Strictness
 
 _BATCH: Final = 500

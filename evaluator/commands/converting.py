@@ -22,7 +22,7 @@ from evaluator.formats import nemo_gym_writing as nemo_gym
 from evaluator.formats.joining import Dataset, load_dataset
 from evaluator.formats.nemo_gym_writing import Place
 from evaluator.model import Flag, Grade, JsonValue, Kind, Rollout, Task, Verdict
-from evaluator.runs import Run, is_run
+from evaluator.runs.reading import Run, is_run
 
 To = Literal["nemo_gym", "native"]
 Row = dict[str, JsonValue]

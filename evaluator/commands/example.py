@@ -11,7 +11,7 @@ from typing import Final
 
 import evaluator
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.run_files import RunError, is_run, read_manifest
+from evaluator.runs.files import RunError, is_run, read_manifest
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _DATASET: Final = "example.dataset.jsonl"

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from evaluator.commands.failure import Exit
-from evaluator.export import Per, export
-from evaluator.runs import Run
+from evaluator.runs.export import Per, export
+from evaluator.runs.reading import Run
 
 
 def export_run(run: Path, to: str | None, *, per: Per, where: str | None, columns: str | None) -> int:

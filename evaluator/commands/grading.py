@@ -43,8 +43,8 @@ from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict
-from evaluator.resuming import folder_from, resume_command
-from evaluator.runs import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
+from evaluator.runs.reading import Manifest, Run, RunError, RunWriter, is_run, rows_where, sample_key
+from evaluator.runs.resuming import folder_from, resume_command
 from evaluator.sandbox import SandboxUnavailable, Settings, Strictness, python_version
 
 __all__ = ["Done", "Request", "dataset_for", "default_out", "grade", "grade_quietly", "summarise_written"]

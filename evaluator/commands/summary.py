@@ -14,7 +14,7 @@ from evaluator.commands.progress import paced
 from evaluator.commands.tables import counted, new_table, one_line, print_table
 from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import NO_REASON, Verdict
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 
 _GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
 _COUNTED: Final = f"({_GRADED} OR (verdict = 'unknown' AND disagreement IS NOT NULL))"

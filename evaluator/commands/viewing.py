@@ -22,7 +22,7 @@ from typing import Final
 from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.sidecars import found_dataset, tell_failures
-from evaluator.run_files import is_run
+from evaluator.runs.files import is_run
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
 _PORTS_TRIED: Final = 100

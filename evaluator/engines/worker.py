@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from evaluator.engines.gate import Gate
 from evaluator.engines.pool import FAULTS
 from evaluator.graders import Bench, GraderError, grader_of
-from evaluator.graders._reward_range import within_range
 from evaluator.graders.bench import Options
+from evaluator.graders.reward_range import within_range
 from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable, UndecidedError
 

@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Iterable
 
 from evaluator import syntax
-from evaluator.asserted import names_called
+from evaluator.entry_points import names_called
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.model import Mode, RecordError, Task

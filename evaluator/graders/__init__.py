@@ -43,7 +43,7 @@ def get_grader(text: str) -> Grader:
     """The grader that a text names, with its options (see `evaluator.graders.spec`). Raises `GraderError`."""
     spec = parse_spec(text)
     if spec.file is not None:
-        from evaluator.graders._own import own_grader
+        from evaluator.graders.own_function import own_grader
 
         return own_grader(spec.file, spec.name)
     module = public_module(__name__, spec.name)

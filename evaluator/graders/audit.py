@@ -15,9 +15,9 @@ import msgspec
 
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
-from evaluator.graders._answer_grades import begun
-from evaluator.graders._plans import Plan, PlannedCase
+from evaluator.graders.answers.grades import begun
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.plans import Plan, PlannedCase
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, Verdict
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import msgspec
 
-from evaluator.assertions.plan import plan_check
+from evaluator.assertions.plan import plan_suite
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders import tests
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader
-from evaluator.graders.suite_rule import limits_of, plain_run
-from evaluator.graders.suite_run import CannotRunError
+from evaluator.graders.suites.rule import limits_of, plain_run
+from evaluator.graders.suites.run import CannotRunError
 from evaluator.model import Disagreement, Grade, Mode, Rollout, Task, Verdict
 
 
@@ -37,7 +37,7 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         return found
     assert found.code is not None
     try:
-        plan = plan_check(task)
+        plan = plan_suite(task)
         plain = plain_run(task, plan, found.code, limits_of(task, plan, found.limits, bench), bench)
     except (UngradableError, CannotRunError):
         return found

@@ -2,7 +2,7 @@ r"""The `exact_match` grader: the completion's answer is one of those that the t
 
 The task's `answer` is a text, a number, true or false, or a list of these, any of which is right. The reward is 1.0 or
 0.0. Where the answer stands: `extract` ("whole", "last_line", "boxed"), or the line after `marker`, or the last match
-of `pattern`. A thinking section is never part of it. How it is compared: `evaluator.graders._normal_text.Rules`; with
+of `pattern`. A thinking section is never part of it. How it is compared: `graders.answers.normal_text.Rules`; with
 `numbers`, and for an accepted answer that is a number in any case, `7`, `7.0` and `7,000.00 == 7e3` are compared as
 numbers. A completion in which no answer is found is `no_code`, with the reward 0.0.
 """
@@ -18,12 +18,12 @@ from typing import NamedTuple
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
-from evaluator.graders._answer_grades import begun, conclude
-from evaluator.graders._answer_text import Extract, answer_in, name_of
-from evaluator.graders._case_loop import SHOWN_WHEN_WRONG, excerpt, not_run
-from evaluator.graders._normal_text import Rules, as_number, normal
-from evaluator.graders._patterns import PatternError, has_group
+from evaluator.graders.answers.grades import begun, conclude
+from evaluator.graders.answers.normal_text import Rules, as_number, normal
+from evaluator.graders.answers.patterns import PatternError, has_group
+from evaluator.graders.answers.text import Extract, answer_in, name_of
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.stages import stage

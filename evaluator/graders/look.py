@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluator.assertions.plan import CheckPlan, notes_on
+from evaluator.assertions.plan import SuitePlan, notes_on
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders import GraderError, grader_of
-from evaluator.graders._plans import plan_for
+from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Task
 
 
@@ -29,7 +29,7 @@ def _of_its_tests(task: Task) -> Iterator[str]:
         plan = plan_for(task, None)
     except UngradableError:
         return
-    if isinstance(plan, CheckPlan) and plan.one_process is not None:
+    if isinstance(plan, SuitePlan) and plan.one_process is not None:
         yield f"its grades are not verified: {plan.one_process}"
     if task.mode in (Mode.ASSERT, Mode.UNITTEST):
         yield from notes_on(task)

@@ -17,15 +17,15 @@ import msgspec
 
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
-from evaluator.graders._answer_grades import begun, conclude
-from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
-from evaluator.graders._judge import Judgement, Patience, judge
-from evaluator.graders._judge_call import Question, Server
-from evaluator.graders._judge_failures import JudgeError
-from evaluator.graders._judge_line import GivenUpError
-from evaluator.graders._judge_prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
+from evaluator.graders.answers.grades import begun, conclude
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.judge.call import Question, Server
+from evaluator.graders.judge.event_loop import GivenUpError
+from evaluator.graders.judge.failures import JudgeError
+from evaluator.graders.judge.judgement import Judgement, Patience, judge
+from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
 from evaluator.model import CaseResult, Difference, Flag, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError
 from evaluator.stages import stage

@@ -5,7 +5,7 @@ One text says which grader and with which options:
 - `NAME`, such as `tests`;
 - `NAME:key=value,key=value`, such as `tests:reward=fraction`; a value is JSON where it can be read as that, else text;
 - a JSON object with `name` and the options, such as `{"name": "exact_match", "case": "ignore"}`;
-- `FILE.py:FUNCTION`, a function of your own (see `evaluator.graders._own`); not in a row, for a dataset that came from
+- `FILE.py:FUNCTION`, a function of your own (see `graders.own_function`); not in a row, for a dataset that came from
   somewhere must not decide what is loaded here.
 """
 

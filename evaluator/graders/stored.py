@@ -26,11 +26,11 @@ import msgspec
 
 from evaluator.extraction import extract
 from evaluator.graders import grader_of
-from evaluator.graders._answer_grades import begun
-from evaluator.graders._case_loop import SHOWN_WHEN_WRONG, excerpt
-from evaluator.graders._withheld import withheld
+from evaluator.graders.answers.grades import begun
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.stages import stage
 

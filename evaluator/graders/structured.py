@@ -7,7 +7,7 @@ where all do and else 0.0. Checks come from the options and from the task's `ans
 that have dots.
 
 Read to the letter: NaN, Infinity, numbers beyond a double, a key that stands twice, deep nesting and long texts are no
-valid JSON (see `evaluator.graders._json_answer` for the limits). A completion without anything like JSON is `no_code`.
+valid JSON (see `graders.answers.json_answer` for the limits). A completion without anything like JSON is `no_code`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import msgspec
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.extraction import outside_thinking
-from evaluator.graders._answer_grades import begun, conclude
-from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
-from evaluator.graders._json_answer import Where, json_in, value_at
-from evaluator.graders._json_schema import schema_check
+from evaluator.graders.answers.grades import begun, conclude
+from evaluator.graders.answers.json_answer import Where, json_in, value_at
+from evaluator.graders.answers.json_schema import schema_check
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.stages import stage

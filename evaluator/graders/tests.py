@@ -13,19 +13,19 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
-from evaluator.assertions.plan import CheckPlan
+from evaluator.assertions.plan import SuitePlan
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
-from evaluator.graders._attempts import attempt
-from evaluator.graders._case_loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
-from evaluator.graders._case_results import early_exit, explain_undefined, reject_if_tampered, result_of
-from evaluator.graders._plans import Plan, PlannedCase, plan_for, test_cases
-from evaluator.graders._preamble import why_it_fails
-from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.attempts import attempt
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
+from evaluator.graders.cases.plans import Plan, PlannedCase, plan_for, test_cases
+from evaluator.graders.cases.preamble import why_it_fails
+from evaluator.graders.cases.results import early_exit, explain_undefined, reject_if_tampered, result_of
 from evaluator.graders.grader import Grader
-from evaluator.graders.suite_rule import grade_check, limits_of
+from evaluator.graders.suites.rule import grade_check, limits_of
+from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.stages import stage
@@ -86,12 +86,12 @@ def grade(
     except UngradableError as error:
         result.error_message = str(error)
         return result
-    if isinstance(plan, CheckPlan):
+    if isinstance(plan, SuitePlan):
         result.limits = limits_of(task, plan, result.limits, bench)
     if result.limits.processes and not bench.sandbox.allows_processes:
         result.error_message = "new processes are allowed, which takes user namespaces: see `rollscope doctor`"
         return result
-    if isinstance(plan, CheckPlan):
+    if isinstance(plan, SuitePlan):
         fault = _grade_by_check(task, plan, extraction, result, bench)
     else:
         result.checker = plan.checker
@@ -121,7 +121,7 @@ def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Gr
     return fault
 
 
-def _grade_by_check(task: Task, plan: CheckPlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+def _grade_by_check(task: Task, plan: SuitePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
     """Fills in the cases, and whether they are verified; or why the task can't be graded."""
     if extraction.code is None:
         result.cases = tuple(map(not_run, plan.cases))

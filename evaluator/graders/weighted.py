@@ -20,10 +20,10 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.graders import get_grader
-from evaluator.graders._answer_grades import begun
-from evaluator.graders._reward_range import within_range
+from evaluator.graders.answers.grades import begun
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.reward_range import within_range
 from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict
 
 __all__ = ["Config", "make"]

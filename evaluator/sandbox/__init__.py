@@ -12,42 +12,43 @@ from types import TracebackType
 import msgspec
 
 from evaluator.model import Limits
-from evaluator.sandbox.check_process import CheckedCase, CheckProcess
-from evaluator.sandbox.check_zygote import CheckZygote
-from evaluator.sandbox.checks import Check
+from evaluator.sandbox.assertions.case_reports import CaseReport
+from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
+from evaluator.sandbox.assertions.plain_case import PlainCase
+from evaluator.sandbox.assertions.suite_code import SuiteCode
+from evaluator.sandbox.assertions.suite_process import SuiteCase, SuiteProcess
+from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.compiled_checks import CompiledChecks
 from evaluator.sandbox.execution import Execution, FaultError, Program, UndecidedError
-from evaluator.sandbox.found import Found
-from evaluator.sandbox.interpreter import python_version
+from evaluator.sandbox.launch.interpreter import python_version
+from evaluator.sandbox.launch.interpreter_probe import InterpreterError
+from evaluator.sandbox.launch.settings import Runner, Settings, Strictness, Warm, Way, warm_for
+from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
-from evaluator.sandbox.probing import InterpreterError
 from evaluator.sandbox.self_test import Layer, self_test, unproved
-from evaluator.sandbox.settings import Settings, Strictness, Warm, Way, warm_for
-from evaluator.sandbox.together import TogetherCase
-from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import BadValueError, decoded, encoded_call
 from evaluator.sandbox.zygotes import Zygote
 
 __all__ = [
     "BadValueError",
-    "Check",
-    "CheckProcess",
-    "CheckedCase",
+    "CaseReport",
     "Execution",
     "FaultError",
-    "Found",
     "InterpreterError",
     "Layer",
     "Outcome",
+    "PlainCase",
     "Program",
+    "Runner",
     "Sandbox",
     "SandboxUnavailable",
     "Settings",
     "Status",
     "Stream",
     "Strictness",
-    "TogetherCase",
+    "SuiteCase",
+    "SuiteCode",
+    "SuiteProcess",
     "UndecidedError",
     "Way",
     "decoded",
@@ -62,7 +63,7 @@ class Sandbox:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self.compiled = CompiledChecks()
+        self.compiled = CompiledSuites()
         """What the processes of checks have compiled here."""
         self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
@@ -91,10 +92,10 @@ class Sandbox:
         if self.settings.way is None:
             self.warm_up()
         system = program.system and self.settings.way is Way.NAMESPACES
-        zygote = self._zygote(warm_for(program.source, program.preamble, system=system))
+        zygote = self._zygote(warm_for(program.source, program.preamble, system=system, runner=program.runner))
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
-    def start_check(self, program: Program, check: Check, limits: Limits, completion: Child) -> CheckProcess:
+    def start_suite(self, program: Program, check: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
         """A process for the check of a program, beside the program's own. Raises as `execute` does.
 
         `completion`: what `Execution.start` has answered.
@@ -102,8 +103,8 @@ class Sandbox:
         if self.settings.way is None:
             self.warm_up()
         zygote = self._zygote(warm_for(check.test, check.preamble, check.definitions, check=True))
-        assert isinstance(zygote, CheckZygote)
-        return CheckProcess(zygote, program, check, limits, completion, self.compiled)
+        assert isinstance(zygote, SuiteZygote)
+        return SuiteProcess(zygote, program, check, limits, completion, self.compiled)
 
     @property
     def allows_processes(self) -> bool:
@@ -212,7 +213,7 @@ class Sandbox:
 
     def _started(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
-        kind = CheckZygote if warm.check else Zygote
+        kind = SuiteZygote if warm.check else Zygote
         return kind(self.settings, self.settings.way, warm)
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from evaluator.sandbox.inside.channel import STACK_SIGNAL
-from evaluator.sandbox.memory_cgroup import MemoryCgroup
-from evaluator.sandbox.refusals import Refusals
+from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup
+from evaluator.sandbox.limits.refusals import Refusals
+from evaluator.sandbox.limits.starvation import Priority
 from evaluator.sandbox.reports import Ended
-from evaluator.sandbox.starvation import Priority
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
 

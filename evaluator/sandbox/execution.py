@@ -12,22 +12,22 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 
 from evaluator.model import Flag, Limits
 from evaluator.sandbox import values
-from evaluator.sandbox.checks import Check
+from evaluator.sandbox.assertions.suite_code import SuiteCode
+from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.limit_judgement import FILES_MB, OPEN_FILES, judge
+from evaluator.sandbox.launch.settings import Runner, Way
+from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES, judge
+from evaluator.sandbox.limits.refusals import may_try
+from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.preambles import imports_of
-from evaluator.sandbox.refusals import may_try
 from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
-from evaluator.sandbox.settings import Way
-from evaluator.sandbox.template import Template
-from evaluator.sandbox.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
 
@@ -50,7 +50,7 @@ class Program(msgspec.Struct, frozen=True):
     source: str
     entry_point: str | None = None
     preamble: str = ""
-    check: Check | None = None
+    check: SuiteCode | None = None
     """The check that works with it, which runs in another process and of which it is told next to nothing."""
     together: bool = False
     """Whether that check is run in the program's own process after all."""
@@ -60,8 +60,8 @@ class Program(msgspec.Struct, frozen=True):
     """Whether it sees the machine's own programs, where that can be."""
     loopback: bool = False
     """Whether it may use the loopback interface of a network of its own, where that can be."""
-    manner: Literal["own", "colossalai"] = "own"
-    """Whose way of running it: for "colossalai" see `inside/colossalai.py`; inputs are its stages."""
+    runner: Runner | None = None
+    """What runs it in place of the sandbox's own way; inputs are then calls that this runner answers."""
 
 
 class Conversation(Protocol):
@@ -95,7 +95,7 @@ class Execution:
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
         self._loopback = program.loopback and zygote.way is Way.NAMESPACES
-        self._is_call = program.entry_point is not None or program.check is not None or program.manner != "own"
+        self._is_call = program.entry_point is not None or program.check is not None or program.runner is not None
         shares = reuse and several and alone and not self._is_call
         self._header = imports_of(program.preamble) if shares else None
         self._may_fork = several and not self._is_call and alone
@@ -347,8 +347,8 @@ class Execution:
         """What the process is to be, beside what holds for every one."""
         check = self._program.check
         if check is None:
-            return {"role": "program" if self._program.manner == "own" else self._program.manner}
-        return {"role": "together"} if self._program.together else {"role": "served", **check.told_completion()}
+            return {"role": "runner" if self._program.runner else "program"}
+        return {"role": "together"} if self._program.together else {"role": "served", **check.for_completion()}
 
     def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from evaluator.sandbox import launch, own_folder
-from evaluator.sandbox.memory_cgroup import MemoryCgroup, kills_on_machine
+from evaluator.sandbox.launch import own_folder, spawn
+from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, kills_on_machine
+from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.limits.starvation import usual_priority
 from evaluator.sandbox.reports import Ended
-from evaluator.sandbox.settings import Settings, Warm, Way
-from evaluator.sandbox.starvation import usual_priority
-from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
 
 _START_S = 30.0
@@ -32,7 +32,7 @@ class Zygote:
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
         try:
-            self._process, control, self._errors, self._folder = launch.start(settings, way, warm)
+            self._process, control, self._errors, self._folder = spawn.start(settings, way, warm)
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
             if isinstance(error, SandboxUnavailable):
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
-from evaluator.assertions.plan import CheckPlan, plan_check
+from evaluator.assertions.plan import SuitePlan, plan_suite
 from evaluator.model import Mode, Task
 
 IMPORTS = """
@@ -42,16 +42,16 @@ def check_task(body: str, *, before: str = "", **fields: str) -> Task:
     return task(source(before) + "def check(candidate):\n" + indent(source(body), "    "), **fields)  # type: ignore[arg-type]
 
 
-def planned(body: str, *, before: str = "", **fields: str) -> CheckPlan:
-    return plan_check(check_task(body, before=before, **fields))
+def planned(body: str, *, before: str = "", **fields: str) -> SuitePlan:
+    return plan_suite(check_task(body, before=before, **fields))
 
 
-def suite(body: str, *, before: str = "import unittest", **fields: str) -> CheckPlan:
+def suite(body: str, *, before: str = "import unittest", **fields: str) -> SuitePlan:
     """The plan for a class of test methods."""
     test = source(before) + "class Tests(unittest.TestCase):\n" + indent(source(body), "    ")
-    return plan_check(task(test, mode=Mode.UNITTEST, **fields))  # type: ignore[arg-type]
+    return plan_suite(task(test, mode=Mode.UNITTEST, **fields))  # type: ignore[arg-type]
 
 
-def shown(plan: CheckPlan) -> list[tuple[str, str]]:
+def shown(plan: SuitePlan) -> list[tuple[str, str]]:
     """What is shown of each test case: its input, and what it asks for."""
     return [(case.input, case.expected) for case in plan.cases]

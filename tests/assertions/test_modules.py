@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.assertions.plan import Form, plan_check
+from evaluator.assertions.plan import Form, plan_suite
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import shown, task
 
 
 def test_a_module_without_check_is_judged_by_its_own_statements() -> None:
-    plan = plan_check(
+    plan = plan_suite(
         task("""
         import numpy as np
         def assertion(out, exp, atol):
@@ -30,7 +30,7 @@ def test_a_module_without_check_is_judged_by_its_own_statements() -> None:
 
 
 def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers() -> None:
-    plan = plan_check(
+    plan = plan_suite(
         task("""
         def check(candidate):
             assert candidate(1) == 1
@@ -81,13 +81,13 @@ def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers(
 )
 def test_a_test_that_can_not_be_run_is_refused_with_the_reason(test: str, reason: str) -> None:
     with pytest.raises(UngradableError) as refused:
-        plan_check(Task(task_id="t", mode=Mode.ASSERT, test=test, entry_point="f"))
+        plan_suite(Task(task_id="t", mode=Mode.ASSERT, test=test, entry_point="f"))
     assert reason in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_a_check_of_no_arguments_uses_the_entry_point_by_name() -> None:
-    plan = plan_check(task("def check():\n    assert f(1) == 1\n    assert f(2) == 2"))
+    plan = plan_suite(task("def check():\n    assert f(1) == 1\n    assert f(2) == 2"))
     assert plan.spans == ((0, 0, True), (1, 1, True))
 
 
@@ -141,7 +141,7 @@ SKELETON = '''
 
 @pytest.mark.parametrize("entry_point", ["Zoo", None])
 def test_methods_run_as_unittest_orders_them_and_the_class_is_the_completions(entry_point: str | None) -> None:
-    plan = plan_check(task(CLASSEVAL, mode=Mode.UNITTEST, entry_point=entry_point, prompt=SKELETON))
+    plan = plan_suite(task(CLASSEVAL, mode=Mode.UNITTEST, entry_point=entry_point, prompt=SKELETON))
     assert (plan.form, plan.goes_on, plan.restarts, plan.one_process) == (Form.METHODS, True, True, None)
     assert plan.methods == (("ZooTest", "test_feed_2"), ("ZooTestFeed", "test_feed_1"), ("ZooTestFeed", "test_feed_2"))
     assert [case.expected for case in plan.cases] == ["", "an exception: KeyError", "['cat']"]
@@ -156,7 +156,7 @@ def test_methods_run_as_unittest_orders_them_and_the_class_is_the_completions(en
 
 
 def test_what_would_start_a_suite_is_left_out() -> None:
-    plan = plan_check(
+    plan = plan_suite(
         task(
             """
             import sys, unittest
@@ -182,18 +182,18 @@ def test_what_would_start_a_suite_is_left_out() -> None:
 
 
 def test_test_functions_are_cases_in_the_order_in_which_they_stand() -> None:
-    plan = plan_check(task("def test_b():\n    assert f(1) == 1\n\ndef test_a():\n    assert f(2) == 2\n"))
+    plan = plan_suite(task("def test_b():\n    assert f(1) == 1\n\ndef test_a():\n    assert f(2) == 2\n"))
     assert (plan.form, plan.methods) == (Form.METHODS, (("", "test_b"), ("", "test_a")))
     assert shown(plan)[0] == ("def test_b():\n    assert f(1) == 1", "1")
 
 
 def test_test_functions_that_the_module_calls_itself_are_its_statements() -> None:
-    plan = plan_check(task("def test_a():\n    assert f(1) == 1\ntest_a()\nassert f(2) == 2"))
+    plan = plan_suite(task("def test_a():\n    assert f(1) == 1\ntest_a()\nassert f(2) == 2"))
     assert (plan.form, plan.spans) == (Form.MODULE, ((0, 1, True), (2, 2, True)))
 
 
 def test_an_import_of_the_completion_becomes_its_names() -> None:
-    plan = plan_check(task("from solution import (\n    f,\n    Node as N,\n)\ndef test_a():\n    assert f(N(1)) == 1"))
+    plan = plan_suite(task("from solution import (\n    f,\n    Node as N,\n)\ndef test_a():\n    assert f(N(1)) == 1"))
     assert plan.check.test.split("\n")[:5] == ["N = Node", "", "", "", "def test_a():"]
     assert plan.check.names == ("Node",)
     assert plan.one_process is None

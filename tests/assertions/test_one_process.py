@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.assertions.plan import plan_check
+from evaluator.assertions.plan import plan_suite
 from tests.assertions.check_tasks import IMPORTS, source, suite, task
 
 
@@ -59,7 +59,7 @@ from tests.assertions.check_tasks import IMPORTS, source, suite, task
 def test_a_check_that_reaches_into_the_completions_process_is_run_there(statement: str, what: str) -> None:
     test = source(IMPORTS) + f"def test_it():\n    assert f(0)\n    {statement}\n"
     line = len(test.split("\n")) - 1
-    assert plan_check(task(test)).one_process == f"the test {what} (line {line})"
+    assert plan_suite(task(test)).one_process == f"the test {what} (line {line})"
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_a_check_that_reaches_into_the_completions_process_is_run_there(statemen
     ],
 )
 def test_a_check_that_only_seems_to_do_so_is_split(statement: str) -> None:
-    assert plan_check(task(source(IMPORTS) + f"def test_it():\n    {statement}\n")).one_process is None
+    assert plan_suite(task(source(IMPORTS) + f"def test_it():\n    {statement}\n")).one_process is None
 
 
 @pytest.mark.parametrize("value", ["lambda: '1'", "iter(['1']).__next__", "Mock(return_value='1')", "answer"])
 def test_a_module_that_replaces_input_is_run_in_the_completions_process(value: str) -> None:
     before = "from unittest.mock import Mock\ndef answer(): return 1\n"
     assert (
-        plan_check(task(f"{before}input = {value}\nassert f() == 1")).one_process
+        plan_suite(task(f"{before}input = {value}\nassert f() == 1")).one_process
         == "the test replaces `input` (line 3)"
     )
     inside = f"{before}def check(c):\n    global input\n    input = {value}\n    assert c()"
-    assert plan_check(task(inside)).one_process == "the test replaces `input` (line 5)"
-    assert plan_check(task("input = [1]\nassert f(input) == 1")).one_process is None
+    assert plan_suite(task(inside)).one_process == "the test replaces `input` (line 5)"
+    assert plan_suite(task("input = [1]\nassert f(input) == 1")).one_process is None
 
 
 def test_one_method_decides_for_the_whole_suite_and_the_first_line_is_told() -> None:
@@ -130,9 +130,9 @@ def test_one_method_decides_for_the_whole_suite_and_the_first_line_is_told() -> 
 
 def test_objects_of_the_tests_own_classes_are_passed_in_one_process() -> None:
     before = "class Node:\n    def __init__(self, x): self.x = x\nclass Oracle:\n    def solve(self, x): return x\n"
-    given = plan_check(task(before + "def test_it():\n    assert f(Node(1)) == 1\n")).one_process
+    given = plan_suite(task(before + "def test_it():\n    assert f(Node(1)) == 1\n")).one_process
     assert given == "the test may pass objects of its own class `Node` to the completion (line 1)"
     kept = before + "def test_it():\n    assert f(1) == Oracle().solve(1)\n"
-    assert plan_check(task(kept)).one_process is None
+    assert plan_suite(task(kept)).one_process is None
     tuples = "from typing import NamedTuple\nclass Node(NamedTuple):\n    x: int\n"
-    assert plan_check(task(tuples + "def test_it():\n    assert f(Node(1)) == 1\n")).one_process is None
+    assert plan_suite(task(tuples + "def test_it():\n    assert f(Node(1)) == 1\n")).one_process is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.assertions.plan import Form, notes_on, plan_check
-from evaluator.graders.literal_checks import LiteralCalls, extract_calls, test_case
+from evaluator.assertions.literal_calls import LiteralCalls, extract_calls, test_case
+from evaluator.assertions.plan import Form, notes_on, plan_suite
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import check_task, planned, shown, task
 
@@ -77,7 +77,7 @@ def test_a_check_that_makes_sense_as_a_whole_alone_is_one_test_case(body: str) -
 
 @pytest.mark.parametrize("head", ["async def check(candidate):", "@staticmethod\ndef check(candidate):"])
 def test_a_check_that_is_no_plain_function_is_one_test_case(head: str) -> None:
-    assert plan_check(task(f"{head}\n    assert candidate(1) == 1\n    assert candidate(2) == 2")).spans == (
+    assert plan_suite(task(f"{head}\n    assert candidate(1) == 1\n    assert candidate(2) == 2")).spans == (
         (0, -1, True),
     )
 
@@ -192,7 +192,7 @@ def test_literal_checks_have_the_same_test_cases_either_way(body: str) -> None:
     checked = check_task(body)
     calls = extract_calls(checked)
     assert isinstance(calls, LiteralCalls)
-    assert plan_check(checked).cases == tuple(map(test_case, calls.calls))
+    assert plan_suite(checked).cases == tuple(map(test_case, calls.calls))
 
 
 def test_a_comparison_of_the_candidate_with_itself_is_noted_with_its_lines() -> None:
@@ -211,5 +211,5 @@ def test_a_comparison_of_the_candidate_with_itself_is_noted_with_its_lines() -> 
 
 def test_a_check_that_says_nothing_leaves_the_judging_to_the_module() -> None:
     """As in mxeval's MathQA."""
-    plan = plan_check(task("assert f() == 3\n\ndef check(x):\n    pass\n"))
+    plan = plan_suite(task("assert f() == 3\n\ndef check(x):\n    pass\n"))
     assert (plan.form, len(plan.cases)) == (Form.MODULE, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator.assertions.needs import Need
-from evaluator.assertions.plan import plan_check
+from evaluator.assertions.plan import plan_suite
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import IMPORTS, check_task, planned, source, suite, task
 
@@ -77,7 +77,7 @@ def test_the_definitions_are_what_the_prompt_gives_and_not_what_it_asks_for() ->
         def f(xs: List[int]) -> int:
             """What is asked for."""
         '''
-    found = plan_check(
+    found = plan_suite(
         check_task("assert candidate([1]) == 1", prompt=prompt, preamble="import math")
     ).check.definitions
     assert found == source("""
@@ -106,7 +106,7 @@ def test_the_definitions_are_what_the_prompt_gives_and_not_what_it_asks_for() ->
     ],
 )
 def test_definitions_of_prompts_that_are_unfinished_or_no_python(prompt: str, definitions: str) -> None:
-    found = plan_check(Task(task_id="t", mode=Mode.ASSERT, test="assert f(1) == 1", entry_point="f", prompt=prompt))
+    found = plan_suite(Task(task_id="t", mode=Mode.ASSERT, test="assert f(1) == 1", entry_point="f", prompt=prompt))
     assert found.check.definitions == definitions
 
 
@@ -165,7 +165,7 @@ def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
         source(IMPORTS)
         + "import inspect, tempfile\nimport numpy as np\nfrom pathlib import Path\nfrom random import randint\n"
     )
-    used = plan_check(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses
+    used = plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses
     assert used == tuple(sorted({word, "numpy"}))
 
 
@@ -183,7 +183,7 @@ def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
 )
 def test_what_needs_no_preparation_is_not_told(statement: str) -> None:
     before = source(IMPORTS) + "import inspect\n"
-    assert plan_check(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses == ()
+    assert plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses == ()
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,4 @@ def test_what_needs_no_preparation_is_not_told(statement: str) -> None:
 def test_needs_are_those_of_the_libraries(prompt: str, libs: object, needs: set[Need]) -> None:
     asked = task("def check(candidate):\n    assert candidate(1) == 1", prompt=prompt)
     asked.metadata = {} if libs is None else {"libs": libs}
-    assert plan_check(asked).needs == needs
+    assert plan_suite(asked).needs == needs

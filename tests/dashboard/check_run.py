@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.graders._withheld import withheld
 from evaluator.graders.bench import Unverified
+from evaluator.graders.unverified import withheld
 from evaluator.model import (
     CaseResult,
     Difference,
@@ -20,7 +20,7 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.sample_run import grade
 
 PATCHES = "the check replaces `open`, a name of the completion's"

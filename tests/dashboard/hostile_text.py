@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evaluator.model import CaseResult, Flag, Grade, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 
 TEXTS = (
     '<a href="http://e.example">a link</a>',

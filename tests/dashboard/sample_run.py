@@ -19,7 +19,7 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$ [l](http://e.example)"
 REASON = f"the check replaces {HOSTILE}"

@@ -13,7 +13,7 @@ from evaluator.engines.local import grade_all
 from evaluator.graders import shown_cases
 from evaluator.graders.bench import Options
 from evaluator.model import Mode, Rollout, Task
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.sample_run import HOSTILE
 from tests.dashboard.test_pages import no_exception, text, visit
 from tests.older_run import forget_columns

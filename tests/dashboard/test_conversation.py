@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import conversation, workspace
 from evaluator.model import Grade, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.test_pages import no_exception, text, visit
 
 HOSTILE = "<script>alert(1)</script> **bold** [link](javascript:x)"

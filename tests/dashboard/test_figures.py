@@ -16,7 +16,7 @@ from dashboard.queries import distributions, filtering
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Flag, Grade, Rollout, Verdict
-from evaluator.runs import Manifest, RunWriter
+from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.test_pages import component, no_exception, text, visit
 
 RAISED = {"verdict": Verdict.RUNTIME_ERROR}

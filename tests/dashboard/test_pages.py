@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_check, state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
-from evaluator.runs import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
 from tests.dashboard.conftest import APP
 

@@ -10,7 +10,7 @@ from dashboard.queries import dataset, distributions, filtering, listing, orders
 from dashboard.queries.expressions import CLUSTER
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.export import export
+from evaluator.runs.export import export
 from tests.dashboard import check_run, sample_run
 
 GRADES = sample_run.grades()

@@ -21,7 +21,7 @@ from evaluator.engines.local import _WAITING_PER_WORKER, grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
-from evaluator.sandbox.bubblewrap import bubblewrap
+from evaluator.sandbox.launch.bubblewrap import bubblewrap
 from tests.engines.processes import children, descendants, descriptors, kill, name_of, wait_until_none
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.graders.literal_checks import (
+from evaluator.assertions.literal_calls import (
     Expectation,
     LiteralCall,
     LiteralCalls,

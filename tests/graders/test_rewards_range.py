@@ -8,7 +8,7 @@ import math
 import pytest
 
 from evaluator.graders import Grader, get_grader
-from evaluator.graders._reward_range import within_range
+from evaluator.graders.reward_range import within_range
 from evaluator.model import Grade, JsonValue, Verdict
 from tests.graders.answers import graded, options, task
 

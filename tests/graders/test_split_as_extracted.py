@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from evaluator import Grade, Rollout, Task, grade_all, load_rollouts, load_tasks
-from evaluator.assertions.plan import CheckPlan
-from evaluator.graders._plans import plan_for
+from evaluator.assertions.plan import SuitePlan
+from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Verdict
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -34,7 +34,7 @@ def _without_extraction(task: Task) -> Task:
     lines = test.split("\n")
     lines.insert(first.lineno - 1, " " * first.col_offset + "import math")
     changed = msgspec.structs.replace(task, test="\n".join(lines))
-    assert isinstance(plan_for(changed, None), CheckPlan)
+    assert isinstance(plan_for(changed, None), SuitePlan)
     return changed
 
 

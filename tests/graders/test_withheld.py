@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.graders._withheld import withheld
+from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Grade, Verdict
 
 CASES = (CaseResult(index=0, verdict=Verdict.PASSED), CaseResult(index=1, verdict=Verdict.RUNTIME_ERROR))

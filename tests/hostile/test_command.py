@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from evaluator.cli import main
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 from tests.hostile.files import ADD, DATASETS, FILES, LINES, RIGHT, ROLLOUTS, TEXTS, named
 from tests.hostile.requests import with_values
 

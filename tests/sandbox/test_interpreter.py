@@ -14,10 +14,10 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import InterpreterError, Outcome, Program, Sandbox, Settings, Status, Way, encoded_call
-from evaluator.sandbox.interpreter import interpreter_for
-from evaluator.sandbox.launch import target_user
-from evaluator.sandbox.probing import describe_interpreter, own_description
-from evaluator.sandbox.readable import readable
+from evaluator.sandbox.launch.interpreter import interpreter_for
+from evaluator.sandbox.launch.interpreter_probe import describe_interpreter, own_description
+from evaluator.sandbox.launch.readable import readable
+from evaluator.sandbox.launch.spawn import target_user
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=60)
 SYSTEM = Path("/usr/bin/python3")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.runs import Run
+from evaluator.runs.reading import Run
 from tests.sandbox.headers import HEADER
 
 ROOT = Path(__file__).resolve().parents[2]

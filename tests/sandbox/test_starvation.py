@@ -15,7 +15,8 @@ from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.sandbox import Sandbox, Settings, Way, starvation
+from evaluator.sandbox import Sandbox, Settings, Way
+from evaluator.sandbox.limits import starvation
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW, CROWD = 7, 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evaluator.extraction import extract
-from evaluator.fences import has_fence
+from evaluator.extraction.fences import has_fence
 from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders._attempts import attempt
 from evaluator.graders.bench import Bench, Options
+from evaluator.graders.cases.attempts import attempt
 from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 

@@ -5,7 +5,7 @@
 What differs, and which of it `strict_compat()` takes back: docs/colossalai.md.
 """
 
-from evaluator.graders._colossalai_run import InOutsError
+from evaluator.graders.colossalai_testing.run import InOutsError
 from evaluator.interop.colossalai.guard import reliability_guard
 from evaluator.interop.colossalai.modes import strict_compat
 from evaluator.interop.colossalai.testing_util import (

@@ -14,8 +14,16 @@ from io import StringIO
 from typing import Any, TextIO
 
 from evaluator.engines import pool
-from evaluator.graders._colossalai_run import Asked, Code, InOutsError, Report, cleaned_traceback, run_tests, truncated
 from evaluator.graders.bench import Bench, Options
+from evaluator.graders.colossalai_testing.run import (
+    Asked,
+    Code,
+    InOutsError,
+    Report,
+    cleaned_traceback,
+    run_tests,
+    truncated,
+)
 from evaluator.interop.colossalai.guard import lent_back
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluator.graders._colossalai_run import Code, InOutsError
+from evaluator.graders.colossalai_testing.run import Code, InOutsError
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.interop.colossalai.testing_util import report_of
 from evaluator.model import JsonValue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from evaluator.graders._colossalai_run import truncated
+from evaluator.graders.colossalai_testing.run import truncated
 from evaluator.model import CaseResult, Grade, JsonValue, Mode, Task, TestCase, Verdict
 
 _KILLED: Final = -1

@@ -8,8 +8,8 @@ from evaluator.checkers import shortened
 from evaluator.engines import pool
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders._attempts import attempt
 from evaluator.graders.bench import Bench, Options
+from evaluator.graders.cases.attempts import attempt
 from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of

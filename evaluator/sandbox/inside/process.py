@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from evaluator.sandbox.inside import (
     calls,
+    case_forks,
     channel,
-    colossalai,
     failures,
     header,
     leftovers,
@@ -19,9 +19,8 @@ from evaluator.sandbox.inside import (
     new_processes,
     places,
     programs,
-    template,
 )
-from evaluator.sandbox.inside.assertions import plain_run, server, suite_process
+from evaluator.sandbox.inside.assertions import plain_run, server, suite_main
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
@@ -31,7 +30,7 @@ _HIGH = 100
 
 _SHARED_MEMORY_MB = 16
 
-_NOT_COMPILED = ("check", "checks", "colossalai")
+_NOT_COMPILED = ("check", "checks", "runner")
 """Runs a check, or forks what runs checks: no code is known at first; or compiles it itself."""
 
 _BROKEN = 70
@@ -52,9 +51,9 @@ class Confinement(NamedTuple):
     """Whether the kernel counts a user's processes and threads for this zygote alone."""
 
 
-def serve(descriptors: list[int], confinement: Confinement) -> None:
+def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) -> None:
     """Never returns. `descriptors`: the parent's connection, what becomes 0, 1 and 2, where a stack is written, and
-    the connection to another process, where there is one.
+    the connection to another process, where there is one. `runner`: the module of a `settings.Runner`.
 
     Sends `H`; reads the order; sends `L`, or `C` when the code does not compile. Until then none of it has run.
     """
@@ -70,7 +69,7 @@ def serve(descriptors: list[int], confinement: Confinement) -> None:
         channel.send(_CHANNEL, b"!", repr(error).encode())
         os._exit(1)
     try:
-        _run(order, code, preamble, confinement)
+        _run(order, code, preamble, confinement, runner)
     except BaseException:  # the parent has gone, or the program broke what we need
         os._exit(_BROKEN)
 
@@ -189,7 +188,9 @@ def _write_source(name: str, source: str) -> None:
         return
 
 
-def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement) -> None:
+def _run(
+    order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement, runner: Any
+) -> None:
     if order["processes"]:
         new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "served" else []))
     channel.send(_CHANNEL, b"L")
@@ -197,15 +198,15 @@ def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None
 
         def run_check(descriptors: list[int]) -> None:
             _take_as_fork(descriptors, confinement)
-            suite_process.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
+            suite_main.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
 
-        suite_process.settle()
-        template.serve(_CHANNEL, run_check)
-    elif order["role"] == "colossalai":
-        colossalai.serve(_CHANNEL, order)
+        suite_main.settle()
+        case_forks.serve(_CHANNEL, run_check)
+    elif order["role"] == "runner":
+        runner.serve(_CHANNEL, order)
     elif code is None:
-        suite_process.settle()
-        suite_process.serve(_CHANNEL, order)
+        suite_main.settle()
+        suite_main.serve(_CHANNEL, order)
     elif order["role"] == "served":
         server.serve(_CHANNEL, code, preamble, order)
     elif order["role"] == "together":
@@ -216,7 +217,7 @@ def _run(order: dict[str, Any], code: CodeType | None, preamble: CodeType | None
             _take_as_fork(descriptors, confinement)
             programs.serve(_CHANNEL, code, preamble, order["source"], None)
 
-        template.serve(_CHANNEL, run)
+        case_forks.serve(_CHANNEL, run)
     elif order["entry_point"] is None:
         programs.serve(_CHANNEL, code, preamble, order["source"], _shared_header(order, code, preamble))
     else:

@@ -18,7 +18,6 @@ from typing import Any
 
 from evaluator.sandbox.inside import (
     channel,
-    colossalai,
     failures,
     forking,
     header,
@@ -54,7 +53,8 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     process costs more than the fork itself: locks made anew that nobody holds here, for there is one thread, and a
     seed that we replace.
     """
-    _prepare(settings)
+    runner: Any = sys.modules.get("evaluator.sandbox.inside.runner")  # of a grader: see `launch.settings.Runner`
+    _prepare(settings, runner)
     os.register_at_fork = register_at_fork
     landlock_abi = linux.landlock_abi()
     confinement = process.Confinement(
@@ -75,7 +75,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
             continue  # a `K` for a process that has ended by itself
         child = forks.fork()
         if child == 0:
-            process.serve(descriptors, confinement)
+            process.serve(descriptors, confinement, runner)
         for descriptor in descriptors:
             os.close(descriptor)
         _watch(control, child, forks)
@@ -96,7 +96,7 @@ def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
     channel.send(control.fileno(), b"E", channel.as_json(forks.wait()))
 
 
-def _prepare(settings: dict[str, Any]) -> None:
+def _prepare(settings: dict[str, Any], runner: Any) -> None:
     places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
@@ -109,7 +109,8 @@ def _prepare(settings: dict[str, Any]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     new_processes.refuse(new_processes.REFUSED)
-    colossalai.prepare()
+    if runner is not None:
+        runner.prepare()
     if not settings["namespaces"]:
         semaphores.keep_in_process()
     leftovers.keep()

@@ -12,13 +12,13 @@ import msgspec
 
 from evaluator.model import Limits
 from evaluator.sandbox.execution import FaultError, Program
-from evaluator.sandbox.interpreter import interpreter_for
-from evaluator.sandbox.launch import target_user
+from evaluator.sandbox.launch.interpreter import interpreter_for
+from evaluator.sandbox.launch.settings import Settings, Way
+from evaluator.sandbox.launch.spawn import target_user
+from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.self_test.layers import BORDER, Layer, attempts, border, rest
 from evaluator.sandbox.self_test.trials import limits, told, waits
-from evaluator.sandbox.settings import Settings, Way
-from evaluator.sandbox.unavailable import SandboxUnavailable
 from evaluator.sandbox.values import encoded_call
 
 __all__ = ["Layer", "self_test", "unproved"]

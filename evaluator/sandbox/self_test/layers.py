@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.sandbox.settings import Way
+from evaluator.sandbox.launch.settings import Way
 
 BORDER = ("files", "network", "process tree")
 """What `strict` asks a proof of."""

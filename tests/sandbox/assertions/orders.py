@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.assertions.plan import plan_check
+from evaluator.assertions.plan import plan_suite
 from evaluator.model import Mode, Task
 from evaluator.sandbox.inside import encode
 from evaluator.sandbox.inside.assertions.runner import Runner
@@ -22,7 +22,7 @@ def order(test: str, *, entry_point: str | None = "candidate", **fields: Any) ->
     mode = Mode.UNITTEST if "unittest.TestCase" in test else Mode.ASSERT
     if "methods" in fields:
         fields["form"] = "methods"
-    planned = plan_check(Task(task_id="t", mode=mode, test=test, entry_point=entry_point)).check
+    planned = plan_suite(Task(task_id="t", mode=mode, test=test, entry_point=entry_point)).check
     return {**msgspec.structs.asdict(planned), **fields}
 
 

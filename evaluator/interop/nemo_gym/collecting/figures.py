@@ -18,7 +18,7 @@ from evaluator.model import JsonValue
 
 _FULL_REWARD: Final = 1.0
 _CALL: Final = "function_call"
-_NOT_FOUND: Final = '{"detail":"Not Found"}'
+_NOT_FOUND: Final = '{"detail":"Not CaseReport"}'
 """What FastAPI, on which NeMo Gym's servers and ours are built, says of a path that is not there."""
 
 

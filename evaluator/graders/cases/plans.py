@@ -1,0 +1,184 @@
+"""A task made ready to be run: what goes into the sandbox for each test case, and how its answer is judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluator import flags
+from evaluator.assertions.literal_calls import (
+    LiteralCall,
+    NotLiteral,
+    Relation,
+    expectation_holds,
+    extract_calls,
+    test_case,
+)
+from evaluator.assertions.plan import SuitePlan, plan_suite
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
+from evaluator.graders.recent import Remembered
+from evaluator.model import Difference, Mode, Task, TestCase
+from evaluator.sandbox import encoded_call
+
+__all__ = ["Plan", "PlannedCase", "UngradableError", "plan_for", "test_cases"]
+
+_DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
+
+
+@dataclass(frozen=True)
+class PlannedCase:
+    """One test case, ready."""
+
+    case: TestCase
+    payload: bytes
+    """What goes into the sandbox: stdin's bytes, or a call's arguments."""
+    judge: Callable[[object], Difference | None]
+    """Takes the decoded value (call) or stdout's text (stdin); None when it is right."""
+    example: flags.Example | None
+    """Input and expected output, where a completion could have them written down."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A task's test cases, ready, and the name of the checker that judges them."""
+
+    cases: tuple[PlannedCase, ...]
+    checker: str
+    by_value: bool
+    """Whether answers are values (call, assert) or text (stdin)."""
+
+    @cached_property
+    def answers(self) -> flags.Answers:
+        """What is looked for in a completion's code."""
+        return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
+
+
+_plans: Remembered[tuple[object, ...], Plan | SuitePlan | str] = Remembered(256)
+
+
+def plan_for(task: Task, checker: str | None) -> Plan | SuitePlan:
+    """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
+    found = _plans.get(_decided_by(task, checker), lambda: _plan_or_reason(task, checker))
+    if isinstance(found, str):
+        raise UngradableError(found)  # a new one: an exception holds the frames through which it was raised
+    return found
+
+
+def _decided_by(task: Task, checker: str | None) -> tuple[object, ...]:
+    """All that a plan hangs on. Not the task itself, for its fields can be set."""
+    texts = (task.prompt, task.preamble, task.test)
+    libraries = str(task.metadata.get("libs"))
+    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, libraries, checker)
+
+
+def test_cases(task: Task) -> tuple[TestCase, ...]:
+    """The test cases that the `tests` grader runs for a task; none where it can't be graded."""
+    if task.mode in (Mode.CALL, Mode.STDIN):
+        return task.cases
+    try:
+        plan = plan_for(task, None)
+    except UngradableError:
+        return ()
+    return plan.cases if isinstance(plan, SuitePlan) else tuple(planned.case for planned in plan.cases)
+
+
+def _plan_or_reason(task: Task, checker: str | None) -> Plan | SuitePlan | str:
+    try:
+        return _plan(task, checker)
+    except UngradableError as error:
+        return str(error)
+
+
+def _plan(task: Task, run_checker: str | None) -> Plan | SuitePlan:
+    match task.mode:
+        case Mode.ASSERT:
+            return _assert_plan(task)
+        case Mode.UNITTEST:
+            return plan_suite(task)
+        case Mode.ANSWER:
+            raise UngradableError("the task has no tests but an answer: name a grader for it, such as exact_match")
+        case Mode.CALL | Mode.STDIN:
+            if not task.cases:
+                raise UngradableError("the task has no test cases")
+            by_value = task.mode is Mode.CALL
+            kind: Kind = "value" if by_value else "text"
+            checker = _checker(task, run_checker, kind)
+            make = _call_case if by_value else _stdin_case
+            cases = tuple(make(case, checker.rules[kind]) for case in task.cases)
+            return Plan(cases, checker.name, by_value)
+
+
+def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
+    try:
+        if task.checker is not None:
+            own = get_checker(task.checker)
+            if kind not in own.rules:
+                raise UngradableError(f"checker {own.name} compares {own.compares}s, which a {task.mode} task has not")
+            return own
+        if run_checker is not None and kind in get_checker(run_checker).rules:
+            return get_checker(run_checker)
+    except CheckerError as error:
+        raise UngradableError(str(error)) from None
+    return get_checker(_DEFAULT_CHECKERS[task.mode])
+
+
+def _assert_plan(task: Task) -> Plan | SuitePlan:
+    """Literal calls, which need no process for the check; where it is anything else, that."""
+    if not task.test:
+        raise UngradableError("the task has no test code")
+    calls = extract_calls(task)
+    if isinstance(calls, NotLiteral):
+        return plan_suite(task)
+    try:
+        cases = tuple(
+            PlannedCase(
+                test_case(call),
+                encoded_call(call.args, call.kwargs),
+                lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
+                _asked_for(call),
+            )
+            for call in calls.calls
+        )
+    except ValueError as error:
+        raise UngradableError(f"an argument can't be sent to the sandbox: {error}") from None
+    return Plan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
+
+
+def _stdin_case(case: TestCase, check: Check) -> PlannedCase:
+    payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
+    example = _example(case, case.input, case.expected)
+    return PlannedCase(case, payload, lambda text: check(case.expected, text), example)
+
+
+def _is_escaped(text: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in text) if not text.isascii() else False
+
+
+def _call_case(case: TestCase, check: Check) -> PlannedCase:
+    lines = [line for line in case.input.split("\n") if line.strip()]
+    arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
+    expected = _json(case.expected, f"test case {case.index}: output")
+    example = _example(case, tuple(arguments), expected)
+    return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example)
+
+
+def _asked_for(call: LiteralCall) -> flags.Example | None:
+    if call.expectation.relation not in (Relation.EQUAL, Relation.IDENTICAL):
+        return None
+    return _example(test_case(call), (*call.args, *call.kwargs.values()), call.expectation.value)
+
+
+def _example(case: TestCase, given: flags.Given, expected: object) -> flags.Example | None:
+    if not given or len(case.input) + len(case.expected) > flags.LONGEST:
+        return None
+    return flags.Example(case.index, given, expected)
+
+
+def _json(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UngradableError(f"{where} is not JSON: {error}") from None

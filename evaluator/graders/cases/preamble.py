@@ -1,0 +1,48 @@
+"""Whether a task's own code that precedes every completion can be run: where it can't, the task is to blame.
+
+What a completion's process says is no proof of that: who could put the blame on the task would be spared a 0. So the
+preamble is run again, without the completion, in a process of its own.
+"""
+
+from __future__ import annotations
+
+from evaluator.graders.bench import Bench
+from evaluator.graders.cases.attempts import attempt
+from evaluator.graders.recent import Remembered
+from evaluator.model import Limits
+from evaluator.sandbox import Outcome, Program, Status
+from evaluator.sandbox.preambles import imports_of
+
+_END = "the preamble has come to its end"
+_PROBE = f"raise RuntimeError({_END!r})"
+"""Stands in the place of the completion: it fails as a program and as a module that is loaded."""
+
+_failures: Remembered[tuple[str, str | None, bytes, Limits], str | None] = Remembered(256)
+
+
+def why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:
+    """What becomes of the preamble alone, run on one input as `Execution.run` takes it; None when it comes to its end.
+
+    `entry_point`: None for a program that reads stdin. Raises `FaultError`.
+    """
+    may_read = entry_point is None and imports_of(preamble) is None
+    key = (preamble, entry_point, payload if may_read else b"", limits)
+    return _failures.get(key, lambda: _why(Program(_PROBE, entry_point, preamble), payload, limits, bench))
+
+
+def _why(program: Program, payload: bytes, limits: Limits, bench: Bench) -> str | None:
+    with bench.sandbox.execute(program, limits, several=False) as execution:
+        outcome = attempt(payload, limits, bench, execution)
+    failure = outcome.failure
+    if failure is not None and failure.message == _END and outcome.status in (Status.RAISED, Status.NOT_LOADED):
+        return None
+    return f"the task's preamble can't be run: {_told(outcome)}"
+
+
+def _told(outcome: Outcome) -> str:
+    failure = outcome.failure
+    if outcome.message:
+        return outcome.message
+    if failure is not None:
+        return f"{failure.type}: {failure.message}" if failure.message else failure.type
+    return f"it ends the program with exit status {outcome.exit_status}"

@@ -1,0 +1,185 @@
+"""One call to an OpenAI-compatible server: a text, or why there is none. Bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from evaluator.graders.judge.failures import CallError, one_line
+from evaluator.graders.judge.prompt import Message
+from evaluator.model import JsonValue
+from evaluator.retry_after import seconds_of
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletionMessageParam
+
+_LARGEST: Final = 4 * 2**20
+_LARGEST_REFUSAL: Final = 64 * 1024
+_AGAIN: Final = (408, 409, 429)
+_SHORTEST_KEY: Final = 8
+"""Of one that is a secret; a shorter one is any word."""
+
+
+class Server(msgspec.Struct, frozen=True):
+    """Where a judge is asked, and with which key; the key is in no message and no file."""
+
+    address: str
+    key: str = msgspec.field(default="")
+    key_name: str = ""
+    """The environment variable that holds the key."""
+
+    def __repr__(self) -> str:
+        return f"Server({self.address!r})"
+
+    @property
+    def host(self) -> str:
+        """As messages name it."""
+        return urlsplit(self.address).netloc.rpartition("@")[2] or self.address
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is sent."""
+
+    model: str
+    messages: list[Message]
+    options: dict[str, JsonValue]
+    """The request's other fields."""
+
+
+class _Said(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Said
+    finish_reason: str | None = None
+
+
+class _Reply(msgspec.Struct):
+    choices: list[_Choice]
+
+
+class _Fault(msgspec.Struct):
+    message: str = ""
+    code: str | int | None = None
+
+
+class _Refusal(msgspec.Struct):
+    error: _Fault | str
+
+
+async def call(client: AsyncOpenAI, server: Server, question: Question, timeout_s: float) -> str:
+    """The judge's text. Raises `CallError`."""
+    import openai
+
+    try:
+        async with asyncio.timeout(timeout_s):
+            body = await _body(client, server, question)
+    except (TimeoutError, openai.APITimeoutError):
+        raise CallError(f"the judge did not answer in {timeout_s:g} s", again=True) from None
+    except CallError:
+        raise
+    except openai.APIConnectionError as error:
+        if isinstance(error.__cause__, CallError):  # as versions 2 of the client pass on what a hook raises
+            raise error.__cause__ from None
+        raise _no_connection(server, error.__cause__ or error) from None
+    except (openai.OpenAIError, ValueError) as error:  # an address that is none, a header that can't be sent
+        raise CallError(f"the judge can't be asked: {_scrubbed(str(error), server)}", again=False) from None
+    return _text(body, server)
+
+
+def client_for(server: Server) -> AsyncOpenAI:
+    """A client that asks once and reads no more of a refusal than it can tell. For an event loop's thread."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    async def refuse(response: Any) -> None:
+        if response.status_code >= 300:
+            body = await _read(response.aiter_bytes(), _LARGEST_REFUSAL, server)
+            raise _refused(server, response.status_code, body, response.headers.get("retry-after"))
+
+    http = DefaultAsyncHttpxClient(timeout=None, event_hooks={"response": [refuse]})
+    # A server on this machine may want no key, the client does.
+    return AsyncOpenAI(base_url=server.address, api_key=server.key or "none", max_retries=0, http_client=http)
+
+
+async def _body(client: AsyncOpenAI, server: Server, question: Question) -> bytes:
+    messages: list[ChatCompletionMessageParam] = question.messages  # type: ignore[assignment]
+    asking = client.chat.completions.with_streaming_response.create(
+        model=question.model, messages=messages, extra_body=question.options, timeout=None
+    )
+    async with asking as response:
+        body = await _read(response.iter_bytes(), _LARGEST + 1, server)
+    if len(body) > _LARGEST:
+        raise CallError(f"the judge's answer is larger than {_LARGEST // 2**20} MiB", again=True)
+    return body
+
+
+async def _read(chunks: Any, most: int, server: Server) -> bytes:
+    body = bytearray()
+    try:
+        async for chunk in chunks:
+            body += chunk[: most - len(body)]
+            if len(body) >= most:
+                break
+    except Exception as error:  # the transport's own, which the client does not turn into its
+        raise _no_connection(server, error) from None
+    return bytes(body)
+
+
+def _no_connection(server: Server, error: BaseException) -> CallError:
+    why = one_line(str(error)) or type(error).__name__
+    return CallError(f"the connection to the judge at {server.host} failed: {why}", again=True)
+
+
+def _text(body: bytes, server: Server) -> str:
+    try:
+        reply = msgspec.json.decode(body, type=_Reply)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        shown = one_line(_without_key(body[:4096].decode("utf-8", "replace"), server), 80)
+        raise CallError(f"the judge's reply is no chat completion: {shown!r}", again=True) from None
+    choice = reply.choices[0] if reply.choices else None
+    if choice is None or not choice.message.content:
+        raise CallError("the judge's reply has no text", again=True)
+    if choice.finish_reason == "length":
+        raise CallError("the judge's answer was cut off: see to `max_tokens`", again=True)
+    return _without_key(choice.message.content, server)
+
+
+def _refused(server: Server, status: int, body: bytes, retry_after: str | None) -> CallError:
+    told, code = _told(body)
+    message = f"the judge answered {status}"
+    if told:
+        message += f": {_scrubbed(told, server)}"
+    again = (status in _AGAIN or status >= 500) and code != "insufficient_quota"
+    mend = _mend(server, status)
+    return CallError(f"{message} ({mend})" if mend else message, again=again, wait_s=seconds_of(retry_after))
+
+
+def _mend(server: Server, status: int) -> str:
+    if status < 400:
+        return "it redirects: see to `base_url`"
+    if status in (401, 403):
+        return f"see to the key in {server.key_name}"
+    return "see to `model` and `base_url`" if status == 404 else ""
+
+
+def _told(body: bytes) -> tuple[str, str]:
+    """What a refusal says, and its code."""
+    try:
+        error = msgspec.json.decode(body, type=_Refusal).error
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return body.decode("utf-8", "replace"), ""
+    return (error, "") if isinstance(error, str) else (error.message, str(error.code or ""))
+
+
+def _scrubbed(text: str, server: Server) -> str:
+    return one_line(_without_key(text, server))
+
+
+def _without_key(text: str, server: Server) -> str:
+    """Some servers quote it."""
+    return text.replace(server.key, "[key]") if len(server.key) >= _SHORTEST_KEY else text

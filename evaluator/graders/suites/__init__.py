@@ -1,0 +1,1 @@
+"""Test suites: their runs, and the rule that makes a grade of them."""

@@ -1,0 +1,196 @@
+"""Writes the rows of a run as CSV, JSON lines or Parquet, streamed, sorted by task and sample.
+
+Equal grades give equal bytes: rows are sorted, and addresses in messages (`<A object at 0x7f...>`), which
+differ from run to run, are written as `0x0`. A reward that could not be had is an empty cell or null.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, Literal
+
+import duckdb
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evaluator.runs.reading import QueryError, Run, one_line, rows_where
+from evaluator.runs.schema import column_names
+
+Per = Literal["rollout", "case"]
+
+ROLLOUT_DEFAULTS: Final = (
+    "task_id", "sample_id", "sample_index", "group", "model", "reward", "verdict", "verified",
+    "unverified_reason", "tests_passed", "tests_total", "pass_rate", "error_type", "error_message", "error_line",
+    "first_failing_test", "wall_s", "cpu_s", "memory_mb", "flags", "checker", "grader", "dataset_hash",
+    "evaluator_version", "code",
+)  # fmt: skip
+CASE_DEFAULTS: Final = (
+    "task_id", "sample_id", "test_index", "verdict", "expected", "actual", "difference", "wall_s", "cpu_s",
+    "memory_mb",
+)  # fmt: skip
+
+_TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
+_DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
+_ORDER: Final[dict[Per, str]] = {"rollout": "task_id, sample_id", "case": "task_id, sample_id, test_index"}
+_MESSAGES: Final = ("error_message", "unverified_reason", "difference")
+_ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_BATCH_ROWS: Final = 1_000
+
+BatchWriter = Callable[[Iterator[pa.RecordBatch], pa.Schema, IO[bytes]], int]
+
+
+class ExportError(ValueError):
+    """An export that can't be made. The message is one line that says why and how to mend it."""
+
+
+def export(
+    run: Run,
+    to: Path | str | IO[bytes],
+    *,
+    format: str | None = None,  # noqa: A002 - the word that readers expect
+    per: Per = "rollout",
+    where: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> int:
+    """Write the rows of a run and return their number.
+
+    `to`: a file whose ending (.csv, .jsonl, .parquet) tells the format, or an open binary stream with
+    `format` "csv", "jsonl" or "parquet". A file is put in place when it is whole. `per`: one row a rollout or
+    a test case. `where`: a DuckDB condition over the columns of that table. `columns`: which, in this order;
+    None for the usual ones.
+    Raises `ExportError` for an unknown ending, column or format, `QueryError` for a bad condition.
+    """
+    write = _writer(_format_of(to) if format is None else format)
+    chosen = _checked_columns(columns, per)
+    connection = run.connect()
+    try:
+        if not columns and per == "rollout" and _has_components(connection):
+            at = chosen.index("grader") + 1
+            chosen = [*chosen[:at], "components", *chosen[at:]]
+        relation = rows_where(connection, _TABLES[per], where).order(_ORDER[per])
+        reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
+        batches = (_without_addresses(batch) for batch in reader)
+        if isinstance(to, Path | str):
+            return _write_file(Path(to), lambda file: write(batches, reader.schema, file))
+        return write(batches, reader.schema, to)
+    except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
+        raise QueryError(one_line(error)) from None
+    finally:
+        connection.close()
+
+
+def known_endings() -> str:
+    """The endings that tell a format, for people to read."""
+    return ", ".join(f".{name}" for name in _WRITERS)
+
+
+def _format_of(to: Path | str | IO[bytes]) -> str:
+    if not isinstance(to, Path | str):
+        raise ExportError("a stream has no ending that tells the format: name it")
+    ending = Path(to).suffix.lower().removeprefix(".")
+    if ending not in _WRITERS:
+        raise ExportError(f"{to}: can't tell the format from its ending: give one of {known_endings()}")
+    return ending
+
+
+def _writer(format_: str) -> BatchWriter:
+    if format_ not in _WRITERS:
+        raise ExportError(f"format {format_!r} is not known: give one of {', '.join(_WRITERS)}")
+    return _WRITERS[format_]
+
+
+def _checked_columns(columns: Sequence[str] | None, per: Per) -> Sequence[str]:
+    if not columns:
+        return _DEFAULTS[per]
+    known = column_names(_TABLES[per])
+    for name in columns:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+            raise ExportError(f"column {name!r} is not known: did you mean {near}? (all: {', '.join(known)})")
+    if len(set(columns)) != len(columns):
+        raise ExportError("a column is named twice: name each once")
+    return columns
+
+
+def _has_components(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any reward is made of several: else the column is empty, and left out where nobody named it."""
+    return bool(connection.sql("SELECT components FROM rollouts WHERE components IS NOT NULL LIMIT 1").fetchall())
+
+
+def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:
+    for name in _MESSAGES:
+        if name in batch.schema.names:
+            index = batch.schema.get_field_index(name)
+            texts = [text and _ADDRESS.sub("0x0", text) for text in batch.column(index).to_pylist()]
+            batch = batch.set_column(index, batch.schema.field(index), pa.array(texts, batch.column(index).type))
+    return batch
+
+
+def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            rows = write(file)
+        temporary.replace(path)
+    except OSError as error:
+        raise ExportError(f"{path}: can't be written: {error.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return rows
+
+
+def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180; it also makes a lone CR or LF be quoted
+    writer.writerow(schema.names)
+    rows = 0
+    for batch in batches:
+        writer.writerows(zip(*(map(_cell, column.to_pylist()) for column in batch.columns), strict=True))
+        rows += batch.num_rows
+    text.detach()  # the stream belongs to the caller
+    return rows
+
+
+def _cell(value: Any) -> Any:
+    """A value as a spreadsheet may have it: text that it would run as a formula gets a leading quote."""
+    if isinstance(value, list):  # evidence is code, which has semicolons but is in one line
+        value = ("\n" if any(";" in item for item in value) else ";").join(value)
+    if isinstance(value, str):
+        value = value.replace("\0", "\\x00")
+        return "'" + value if value.startswith(_FORMULA_STARTS) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
+
+
+def _write_jsonl(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
+    del schema
+    encoder = msgspec.json.Encoder()
+    rows = 0
+    for batch in batches:
+        file.write(encoder.encode_lines(batch.to_pylist()))
+        rows += batch.num_rows
+    return rows
+
+
+def _write_parquet(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
+    rows = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
+
+
+_WRITERS: Final[dict[str, BatchWriter]] = {
+    "csv": _write_csv,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}

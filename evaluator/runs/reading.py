@@ -1,0 +1,185 @@
+"""A run directory as a reader sees it: the manifest, and SQL over what has been graded.
+
+`Run.connect()` gives a DuckDB connection with the views `rollouts`, `cases` and `tasks` over the parts that
+were whole at that moment. It can open those files and no other, and its settings can't be changed; text
+that somebody typed goes through `select` (one SELECT statement) or `rows_where` (one condition).
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from evaluator.runs.files import TASKS, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
+from evaluator.runs.schema import TABLES, BadLine, Manifest, sample_key, sql_type
+from evaluator.runs.writing import RunWriter, graded_samples
+
+__all__ = [
+    "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
+    "is_run", "one_line", "rows_where", "sample_key", "select",
+]  # fmt: skip
+
+_THREADS: Final = 2
+_MEMORY: Final = "1GB"
+
+
+class QueryError(ValueError):
+    """SQL that somebody typed and that can't be used. The message is one line."""
+
+
+class Run:
+    """A run that can be read, be it finished, stopped, killed or still growing."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, path: Path | str) -> Run:
+        """The run in a directory. Raises `RunError` when there is none."""
+        run = Path(path)
+        return cls(run, read_manifest(run))
+
+    @property
+    def name(self) -> str:
+        """The directory's name."""
+        return self.path.resolve().name
+
+    @property
+    def parts(self) -> list[int]:
+        """Ordinals of the parts that are whole; it grows while the run is being made."""
+        return part_ordinals(self.path, "rollouts")
+
+    def graded_samples(self) -> set[int]:
+        """The keys (`sample_key`) of the samples that have a grade."""
+        return graded_samples(self.path)
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection to an in-memory database with the views, as of now; connect again to see new parts.
+
+        It takes 1 GB and two threads at most. Close it when done; `cursor()` gives one for another thread.
+        """
+        connection = duckdb.connect(":memory:", config={"threads": _THREADS, "memory_limit": _MEMORY})
+        self.manifest = read_manifest(self.path)
+        files = self._files()
+        for table, paths in files.items():
+            stored = _stored_columns(connection, paths)
+            connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"])))
+        _lock(connection, [path for paths in files.values() for path in paths])
+        return connection
+
+    def _files(self) -> dict[str, list[Path]]:
+        """The files of each table. Cases without their rollouts are left over from a killed process."""
+        run = self.path.resolve()
+        ordinals = part_ordinals(run, "rollouts")
+        return {
+            "rollouts": [part_path(run, "rollouts", ordinal) for ordinal in ordinals],
+            "cases": [part_path(run, "cases", ordinal) for ordinal in ordinals],
+            "tasks": [run / TASKS] if (run / TASKS).is_file() else [],
+        }
+
+    def _first_regraded(self, rollouts: list[Path]) -> Path | None:
+        first = self.manifest.regraded_from
+        path = part_path(self.path.resolve(), "rollouts", first) if first is not None else None
+        return path if path in rollouts else None
+
+
+def select(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()
+) -> duckdb.DuckDBPyRelation:
+    """The rows of one SELECT statement that somebody typed. Raises `QueryError` for anything else.
+
+    The connection's settings keep it from other files; this keeps it from writing over the run's own.
+    """
+    try:
+        statements = duckdb.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise QueryError("give one SELECT statement: the run can be read, not changed")
+        return connection.sql(sql, params=list(parameters) or None)
+    except duckdb.Error as error:
+        raise QueryError(one_line(error)) from None
+
+
+def rows_where(connection: duckdb.DuckDBPyConnection, table: str, condition: str | None) -> duckdb.DuckDBPyRelation:
+    """The rows of a view for which a condition that somebody typed holds; all rows without one.
+
+    Raises `QueryError` with one line when the condition is not one boolean expression over the columns.
+    """
+    relation = connection.view(table)
+    if condition is None or not condition.strip():
+        return relation
+    try:
+        chosen = relation.filter(condition)
+        chosen.limit(0).fetchall()  # a wrong column is told at once, not when the rows are read
+        [kind] = relation.select(duckdb.SQLExpression(condition)).types
+    except duckdb.Error as error:
+        reserved = isinstance(error, duckdb.ParserException) and "group" in condition.lower()
+        hint = ' (the column group needs quotes: "group")' if reserved else ""
+        raise QueryError(one_line(error) + hint) from None
+    if str(kind) != "BOOLEAN":
+        raise QueryError(f"the condition is a {kind}, not true or false: compare it with something")
+    return chosen
+
+
+def one_line(error: duckdb.Error) -> str:
+    """What DuckDB says, without its drawing of the statement."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    candidates = [line for line in lines if line.startswith(("Candidate bindings", "Did you mean"))]
+    return " ".join([lines[0], *candidates])
+
+
+def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[dict[str, str]]:
+    """The columns of the first part and of the last, by name, with their types.
+
+    An older version wrote fewer, and narrower ones; a newer one may have resumed its run.
+    """
+    ends = [connection.sql(f"FROM read_parquet([{_quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
+    return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
+
+
+def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_regraded: Path | None) -> str:
+    known = {name for columns in stored for name in columns}
+    found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
+    names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
+    if not paths:
+        return f"CREATE VIEW {table} AS SELECT {names} WHERE false"
+    # Matching the parts' columns by name, and taking their wider type, takes a look into every part, for each query.
+    by_name = any(each != stored[0] for each in stored)
+    source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
+    if first_regraded is None or table == "tasks":
+        return f"CREATE VIEW {table} AS SELECT {names} FROM {source}"  # noqa: S608
+    return f"""
+        CREATE VIEW {table} AS SELECT {names} FROM {source} AS older WHERE NOT EXISTS (
+            SELECT 1 FROM read_parquet([{_later(paths, first_regraded)}], filename = '_part') AS newer
+            WHERE newer.task_id = older.task_id AND newer.sample_id = older.sample_id
+              AND {_ordinal("newer")} > {_ordinal("older")})"""  # noqa: S608
+
+
+def _later(paths: list[Path], first_regraded: Path) -> str:
+    """The rollouts parts from the first regraded on: the only ones that can supersede a grade."""
+    directory = first_regraded.parent
+    names = [path.name for path in paths]
+    return ", ".join(_quoted(directory / name) for name in names[names.index(first_regraded.name) :])
+
+
+def _ordinal(alias: str) -> str:
+    return f"regexp_extract({alias}._part, 'part-(\\d+)', 1)::BIGINT"
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> None:
+    allowed = ", ".join(map(_quoted, paths))
+    # For sorts larger than memory: DuckDB makes the directory when it needs it and removes it again.
+    spill = Path(tempfile.gettempdir()) / f"rollscope-{secrets.token_hex(8)}"
+    connection.execute(f"SET temp_directory = {_quoted(spill)}")
+    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")

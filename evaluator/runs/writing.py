@@ -1,0 +1,383 @@
+"""Writes a run: grades go in one by one, Parquet parts come out, whole or not at all.
+
+A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory
+stays flat, a run can be read while it grows, and a killed one loses a few seconds of work at most.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evaluator.model import Grade, Limits, Rollout, Task, TestCase
+from evaluator.runs.files import (
+    LOCK,
+    MANIFEST,
+    TASKS,
+    RunError,
+    RunLock,
+    part_ordinals,
+    part_path,
+    read_manifest,
+    remove_leftovers,
+    write_atomically,
+    write_manifest,
+)
+from evaluator.runs.schema import (
+    CASE_COLUMNS,
+    MAX_PROBLEMS,
+    ROLLOUT_COLUMNS,
+    TASK_COLUMNS,
+    BadLine,
+    CaseRow,
+    Column,
+    GradedRow,
+    Manifest,
+    RunState,
+    TaskRow,
+    safe_text,
+    sample_key,
+)
+
+PART_ROWS: Final = 1_000
+PART_BYTES: Final = 64 << 20
+PART_SECONDS: Final = 5.0
+_FIRST_PART_SECONDS: Final = 1.0
+_TASK_BATCH_BYTES: Final = 16 << 20
+
+_MUST_AGREE: Final = (
+    "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
+    "interpreter",
+)  # fmt: skip
+"""What the grades of one run have in common; a resumed run must not mix them."""
+_ASKED_ANEW: Final = (
+    "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
+)  # fmt: skip
+"""What may be asked otherwise each time; the last is kept, so that the run can be gone on with in the same way."""
+
+_ARROW_TYPES: Final[dict[str, pa.DataType]] = {
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "bool": pa.bool_(),
+    "list<string>": pa.list_(pa.string()),
+}
+_UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "reference", "test"}
+
+
+class RunWriter:
+    """The one writer of a run. Make it with `create`; `close` it, or use it as a context manager."""
+
+    def __init__(self, path: Path, manifest: Manifest, lock: RunLock, *, fresh: bool) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._lock = lock
+        self._fresh = fresh
+        self._rollouts = _Batch(ROLLOUT_COLUMNS)
+        self._cases = _Batch(CASE_COLUMNS)
+        self._tasks = _TaskFile(path)
+        self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
+        self._due = time.monotonic() + _FIRST_PART_SECONDS  # whoever watches sees something soon
+        self._closed = False
+
+    @classmethod
+    def create(cls, path: Path | str, manifest: Manifest, *, resume: bool = False) -> Self:
+        """A writer of a new run, or with `resume` of one that is there and was graded in the same way.
+
+        Raises `RunError` when the directory is not empty and not to be resumed, when its run was graded
+        otherwise (dataset, checker, grader, preamble, limits, sandbox, interpreter), or when another process writes it.
+        """
+        run = Path(path)
+        earlier = _earlier_manifest(run, resume=resume)
+        try:
+            for table in ("rollouts", "cases"):
+                (run / table).mkdir(parents=True, exist_ok=True)
+            lock = RunLock(run)
+        except OSError as error:
+            raise RunError(f"{run}: can't be written: {error.strerror}") from None
+        if earlier is not None:
+            _require_same(run, earlier, manifest, lock)
+            remove_leftovers(run)
+            for name in _ASKED_ANEW:
+                setattr(earlier, name, getattr(manifest, name))
+            manifest = earlier
+            manifest.problems, manifest.problems_total = [], 0  # told again when the files are read again
+            manifest.counts = _exact_counts(run, manifest.regraded_from)  # a kill may have left them behind
+        manifest.state = "running"
+        write_manifest(run, manifest)
+        return cls(run, manifest, lock, fresh=earlier is None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close("stopped")
+
+    def graded_samples(self) -> set[int]:
+        """The keys (`run_schema.sample_key`) of the samples that have a grade in a written part."""
+        return graded_samples(self.path)
+
+    def regrade(self) -> None:
+        """Say that what is added from now on may replace grades in earlier parts."""
+        if self.manifest.regraded_from is None:
+            self.manifest.regraded_from = self._next_part
+            write_manifest(self.path, self.manifest)
+
+    def add_task(self, task: Task, cases: Sequence[TestCase]) -> None:
+        """Add a task with the test cases as the grader runs them. Tasks come before the first rollout."""
+        with _told(self.path):
+            self._tasks.add(TaskRow(task, cases))
+
+    def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
+        """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
+        manifest = self.manifest
+        with _told(self.path):
+            self._tasks.finish()
+        self._rollouts.add(GradedRow(row, rollout, grade, manifest.dataset_hash, manifest.evaluator_version))
+        for case in grade.cases:
+            self._cases.add(CaseRow(grade, case))
+        manifest.counts["rollouts"] = manifest.counts.get("rollouts", 0) + 1
+        manifest.counts[grade.verdict] = manifest.counts.get(grade.verdict, 0) + 1
+        if not manifest.layers:
+            manifest.layers = grade.layers
+        self._flush_when_due()
+
+    def problem(self, path: Path | str, line: int, message: str, snippet: str = "") -> None:
+        """Keep a bad line of an input file. The first 1,000 are kept, the others counted."""
+        self.manifest.problems_total += 1
+        if len(self.manifest.problems) < MAX_PROBLEMS:
+            self.manifest.problems.append(BadLine(str(path), line, safe_text(message), safe_text(snippet)))
+
+    def flush(self) -> None:
+        """Write what has been added, so that readers see it. Raises `RunError` where it can't be written."""
+        with _told(self.path):
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rollouts.rows:
+            ordinal = self._next_part
+            for table, batch in (("cases", self._cases), ("rollouts", self._rollouts)):
+                write_atomically(part_path(self.path, table, ordinal), batch.write)
+            self._next_part = ordinal + 1
+            self._rollouts, self._cases = _Batch(ROLLOUT_COLUMNS), _Batch(CASE_COLUMNS)
+            write_manifest(self.path, self.manifest)
+        self._due = time.monotonic() + PART_SECONDS
+
+    def close(self, state: RunState = "finished") -> None:
+        """Write the rest, count exactly and let go of the run. A second call does nothing.
+
+        Raises `RunError` where it can't be written: the run stays as it was before, and can be gone on with.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            with _told(self.path):
+                self._tasks.finish()
+                self._flush()
+                if self.manifest.regraded_from is not None:
+                    self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+                self.manifest.state = state
+                write_manifest(self.path, self.manifest)
+        finally:
+            self._lock.release()
+
+    def discard(self) -> None:
+        """Give up. A run that this writer made is removed; a resumed one stays as it was before."""
+        if self._closed:
+            return
+        if not self._fresh:
+            self.close("stopped")
+            return
+        self._closed = True
+        self._tasks.abandon()
+        for name in ("rollouts", "cases"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in (MANIFEST, TASKS, LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        self._lock.release()
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def _flush_when_due(self) -> None:
+        full = self._rollouts.rows >= PART_ROWS or self._rollouts.bytes + self._cases.bytes >= PART_BYTES
+        if full or time.monotonic() >= self._due:
+            self.flush()
+
+
+@contextmanager
+def _told(run: Path) -> Iterator[None]:
+    """What keeps the run from being written, in one line."""
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise RunError(f"{run}: can't be written any more ({why}): mend that, then go on with --resume") from error
+
+
+def graded_samples(run: Path) -> set[int]:
+    """The keys of the samples that have a grade in a run; 8 bytes each, whatever their names."""
+    keys: set[int] = set()
+    for ordinal in part_ordinals(run, "rollouts"):
+        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=["task_id", "sample_id"])
+        pairs = zip(table["task_id"].to_pylist(), table["sample_id"].to_pylist(), strict=True)
+        keys.update(sample_key(task_id, sample_id) for task_id, sample_id in pairs)
+    return keys
+
+
+class _Batch:
+    """Rows on their way to one Parquet file, kept as columns."""
+
+    def __init__(self, columns: Sequence[Column[Any]]) -> None:
+        self._columns = columns
+        self._values: list[list[Any]] = [[] for _ in columns]
+        self.rows = 0
+        self.bytes = 0
+
+    def add(self, record: object) -> None:
+        for column, values in zip(self._columns, self._values, strict=True):
+            value = column.get(record)
+            if isinstance(value, str):
+                self.bytes += len(value)
+            values.append(value)
+        self.rows += 1
+
+    def table(self) -> pa.Table:
+        arrays = [_array(c.type, v) for c, v in zip(self._columns, self._values, strict=True)]
+        return pa.table(arrays, schema=_schema(self._columns))
+
+    def write(self, path: Path) -> None:
+        with _parquet_writer(path, self._columns) as writer:
+            writer.write_table(self.table())
+
+
+class _TaskFile:
+    """`tasks.parquet`, written in batches while tasks come, put in place when the last has come."""
+
+    def __init__(self, run: Path) -> None:
+        self._target = run / TASKS
+        self._temporary = run / f"{TASKS}.tmp"
+        self._writer: pq.ParquetWriter | None = None
+        self._batch = _Batch(TASK_COLUMNS)
+        self._done = self._target.exists()
+
+    def add(self, row: TaskRow) -> None:
+        if self._done:  # a resumed run has its tasks: the dataset is the same one
+            return
+        self._batch.add(row)
+        if self._batch.bytes >= _TASK_BATCH_BYTES:
+            self._write_batch()
+
+    def finish(self) -> None:
+        if self._done:
+            return
+        self._write_batch()
+        assert self._writer is not None
+        self._writer.close()
+        self._temporary.replace(self._target)
+        self._done = True
+
+    def abandon(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._temporary.unlink(missing_ok=True)
+        self._done = True
+
+    def _write_batch(self) -> None:
+        if self._writer is None:
+            self._writer = _parquet_writer(self._temporary, TASK_COLUMNS)
+        self._writer.write_table(self._batch.table())
+        self._batch = _Batch(TASK_COLUMNS)
+
+
+def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
+    return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in columns])
+
+
+def _array(arrow_type: str, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values, type=_ARROW_TYPES[arrow_type])
+    except UnicodeEncodeError:  # rare, so looked for only after it happened
+        return pa.array([_safe(value) for value in values], type=_ARROW_TYPES[arrow_type])
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe_text(value)
+    return [safe_text(item) for item in value] if isinstance(value, list) else value
+
+
+def _parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
+    # A dictionary of texts that are all different costs time and saves nothing.
+    repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
+    return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
+
+
+def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
+    if not run.exists():
+        return None
+    if not run.is_dir():
+        raise RunError(f"{run}: a file is in the way: give another --out")
+    if (run / MANIFEST).exists():
+        if not resume:
+            raise RunError(f"{run}: holds a run already: give --resume to go on with it, or another --out")
+        return read_manifest(run)
+    if any(path.name not in (LOCK, "rollouts", "cases", f"{MANIFEST}.tmp") for path in run.iterdir()):
+        raise RunError(f"{run}: not empty and not a run: give another --out")
+    return None
+
+
+def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLock) -> None:
+    for name in _MUST_AGREE:
+        before, now = getattr(earlier, name), getattr(manifest, name)
+        if before != now:
+            lock.release()
+            what = name.replace("_", " ")
+            differing = f"{_shown(name, before)}, not {_shown(name, now)}"
+            told = _differing_limits(before, now) if name == "limits" else differing
+            raise RunError(f"{run}: was graded with {what} {told}: give another --out")
+
+
+def _differing_limits(before: Limits, now: Limits) -> str:
+    pairs = ((name, getattr(before, name), getattr(now, name)) for name in before.__struct_fields__)
+    return ", ".join(f"{name} {old:g}, not {new:g}" for name, old, new in pairs if old != new)
+
+
+def _shown(name: str, value: object) -> str:
+    if value is None:
+        return "Rollscope's own" if name == "interpreter" else "the task's own"
+    if name == "preamble":
+        return f"one of {len(str(value).splitlines())} lines"
+    return str(value)
+
+
+def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
+    """Counts by verdict. Of a sample that occurs twice, the part with the highest ordinal counts."""
+    newer: set[int] = set()
+    counts: dict[str, int] = {"rollouts": 0}
+    for ordinal in reversed(part_ordinals(run, "rollouts")):
+        path = part_path(run, "rollouts", ordinal)
+        table = pq.read_table(path, columns=["task_id", "sample_id", "verdict"])
+        for task_id, sample_id, verdict in _rows(table):
+            if regraded_from is not None:
+                key = sample_key(task_id, sample_id)
+                if key in newer:
+                    continue
+                if ordinal >= regraded_from:
+                    newer.add(key)
+            counts[verdict] = counts.get(verdict, 0) + 1
+            counts["rollouts"] += 1
+    return counts
+
+
+def _rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)

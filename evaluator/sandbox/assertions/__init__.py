@@ -1,0 +1,1 @@
+"""The trusted side of a test suite's own process."""

@@ -1,0 +1,30 @@
+"""What is kept of checks for the next completion: nothing that has spoken with one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from evaluator.sandbox.assertions.suite_code import SuiteCode
+
+_MOST_CODE = 64 * 2**20
+
+
+class CompiledSuites:
+    """The code of the last checks, as their processes compiled it before they had heard of any completion."""
+
+    def __init__(self) -> None:
+        self._codes: OrderedDict[SuiteCode, bytes] = OrderedDict()
+        self._size = 0
+
+    def of(self, check: SuiteCode) -> bytes:
+        """Empty where it is not known."""
+        code = self._codes.get(check, b"")
+        if code:
+            self._codes.move_to_end(check)
+        return code
+
+    def keep(self, check: SuiteCode, code: bytes) -> None:
+        self._size += len(code) - len(self._codes.pop(check, b""))
+        self._codes[check] = code
+        while self._size > _MOST_CODE:
+            self._size -= len(self._codes.popitem(last=False)[1])

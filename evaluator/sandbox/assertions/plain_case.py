@@ -1,0 +1,44 @@
+"""A check in the completion's own process, the last resort: what is said there is nothing but the completion's word."""
+
+from __future__ import annotations
+
+import marshal
+
+import msgspec
+
+from evaluator.sandbox.assertions.case_reports import CaseReport, case_report_in
+from evaluator.sandbox.assertions.suite_code import SuiteCode
+from evaluator.sandbox.child import Child
+from evaluator.sandbox.limits.watch import LimitWatch
+from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.reports import report, traceback_of
+from evaluator.sandbox.wire import BrokenFrameError
+
+_CAP = 1024 * 1024
+
+
+class PlainCase:
+    """One test case's conversation, for `Execution.converse`. The check is sent when the completion is loaded."""
+
+    def __init__(self, check: SuiteCode, index: int, source: str, code: bytes) -> None:
+        """`code`: the check's, where it has been compiled; else empty."""
+        self._source = source
+        self._payload = marshal.dumps((index, msgspec.structs.asdict(check), code), 2)
+        self.found: CaseReport | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the completion has had a part in what was found."""
+        return self.found is None or self.found.status != "unloadable"
+
+    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
+        """Raises what `watch` raises, `EOFError` and `BrokenFrameError`."""
+        completion.connection.send(b"R", self._payload, watch)
+        kind, payload = completion.connection.receive(watch, _CAP)
+        if kind != b"D":
+            raise BrokenFrameError("a frame of a kind that has no place here")
+        self.found = case_report_in(payload)
+        outcome.memory_mb = max(outcome.memory_mb, self.found.memory_kib / 1024)
+        if self.found.report:
+            outcome.status = Status.RAISED
+            outcome.failure = traceback_of(report(self.found.report.encode()), self._source)

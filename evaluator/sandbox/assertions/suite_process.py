@@ -1,0 +1,331 @@
+"""The process that runs a check, seen from the parent.
+
+It has a connection to the completion's process and asks that by itself; what is answered it reads as the parent would,
+with the same caps. The parent holds both clocks and measures both processes. What ends the completion's process ends
+the test case here, and is never raised in the check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import math
+import time
+
+import msgspec
+
+from evaluator.model import Limits
+from evaluator.sandbox.assertions.case_reports import CaseReport, LastWord, case_report_in, last_word_in
+from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
+from evaluator.sandbox.assertions.suite_code import SuiteCode
+from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
+from evaluator.sandbox.child import Child, Forker
+from evaluator.sandbox.execution import FaultError, Program
+from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES
+from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
+from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.reports import report, traceback_of
+from evaluator.sandbox.wire import BrokenFrameError, SilenceError, Watch
+
+_MIB = 2**20
+_TASKS = 16
+_BACKSTOP_CPU_S = 2
+_REPORT_CAP = 1024 * 1024
+_GONE_S = 0.5
+_PATIENCE_S = 3600.0
+_OUT_OF_MEMORY = "it was ended by the kernel, for want of memory (limits.memory_mb)"
+
+
+class SuiteProcess:
+    """One process in which a check is run, test case after test case. To be closed."""
+
+    def __init__(
+        self,
+        zygote: SuiteZygote,
+        program: Program,
+        check: SuiteCode,
+        limits: Limits,
+        completion: Child,
+        compiled: CompiledSuites,
+    ) -> None:
+        """`completion`: the process that it is to speak with. Raises `FaultError`."""
+        self._zygote = zygote
+        self._program = program
+        self._check = check
+        self._compiled = compiled
+        self._limits = msgspec.structs.replace(limits, processes=0, threads=max(limits.threads, _TASKS))
+        self._may_give = False
+        self.usable = True
+        """Whether another test case can be run in it: not when it has ended, or stands in the middle of one."""
+        zygote.limit_memory(limits.memory_mb)
+        try:
+            self.child = Child(self._forker(completion.own_files), b"", completion.peer)
+        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
+            raise self.fault(error) from error
+        if completion.peer is not None:
+            completion.peer.close()
+        self.child.used = True
+        if completion.refusals is not None:
+            self.child.attend(completion.refusals)
+        try:
+            self._start(completion.own_files)
+        except (OSError, EOFError, SilenceError, BrokenFrameError, LimitPassed) as error:
+            self.close()
+            raise self.fault(error) from error
+
+    def _forker(self, files: int | None) -> Forker:
+        """Of a template all have the same files, so what shares a completion's comes from the zygote."""
+        if files is None:
+            return self._zygote.template(self._confinement("checks"))
+        self._zygote.end_template()
+        return self._zygote
+
+    def _start(self, files: int | None) -> None:
+        connection, watch = self.child.connection, self._watch()
+        order = self._order() if files is None else self._order() | self._confinement("check")
+        connection.send(b"I", marshal.dumps(order, 2), watch)
+        if files is None:
+            return
+        connection.send_descriptors(b"\0\0\0\1M", [files])
+        kind, _ = connection.receive(watch, _REPORT_CAP)
+        if kind != b"L":
+            raise BrokenFrameError("it does not start")
+
+    def _order(self) -> dict[str, object]:
+        check, code = self._check, self._compiled.of(self._check)
+        self._may_give = not code
+        return {
+            **msgspec.structs.asdict(check),
+            "code": code,
+            "output_bytes": int(self._limits.output_mb * _MIB),
+        }
+
+    def _confinement(self, role: str) -> dict[str, object]:
+        """What is laid on the process that runs the check, or on that from which it is forked."""
+        limits, forks = self._limits, role == "checks"
+        return {
+            "role": role,
+            "forks": forks,
+            "tells": False,
+            "memory_counted": self._zygote.memory is not None,
+            "processes": 0,
+            "loopback": False,
+            "files_mb": FILES_MB,
+            "shares_files": "" if forks else "takes",
+            "virtual_bytes": int(limits.virtual_mb * _MIB),
+            "output_bytes": int(limits.output_mb * _MIB),
+            "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
+            "open_files": OPEN_FILES,
+            "tasks": limits.threads + _TASKS + forks,
+        }
+
+    def hear(self, watch: Watch) -> tuple[bytes, bytes]:
+        """Kind and payload of what it says of a test case. Raises as `Connection.receive` does.
+
+        The first thing that it says may be its code, for the next completion: then it has heard nothing of this one.
+        """
+        kind, payload = self.child.connection.receive(watch, _REPORT_CAP)
+        may_give, self._may_give = self._may_give, False
+        if kind != b"C" or not may_give:
+            return kind, payload
+        if payload:
+            self._compiled.keep(self._check, payload)
+        return self.child.connection.receive(watch, _REPORT_CAP)
+
+    def _watch(self) -> LimitWatch:
+        """Over its CPU time and memory; the wall clock is the completion's, for whom it waits."""
+        return LimitWatch(self.child, self._limits, self._limits.total_s + _PATIENCE_S)
+
+    def fault(self, error: Exception) -> FaultError:
+        """It is the sandbox that failed; its zygote is not to be used again."""
+        self._zygote.kill()
+        return FaultError(f"the check's process does not answer: {error!r}")
+
+    def case(self, index: int) -> SuiteCase:
+        """One test case, for `Execution.converse`."""
+        return SuiteCase(self, index, self._program.source)
+
+    def soon(self, completion: Child) -> LimitWatch:
+        """How long is waited for a completion that is about to end."""
+        return LimitWatch(completion, self._limits, _GONE_S)
+
+    def last_word(self) -> LastWord | None:
+        """What it says when the completion's process has been ended in the middle of a test case; None: nothing."""
+        try:
+            kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
+            return last_word_in(payload) if kind == b"E" else None
+        except (OSError, EOFError, SilenceError, BrokenFrameError):
+            return None
+
+    def begin(self) -> LimitWatch:
+        """Makes ready for a test case; the watch over it."""
+        if self.child.connection.has_input():
+            raise self.fault(BrokenFrameError("a frame that nobody asked for"))
+        return self._watch()
+
+    def why_ended(self, watch: LimitWatch) -> tuple[Status, str]:
+        """It has gone in the middle of a test case. Raises `FaultError` where it is the zygote that has."""
+        try:
+            told = self.child.wait(watch).told()
+        except (LimitPassed, OSError, EOFError, SilenceError, BrokenFrameError) as error:
+            fault = self.fault(error)
+            if not self._zygote.out_of_memory():
+                raise fault from error
+            return Status.MEMORY, _OUT_OF_MEMORY
+        return (Status.MEMORY, _OUT_OF_MEMORY) if self._zygote.out_of_memory() else (Status.DIED, told)
+
+    def close(self) -> None:
+        """Ends it with all that is in it."""
+        bidden, self.usable = self.usable, False
+        with contextlib.suppress(OSError, EOFError, SilenceError, BrokenFrameError):
+            if bidden:
+                self._bid_farewell()
+            self.child.kill()
+        if self.child.ended is None:
+            self._zygote.kill()
+        self.child.close()
+
+    def _bid_farewell(self) -> None:
+        """It waits for its next order, so it ends by itself, and whatever forked it can fork another."""
+        with contextlib.suppress(SilenceError):
+            self.child.connection.send(b"G")
+            self.child.wait(time.monotonic() + _GONE_S)
+
+
+class _BothClocks:
+    """The clocks of a completion and of its check: the check's time is not the completion's."""
+
+    def __init__(self, completion: LimitWatch, check: LimitWatch) -> None:
+        self._completion = completion
+        self._check = check
+        self._asked = False
+
+    def patience_ms(self) -> float:
+        if self._asked:
+            return min(self._own(), self._others())
+        self._asked = True  # now neither has used any time
+        return min(self._check.patience_ms(), self._completion.patience_ms())
+
+    def look(self) -> None:
+        self._others()
+        self._completion.look()
+        self._check.look()
+
+    def _own(self) -> float:
+        try:
+            return self._check.patience_ms()
+        except LimitPassed as passed:
+            raise _SuiteEndedError(passed.status, passed.message) from None
+
+    def _others(self) -> float:
+        self._completion.give(self._check.busy_s())
+        return self._completion.patience_ms()
+
+
+class SuiteCase:
+    """One test case: what the check found in it, or what became of it."""
+
+    def __init__(self, check: SuiteProcess, index: int, source: str) -> None:
+        self._check = check
+        self._index = index
+        self._source = source
+        self.found: CaseReport | None = None
+        self._word: LastWord | None = None
+
+    @property
+    def final(self) -> bool:
+        """Whether a failure stands, for plain data decided it."""
+        said = self.found or self._heard()
+        return said is not None and said.final
+
+    @property
+    def last_operation(self) -> str:
+        said = self.found or self._heard()
+        return said.last if said is not None else ""
+
+    def _heard(self) -> LastWord | None:
+        if self._word is None:
+            self._word = self._check.last_word()
+        return self._word
+
+    @property
+    def asked(self) -> bool:
+        """Whether the completion has had a part in what was found."""
+        return self.found is None or self.found.asked > 0
+
+    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
+        """Raises what `watch` raises, `EOFError` and `BrokenFrameError` for the completion's process."""
+        check = self._check
+        check.usable = False  # until it has come to the end of the test case
+        own = check.begin()
+        both = _BothClocks(watch, own)
+        try:
+            check.child.connection.send(b"R", self._index.to_bytes(4, "big"), both)
+            kind, payload = check.hear(both)
+        except _SuiteEndedError as ended:
+            self._end(ended.status, ended.message, outcome)
+        except EOFError:
+            self._end(*check.why_ended(own), outcome)
+        except BrokenFrameError as error:
+            raise check.fault(error) from error
+        else:
+            self._read(kind, payload, completion, outcome)
+
+    def _end(self, status: Status, message: str, outcome: Outcome) -> None:
+        self._word = LastWord("", final=False, last="")
+        outcome.status, outcome.message = status, f"in the test's own code: {message}"
+
+    def _read(self, kind: bytes, payload: bytes, completion: Child, outcome: Outcome) -> None:
+        if kind == b"D":
+            self._read_found(payload, outcome)
+            return
+        if kind not in _LAST_WORDS:
+            raise FaultError(f"the check's process: {payload.decode('utf-8', 'replace')}")
+        try:
+            self._word = last_word_in(payload)
+        except BrokenFrameError as error:
+            raise self._check.fault(error) from error
+        text = self._word.text
+        if kind == b"U":
+            outcome.status, outcome.message = Status.RAISED, f"two processes can't go on: {text}"
+        elif kind == b"Y":
+            self._fail(text, outcome)
+        elif kind == b"O":
+            outcome.status, outcome.message = Status.OUTPUT, text
+        elif kind == b"T":
+            outcome.status, outcome.message = Status.RAISED, text
+        elif kind == b"B":
+            raise BrokenFrameError(text)
+        else:
+            self._await_end(completion)
+
+    def _await_end(self, completion: Child) -> None:
+        """The completion has let go of its connection to the check: it ends, or breaks the protocol."""
+        with contextlib.suppress(LimitPassed):
+            completion.connection.receive(self._check.soon(completion), 0)
+        raise BrokenFrameError("it closed its connection to the test")
+
+    def _read_found(self, payload: bytes, outcome: Outcome) -> None:
+        try:
+            found = self.found = case_report_in(payload)
+        except BrokenFrameError as error:
+            raise FaultError(f"the check's process: {error}") from error
+        self._check.usable = True
+        outcome.memory_mb = max(outcome.memory_mb, found.memory_kib / 1024)
+        if found.failure is not None:
+            self._fail(found.report, outcome)
+
+    def _fail(self, told: str, outcome: Outcome) -> None:
+        """The completion's own exception is why the test case failed."""
+        outcome.status = Status.RAISED
+        if told:
+            outcome.failure = traceback_of(report(told.encode()), self._source)
+
+
+_LAST_WORDS = frozenset((b"U", b"Y", b"O", b"T", b"B", b"E"))
+
+
+class _SuiteEndedError(Exception):
+    def __init__(self, status: Status, message: str) -> None:
+        self.status = status
+        self.message = message

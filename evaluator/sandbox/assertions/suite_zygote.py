@@ -1,0 +1,61 @@
+"""A zygote for checks."""
+
+from __future__ import annotations
+
+import marshal
+import time
+from collections.abc import Mapping
+
+from evaluator.sandbox.case_template import Template
+from evaluator.sandbox.child import Child
+from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.wire import BrokenFrameError
+from evaluator.sandbox.zygotes import Zygote
+
+_START_S = 10.0
+_ANSWER_CAP = 4096
+
+
+class SuiteZygote(Zygote):
+    """A zygote whose one child is, most of the time, a template: confined already, it forks the processes of checks."""
+
+    def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
+        """Raises as `Zygote` does."""
+        self._template: Template | None = None
+        self._confined = b""
+        super().__init__(settings, way, warm)
+
+    def template(self, confinement: Mapping[str, object]) -> Template:
+        """What forks processes that are confined so.
+
+        Raises `OSError`, `EOFError`, `SilenceError`, `BrokenFrameError`.
+        """
+        wanted = marshal.dumps(dict(confinement), 2)
+        if self._template is None or not self._template.usable or wanted != self._confined:
+            self.end_template()
+            self._template, self._confined = self._started(wanted), wanted
+        return self._template
+
+    def end_template(self) -> None:
+        """Makes room for another child. Raises `OSError`, `EOFError`, `SilenceError`."""
+        template, self._template = self._template, None
+        if template is not None:
+            template.close()
+
+    def close(self) -> None:
+        super().close()
+        if self._template is not None:
+            self._template.child.close()
+            self._template = None
+
+    def _started(self, order: bytes) -> Template:
+        child = Child(self, b"")
+        try:
+            child.connection.send(b"I", order)
+            kind, _ = child.connection.receive(time.monotonic() + _START_S, _ANSWER_CAP)
+            if kind != b"L":
+                raise BrokenFrameError("a template that does not start")
+        except BaseException:
+            child.close()
+            raise
+        return Template(child)

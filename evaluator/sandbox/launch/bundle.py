@@ -1,0 +1,62 @@
+"""What is sent into the sandbox when an interpreter starts: our modules as text, and the program that loads them."""
+
+from __future__ import annotations
+
+import marshal
+import re
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib import resources
+
+from evaluator.sandbox.launch.settings import Runner
+
+_IMPORT = re.compile(r"^from evaluator\.sandbox\.inside([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+BOOT = """
+import builtins, marshal, os, socket, sys, types
+control = socket.socket(fileno=int(sys.argv[1]))
+size = int.from_bytes(control.recv(4, socket.MSG_WAITALL), "big")
+bundle = marshal.loads(control.recv(size, socket.MSG_WAITALL)[1:])
+for name in ("", ".sandbox", ".sandbox.inside", ".sandbox.inside.assertions"):
+    sys.modules["evaluator" + name] = types.ModuleType("evaluator" + name)
+register_at_fork = os.register_at_fork
+os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
+for name, source in bundle["modules"]:
+    full = "evaluator.sandbox.inside." + name
+    module = sys.modules[full] = types.ModuleType(full)
+    package, _, last = full.rpartition(".")
+    setattr(sys.modules[package], last, module)
+    module.__builtins__ = dict(builtins.__dict__)  # what a program patches must not reach us
+    exec(compile(source, "<sandbox " + name + ">", "exec", dont_inherit=True), module.__dict__)
+sys.modules["evaluator.sandbox.inside.zygote"].main(control, bundle["settings"], register_at_fork)
+"""
+
+
+def bundle(settings: dict[str, object], runner: Runner | None) -> bytes:
+    """What `BOOT` reads: the modules, that of `runner` last, and the settings of `zygote.main`."""
+    modules = [*_sources(), *([("runner", runner.source)] if runner else [])]
+    return marshal.dumps({"modules": modules, "settings": settings}, 2)
+
+
+@cache
+def _sources() -> list[tuple[str, str]]:
+    """The modules that are sent into the sandbox, by dotted name, each after those that it imports."""
+    inside = resources.files("evaluator.sandbox.inside")
+    folders = {"": inside, "assertions.": inside / "assertions"}
+    texts = {
+        prefix + file.name.removesuffix(".py"): file.read_text("utf-8")
+        for prefix, folder in folders.items()
+        for file in folder.iterdir()
+        if file.name.endswith(".py") and file.name != "__init__.py"
+    }
+    imports = {name: _imported(text) & texts.keys() for name, text in texts.items()}
+    return [(name, texts[name]) for name in TopologicalSorter(imports).static_order()]
+
+
+def _imported(text: str) -> set[str]:
+    """The modules of `inside` that one imports at its top."""
+    found: set[str] = set()
+    for package, names in _IMPORT.findall(text):
+        found.add(package.strip("."))
+        found.update(f"{package}.{name}".strip(".") for name in re.findall(r"\w+", names))
+    return found
