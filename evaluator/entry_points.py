@@ -1,4 +1,4 @@
-"""The function that asserts are about, told from their source. Nothing is run."""
+"""The function that asserts test, found in their source. Nothing is run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from evaluator import syntax
-from evaluator.model import RecordError
+from evaluator.task_parts import RecordError
 
 _NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 _OF_TESTS = frozenset(("candidate", "check"))

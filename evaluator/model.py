@@ -6,46 +6,45 @@ Nothing here reads a file, runs a program or compares an answer.
 
 from __future__ import annotations
 
-import math
-import reprlib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, Literal, Self, cast
+from typing import Final, Literal, Self
 
 import msgspec
 
-JsonValue = Any
-"""A decoded JSON value. Rows of other people's files can't be typed more closely before they are checked."""
+from evaluator.task_parts import JsonValue, Limits, Mode, RecordError, TestCase, brief, limits_from
+from evaluator.task_rows import task_fields
 
+__all__ = [
+    "NO_REASON",
+    "SPLIT_DISAGREES",
+    "CaseDisagreement",
+    "CaseResult",
+    "Component",
+    "Difference",
+    "Disagreement",
+    "Flag",
+    "Frame",
+    "Grade",
+    "JsonValue",
+    "Kind",
+    "Limits",
+    "Mode",
+    "Opaque",
+    "RecordError",
+    "Rollout",
+    "Task",
+    "TestCase",
+    "Traceback",
+    "Verdict",
+    "brief",
+    "limits_from",
+]
 
 NO_REASON: Final = "no reason was given"
 """Said of a grade that is not verified and has no `unverified_reason`."""
 SPLIT_DISAGREES: Final = "split_disagrees"
 """The reason of a grade whose test suite fails apart from the completion and passes in its process."""
-
-
-class RecordError(ValueError):
-    """A row that can't be a record. The message says which field is wrong and how to mend it."""
-
-
-_BRIEF: Final = reprlib.Repr()
-_BRIEF.maxstring = _BRIEF.maxother = 120
-
-
-def brief(value: JsonValue) -> str:
-    """A value of somebody's file for a message: its `repr`, with the middle left out where it is long."""
-    return _BRIEF.repr(value)
-
-
-class Mode(StrEnum):
-    """How a task's test cases are run."""
-
-    CALL = "call"
-    STDIN = "stdin"
-    ASSERT = "assert"
-    UNITTEST = "unittest"
-    ANSWER = "answer"
-    """No program: the answer itself is looked at (see `evaluator.graders`)."""
 
 
 class Kind(StrEnum):
@@ -99,66 +98,6 @@ _LETTERS: dict[Verdict, str] = {
 }
 
 
-_MOST: Final = 10**9
-_MOST_AT_ONCE: Final = 10_000
-"""More than any machine has, and less than the kernel's functions take."""
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a completion may use. Seconds, mebibytes and counts; each limit has its own verdict.
-
-    `wall_s`, `cpu_s`, `memory_mb` (resident), `virtual_mb` (address space) and `output_mb` hold for each
-    test case, `total_s` for the whole completion, `threads` and `processes` at any one moment.
-    """
-
-    wall_s: float = 10.0
-    cpu_s: float = 10.0
-    total_s: float = 60.0
-    memory_mb: float = 1024.0
-    virtual_mb: float = 4096.0
-    output_mb: float = 4.0
-    threads: int = 64
-    processes: int = 0
-
-    def replaced(self, overrides: Mapping[str, float] | None) -> Limits:
-        """These limits, some fields replaced. Raises `RecordError` for an unknown field or a bad value."""
-        if not overrides:
-            return self
-        return limits_from(msgspec.structs.asdict(self) | dict(overrides))
-
-
-def limits_from(row: Mapping[str, JsonValue]) -> Limits:
-    """Limits from a row's `limits` object; absent fields take their defaults. Raises `RecordError`."""
-    try:
-        limits = msgspec.convert(dict(row), Limits)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the second: half a surrogate pair
-        known = ", ".join(Limits.__struct_fields__)
-        wrong = error if isinstance(error, msgspec.ValidationError) else "Expected numbers, got text"
-        raise RecordError(f"limits: {wrong} (fields: {known})") from None
-    for name, value in msgspec.structs.asdict(limits).items():
-        most = _MOST_AT_ONCE if name in ("threads", "processes") else _MOST
-        if not 0 <= value < math.inf or (value == 0 and name != "processes"):
-            raise RecordError(f"limits.{name} is {value}: give a number above 0")
-        if value > most:
-            raise RecordError(f"limits.{name} is too large: give at most {most:,}")
-    return limits
-
-
-class TestCase(msgspec.Struct, frozen=True):
-    """One input with its expected output, both as text.
-
-    call: `input` has one JSON value a line, one line an argument; `expected` is one JSON value.
-    stdin: the whole input and the whole expected output.
-    assert: `input` is the statement's source, `expected` the source of the value it asks for.
-    """
-
-    __test__ = False  # pytest would take the name for a test class
-
-    index: int
-    input: str
-    expected: str
-
-
 class Task(msgspec.Struct, kw_only=True):
     """A prompt with the test cases that decide whether a completion answers it."""
 
@@ -194,9 +133,7 @@ class Task(msgspec.Struct, kw_only=True):
     @classmethod
     def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
         """A task from a row in the native format. Raises `RecordError` with the field that is wrong."""
-        from evaluator.task_rows import task_from_row  # which makes records of this module
-
-        return cast("Self", task_from_row(row))
+        return cls(**task_fields(row))
 
 
 class Rollout(msgspec.Struct, kw_only=True):

@@ -1,13 +1,13 @@
-"""A task from a row of the native format: each field checked, or `RecordError` with the field and the mend."""
+"""The fields of a task from a row of the native format: each is checked, or `RecordError` names it and the fix."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from evaluator.entry_points import entry_point_of
-from evaluator.model import JsonValue, Mode, RecordError, Task, TestCase, brief, limits_from
+from evaluator.task_parts import JsonValue, Mode, RecordError, TestCase, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15
 
@@ -17,8 +17,8 @@ _TASK_FIELDS = {
 }  # fmt: skip
 
 
-def task_from_row(row: Mapping[str, JsonValue]) -> Task:
-    """A task from a row in the native format. Raises `RecordError` with the field that is wrong."""
+def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
+    """What `Task` takes, by its fields' names. Raises `RecordError` with the field that is wrong."""
     task_id = row.get("task_id")
     if not isinstance(task_id, str | int) or isinstance(task_id, bool) or task_id == "":
         raise RecordError("task_id is missing: give each task a unique text")
@@ -37,25 +37,25 @@ def task_from_row(row: Mapping[str, JsonValue]) -> Task:
         limits_from(limits)
     weights = row.get("weights")
     cases = cases_from(in_outs, mode) if mode in (Mode.CALL, Mode.STDIN) else ()
-    return Task(
-        task_id=str(task_id),
-        mode=mode,
-        prompt=_optional_text(row, "prompt") or "",
-        entry_point=None if mode is Mode.STDIN else entry_point,
-        cases=cases,
-        test=test,
-        preamble=preamble,
-        reference=_optional_text(row, "reference"),
-        checker=_optional_text(row, "checker"),
-        answer=row.get("answer"),
-        grader=_grader(row.get("grader")),
-        exit_code=_exit_code(row),
-        weights=_weights(weights),
-        limits=limits,
-        source=_optional_text(row, "source") or "",
-        licence=_optional_text(row, "licence") or "",
-        metadata={key: value for key, value in row.items() if key not in _TASK_FIELDS},
-    )
+    return {
+        "task_id": str(task_id),
+        "mode": mode,
+        "prompt": _optional_text(row, "prompt") or "",
+        "entry_point": None if mode is Mode.STDIN else entry_point,
+        "cases": cases,
+        "test": test,
+        "preamble": preamble,
+        "reference": _optional_text(row, "reference"),
+        "checker": _optional_text(row, "checker"),
+        "answer": row.get("answer"),
+        "grader": _grader(row.get("grader")),
+        "exit_code": _exit_code(row),
+        "weights": _weights(weights),
+        "limits": limits,
+        "source": _optional_text(row, "source") or "",
+        "licence": _optional_text(row, "licence") or "",
+        "metadata": {key: value for key, value in row.items() if key not in _TASK_FIELDS},
+    }
 
 
 def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:

@@ -19,12 +19,13 @@ from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_process import SuiteCase, SuiteProcess
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.execution import Execution, FaultError, Program, UndecidedError
+from evaluator.sandbox.execution import Execution
 from evaluator.sandbox.launch.interpreter import python_version
 from evaluator.sandbox.launch.interpreter_probe import InterpreterError
 from evaluator.sandbox.launch.settings import Runner, Settings, Strictness, Warm, Way, warm_for
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
+from evaluator.sandbox.program import FaultError, Program, UndecidedError
 from evaluator.sandbox.self_test import Layer, self_test, unproved
 from evaluator.sandbox.values import BadValueError, decoded, encoded_call
 from evaluator.sandbox.zygotes import Zygote

@@ -18,15 +18,15 @@ import msgspec
 
 from evaluator.model import Flag, Limits
 from evaluator.sandbox import values
-from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.launch.settings import Runner, Way
+from evaluator.sandbox.launch.settings import Way
 from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES, judge
 from evaluator.sandbox.limits.refusals import may_try
 from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.preambles import imports_of
+from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
@@ -44,26 +44,6 @@ _REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
 
 
-class Program(msgspec.Struct, frozen=True):
-    """Code to run: a function to call (`entry_point`), or a program that reads stdin; or what a check works with."""
-
-    source: str
-    entry_point: str | None = None
-    preamble: str = ""
-    check: SuiteCode | None = None
-    """The check that works with it, which runs in another process and of which it is told next to nothing."""
-    together: bool = False
-    """Whether that check is run in the program's own process after all."""
-    audits: bool = False
-    """Whether that check notes what the program asks of the machine that is not to be had in here."""
-    system: bool = False
-    """Whether it sees the machine's own programs, where that can be."""
-    loopback: bool = False
-    """Whether it may use the loopback interface of a network of its own, where that can be."""
-    runner: Runner | None = None
-    """What runs it in place of the sandbox's own way; inputs are then calls that this runner answers."""
-
-
 class Conversation(Protocol):
     """What is said with a completion that a check works with, for one test case."""
 
@@ -71,14 +51,6 @@ class Conversation(Protocol):
 
 
 Ask = Callable[[Child, LimitWatch, Outcome], None]
-
-
-class FaultError(Exception):
-    """The sandbox itself failed: a fault of ours or the machine's, never of the completion."""
-
-
-class UndecidedError(FaultError):
-    """The machine, as busy as it is, does not let it be said what the program would do. To try again gains nothing."""
 
 
 class Execution:

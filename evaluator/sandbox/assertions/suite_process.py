@@ -20,10 +20,10 @@ from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
 from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child, Forker
-from evaluator.sandbox.execution import FaultError, Program
 from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES
 from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.reports import report, traceback_of
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError, Watch
 

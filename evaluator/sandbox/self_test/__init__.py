@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from evaluator.model import Limits
-from evaluator.sandbox.execution import FaultError, Program
 from evaluator.sandbox.launch.interpreter import interpreter_for
 from evaluator.sandbox.launch.settings import Settings, Way
 from evaluator.sandbox.launch.spawn import target_user
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.self_test.layers import BORDER, Layer, attempts, border, rest
 from evaluator.sandbox.self_test.trials import limits, told, waits
 from evaluator.sandbox.values import encoded_call

@@ -1,0 +1,123 @@
+"""Imports point one way (ARCHITECTURE.md), and no package uses another's private names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_modules", "stages", "extras"}
+"""Records and small helpers, which know each other alone."""
+RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after"}
+GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
+LIBRARY = RECORDS | GRADING | {"graders", "engines", "api", "file_grading", "formats", "runs"}
+MAY_IMPORT = {
+    **dict.fromkeys(RECORDS, BASE),
+    "checkers": RECORDS,
+    "extraction": RECORDS,
+    "flags": RECORDS,
+    "sandbox": RECORDS,
+    "assertions": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
+    "formats": RECORDS,
+    "index": RECORDS,
+    "runs": RECORDS,
+    "graders": RECORDS | GRADING,
+    "engines": RECORDS | {"graders", "sandbox", "runs"},
+    "api": RECORDS | {"graders", "sandbox", "engines"},
+    "file_grading": LIBRARY,
+    "__init__": LIBRARY,
+    "interop": LIBRARY,
+    "commands": LIBRARY | {"interop", "cli"},
+    "cli": LIBRARY | {"commands", "interop"},
+}
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """Each module that a file imports from, with the name that it takes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+
+
+def package_of(module: str, name: str = "") -> str:
+    """`sandbox` of `evaluator.sandbox.wire`; `syntax` of `evaluator` and `syntax`."""
+    parts = [*module.split("."), name]
+    return parts[1] if parts[1] in MAY_IMPORT else "__init__"
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(ROOT / "evaluator").with_suffix("").parts
+    return parts[0]
+
+
+@pytest.mark.parametrize("package", sorted({room(path) for path in modules("evaluator")}))
+def test_a_package_imports_what_lies_below_it(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module}.{name}"
+        for path in modules("evaluator")
+        if room(path) == package
+        for module, name in imported(path)
+        if module.split(".")[0] == "evaluator"
+        and package_of(module, name) not in MAY_IMPORT[package] | {package}
+        and not (package_of(module, name) == "__init__" and package in ("commands", "interop", "file_grading"))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "refused"), [("evaluator", ("dashboard", "pages", "streamlit")), ("dashboard", ("pages",))]
+)
+def test_the_library_knows_no_page(folder: str, refused: tuple[str, ...]) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in modules(folder)
+        for module, _ in imported(path)
+        if module.split(".")[0] in refused
+    ]
+    assert wrong == []
+
+
+def test_no_package_uses_the_private_names_of_another() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module}.{name}"
+        for folder in ("evaluator", "dashboard", "pages")
+        for path in modules(folder)
+        for module, name in imported(path)
+        if module.split(".")[0] in ("evaluator", "dashboard")
+        and any(is_private(part) for part in (*module.split("."), name))
+        and not is_inside(path, module, name)
+    ]
+    assert wrong == []
+
+
+def is_private(part: str) -> bool:
+    return part.startswith("_") and not part.startswith("__")
+
+
+def is_inside(path: Path, module: str, name: str) -> bool:
+    """Whether a private module or name is used within the folder that holds it."""
+    parts = [*module.split("."), name]
+    first = next(place for place, part in enumerate(parts) if is_private(part))
+    owner = parts[:first] if (ROOT.joinpath(*parts[:first])).is_dir() else parts[: first - 1]
+    return path.is_relative_to(ROOT.joinpath(*owner))
+
+
+def test_no_two_files_of_the_sandbox_share_a_name() -> None:
+    names = [path.name for path in modules("evaluator/sandbox") if path.name != "__init__.py"]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("folder", ["evaluator", "dashboard", "pages", "tests", "tools"])
+def test_no_module_is_long(folder: str) -> None:
+    long = [str(path.relative_to(ROOT)) for path in modules(folder) if len(path.read_text().splitlines()) > 450]
+    assert long == []
