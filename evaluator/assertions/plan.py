@@ -58,7 +58,7 @@ class SuitePlan:
     needs: frozenset[Need]
     one_process: str | None
     """Why the check can only be decided in the completion's own process, in one line."""
-    check: SuiteCode
+    suite: SuiteCode
 
 
 def plan_suite(task: Task) -> SuitePlan:
@@ -90,7 +90,9 @@ def _plan(task: Task) -> SuitePlan:
         return _methods_plan(reading, task, found.cases, found.methods)
     body = statements_of(reading)
     form = Form.STATEMENTS if reading.check else Form.MODULE
-    check = _check(reading, task, form, spans=body.spans, left_out=calls_of_check(reading) if reading.check else ())
+    suite = _suite_code(
+        reading, task, form, spans=body.spans, left_out=calls_of_check(reading) if reading.check else ()
+    )
     return SuitePlan(
         form=form,
         cases=body.cases,
@@ -99,15 +101,15 @@ def _plan(task: Task) -> SuitePlan:
         goes_on=body.goes_on,
         restarts=body.restarts,
         needs=needs_of(task, reading),
-        one_process=_why_one_process(task, reading, check),
-        check=check,
+        one_process=_why_one_process(task, reading, suite),
+        suite=suite,
     )
 
 
 def _methods_plan(
     reading: Reading, task: Task, cases: tuple[TestCase, ...], methods: tuple[tuple[str, str], ...]
 ) -> SuitePlan:
-    check = _check(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
+    suite = _suite_code(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
     if not reading.completion & _read_anywhere(reading):
         raise UngradableError("the test asks nothing of the completion")
     return SuitePlan(
@@ -118,18 +120,18 @@ def _methods_plan(
         goes_on=True,
         restarts=True,
         needs=needs_of(task, reading),
-        one_process=_why_one_process(task, reading, check),
-        check=check,
+        one_process=_why_one_process(task, reading, suite),
+        suite=suite,
     )
 
 
-def _why_one_process(task: Task, reading: Reading, check: SuiteCode) -> str | None:
-    if "mocks" in check.uses and forks(task, reading):  # what is forked could not ask the test's process for its mocks
+def _why_one_process(task: Task, reading: Reading, suite: SuiteCode) -> str | None:
+    if "mocks" in suite.uses and forks(task, reading):  # what is forked could not ask the test's process for its mocks
         return "the test replaces names in processes that the completion forks"
     return why_one_process(reading)
 
 
-def _check(
+def _suite_code(
     reading: Reading,
     task: Task,
     form: Form,

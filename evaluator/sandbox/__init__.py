@@ -1,4 +1,4 @@
-"""Runs a program on inputs and returns what it did. Knows nothing of expected outputs or rewards.
+"""Runs a program on inputs, or beside a test suite, and returns what it did. Judges nothing and knows no rewards.
 
 A `Sandbox` is one worker's: it keeps warm interpreters (zygotes) in namespaces of their own, and forks a fresh process
 from them for each completion. See docs/sandbox.md for the layers.
@@ -65,7 +65,7 @@ class Sandbox:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.compiled = CompiledSuites()
-        """What the processes of checks have compiled here."""
+        """The code of suites, as their processes compiled it."""
         self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()
@@ -96,16 +96,16 @@ class Sandbox:
         zygote = self._zygote(warm_for(program.source, program.preamble, system=system, runner=program.runner))
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
-    def start_suite(self, program: Program, check: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
-        """A process for the check of a program, beside the program's own. Raises as `execute` does.
+    def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
+        """A process for the suite of a program, beside the program's own. Raises as `execute` does.
 
         `completion`: what `Execution.start` has answered.
         """
         if self.settings.way is None:
             self.warm_up()
-        zygote = self._zygote(warm_for(check.test, check.preamble, check.definitions, check=True))
+        zygote = self._zygote(warm_for(suite.test, suite.preamble, suite.definitions, suite=True))
         assert isinstance(zygote, SuiteZygote)
-        return SuiteProcess(zygote, program, check, limits, completion, self.compiled)
+        return SuiteProcess(zygote, program, suite, limits, completion, self.compiled)
 
     @property
     def allows_processes(self) -> bool:
@@ -214,7 +214,7 @@ class Sandbox:
 
     def _started(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
-        kind = SuiteZygote if warm.check else Zygote
+        kind = SuiteZygote if warm.suite else Zygote
         return kind(self.settings, self.settings.way, warm)
 
 

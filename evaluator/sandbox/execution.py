@@ -44,10 +44,10 @@ _REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
 
 
-class Conversation(Protocol):
+class Case(Protocol):
     """What is said with a completion that a check works with, for one test case."""
 
-    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None: ...
+    def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None: ...
 
 
 Ask = Callable[[Child, LimitWatch, Outcome], None]
@@ -67,7 +67,7 @@ class Execution:
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
         self._loopback = program.loopback and zygote.way is Way.NAMESPACES
-        self._is_call = program.entry_point is not None or program.check is not None or program.runner is not None
+        self._is_call = program.entry_point is not None or program.suite is not None or program.runner is not None
         shares = reuse and several and alone and not self._is_call
         self._header = imports_of(program.preamble) if shares else None
         self._may_fork = several and not self._is_call and alone
@@ -78,8 +78,8 @@ class Execution:
         self._output_bytes = int(limits.output_mb * _MIB)
         self._child: Child | None = None
         self._not_loaded: Outcome | None = None
-        check = program.check
-        self._shares_files = check is not None and not program.together and "files" in check.uses
+        suite = program.suite
+        self._shares_files = suite is not None and not program.plain and "files" in suite.uses
         self._tells = zygote.asks or may_try(program.source)
         self._compiled_s = 0.0
         self._used_s = 0.0
@@ -116,12 +116,12 @@ class Execution:
 
         return self._run(ask, b"" if self._is_call else payload, wall_s)
 
-    def converse(self, conversation: Conversation, *, wall_s: float) -> Outcome:
-        """Runs one test case of the program's check. Raises `FaultError`, and what `conversation` raises."""
+    def run_case(self, case: Case, *, wall_s: float) -> Outcome:
+        """Runs one test case of the program's check. Raises `FaultError`, and what `case` raises."""
 
         def talk(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
             if child.loaded or self._read_loading(child, watch, outcome):
-                conversation.hold(child, watch, outcome)
+                case.run(child, watch, outcome)
 
         return self._run(talk, b"", wall_s)
 
@@ -235,7 +235,7 @@ class Execution:
         return self._child
 
     def _forked(self, stdin: bytes) -> Child:
-        if self._program.check is None or self._program.together:
+        if self._program.suite is None or self._program.plain:
             return Child(self._zygote, stdin)
         ours, theirs = socket.socketpair()
         with theirs:
@@ -317,10 +317,10 @@ class Execution:
 
     def _part(self) -> dict[str, object]:
         """What the process is to be, beside what holds for every one."""
-        check = self._program.check
-        if check is None:
+        suite = self._program.suite
+        if suite is None:
             return {"role": "runner" if self._program.runner else "program"}
-        return {"role": "together"} if self._program.together else {"role": "served", **check.for_completion()}
+        return {"role": "plain"} if self._program.plain else {"role": "server", **suite.for_completion()}
 
     def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)

@@ -9,17 +9,17 @@ from evaluator.sandbox.launch.settings import Runner
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Code to run: a function to call (`entry_point`), or a program that reads stdin; or what a check works with."""
+    """Code to run: a function to call (`entry_point`), a program that reads stdin, or what a suite tests."""
 
     source: str
     entry_point: str | None = None
     preamble: str = ""
-    check: SuiteCode | None = None
-    """The check that works with it, which runs in another process and of which it is told next to nothing."""
-    together: bool = False
-    """Whether that check is run in the program's own process after all."""
+    suite: SuiteCode | None = None
+    """The suite that tests it, in another process; it learns next to nothing of that."""
+    plain: bool = False
+    """Whether the suite runs in the program's own process after all."""
     audits: bool = False
-    """Whether that check notes what the program asks of the machine that is not to be had in here."""
+    """Whether the suite's run notes what the program wants of the machine and can't have in the sandbox."""
     system: bool = False
     """Whether it sees the machine's own programs, where that can be."""
     loopback: bool = False

@@ -43,7 +43,7 @@ def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers(
         """)
     )
     assert plan.spans == ((0, 0, True),)
-    assert plan.check.test.split("\n")[4:] == ["pass", "pass", "", "x = 1", ""]
+    assert plan.suite.test.split("\n")[4:] == ["pass", "pass", "", "x = 1", ""]
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_methods_run_as_unittest_orders_them_and_the_class_is_the_completions(en
     assert [case.expected for case in plan.cases] == ["", "an exception: KeyError", "['cat']"]
     title = "ZooTestFeed.test_feed_2\ndef test_feed_2(self):\n"
     assert plan.cases[2].input == f"{title}    res = self.zoo.feed('cat')\n    self.assertEqual(res, ['cat'])"
-    assert plan.check.names == (() if entry_point else ("Zoo",))
-    assert "class Animal" in plan.check.definitions
-    assert "OPENS = datetime.time(9)" in plan.check.definitions
-    assert "class Zoo" not in plan.check.definitions
-    assert plan.check.classes == ("Animal",)
-    assert "Zoo" in plan.check.mentioned
+    assert plan.suite.names == (() if entry_point else ("Zoo",))
+    assert "class Animal" in plan.suite.definitions
+    assert "OPENS = datetime.time(9)" in plan.suite.definitions
+    assert "class Zoo" not in plan.suite.definitions
+    assert plan.suite.classes == ("Animal",)
+    assert "Zoo" in plan.suite.mentioned
 
 
 def test_what_would_start_a_suite_is_left_out() -> None:
@@ -172,7 +172,7 @@ def test_what_would_start_a_suite_is_left_out() -> None:
             mode=Mode.UNITTEST,
         )
     )
-    assert plan.check.test.split("\n")[5:] == [
+    assert plan.suite.test.split("\n")[5:] == [
         "pass",
         "suite = unittest.defaultTestLoader.loadTestsFromTestCase(Tests)",
         "pass",
@@ -194,6 +194,6 @@ def test_test_functions_that_the_module_calls_itself_are_its_statements() -> Non
 
 def test_an_import_of_the_completion_becomes_its_names() -> None:
     plan = plan_suite(task("from solution import (\n    f,\n    Node as N,\n)\ndef test_a():\n    assert f(N(1)) == 1"))
-    assert plan.check.test.split("\n")[:5] == ["N = Node", "", "", "", "def test_a():"]
-    assert plan.check.names == ("Node",)
+    assert plan.suite.test.split("\n")[:5] == ["N = Node", "", "", "", "def test_a():"]
+    assert plan.suite.names == ("Node",)
     assert plan.one_process is None

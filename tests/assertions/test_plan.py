@@ -31,7 +31,7 @@ def test_each_judging_statement_is_a_test_case_with_what_prepares_it() -> None:
         ("xs = [3, 1]\ncandidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
         ("ys = []\nys.append(4)\nprint(ys)\nassert not candidate(ys)", "a false value"),
     ]
-    assert (plan.methods, plan.check.form, plan.check.spans) == ((), "statements", plan.spans)
+    assert (plan.methods, plan.suite.form, plan.suite.spans) == ((), "statements", plan.spans)
 
 
 def test_a_compound_statement_is_one_test_case_and_shown_from_the_margin() -> None:

@@ -23,12 +23,12 @@ def test_names_of_the_completion_are_those_that_nothing_of_the_dataset_defines()
         prompt="from typing import *\ndef poly(x): return x\ndef f(x):\n    '''Does it.'''",
         preamble="other = 1",
     )
-    assert plan.check.names == ("MOD", "deep", "helper")
+    assert plan.suite.names == ("MOD", "deep", "helper")
 
 
 def test_a_name_that_one_method_binds_may_be_the_completions_in_another() -> None:
     plan = suite("def test_a(self):\n    helper = 1\n    f(helper)\ndef test_b(self):\n    f(helper(2))")
-    assert plan.check.names == ("helper",)
+    assert plan.suite.names == ("helper",)
 
 
 def test_a_module_that_the_test_does_not_import_is_pythons_and_not_the_completions() -> None:

@@ -1,7 +1,7 @@
 """The grade of a test suite: which of its two runs decides, and what becomes of one on which they disagree.
 
-With the test in a process of its own (`Split`) a completion may pass. It fails by that alone where plain data decided
-it: else the same test is run once more in the completion's process (`Together`), as most graders run it.
+With the test in its own process (`SplitRun`) a completion may pass. It fails by that alone where plain data decided
+it: else the same test is run once more in the completion's process (`PlainRun`), as most graders run it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluator import flags
 from evaluator.assertions.needs import Need
 from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
-from evaluator.graders.suites.run import CannotRunError, Split, SuiteRun, Together, run_reference
+from evaluator.graders.suites.run import CannotRunError, PlainRun, SplitRun, SuiteRun, run_reference
 from evaluator.model import (
     SPLIT_DISAGREES,
     CaseDisagreement,
@@ -76,12 +76,12 @@ def grade_check(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: B
 
 def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> Checked:
     reason = plan.one_process
-    if reason is None and "files" in plan.check.uses and not bench.sandbox.shares_files:
+    if reason is None and "files" in plan.suite.uses and not bench.sandbox.shares_files:
         reason = _NO_FILES
     if reason is not None:
         plain = plain_run(task, plan, code, limits, bench)
         return Checked(plain.cases, plain.notes, reason)
-    with Split(task, plan, code, limits, bench) as suite:
+    with SplitRun(task, plan, code, limits, bench) as suite:
         apart = suite.run()
     if apart.passed or apart.final or _is_tampering(task, code, apart):
         return Checked(apart.cases, apart.notes, apart.unsure)
@@ -104,7 +104,7 @@ def plain_run(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Ben
     """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does."""
     reference = run_reference(task, plan, limits, bench)
     wanted = None if reference is None else reference.executed
-    with Together(task, plan, code, limits, bench, wanted) as suite:
+    with PlainRun(task, plan, code, limits, bench, wanted) as suite:
         return suite.run()
 
 
@@ -145,10 +145,10 @@ def _answered_differently(task: Task, plan: SuitePlan, code: str, limits: Limits
     texts = (task.prompt, task.preamble, task.test, task.reference)
     if any(_NOT_REPEATABLE.search(text) for text in texts if text):
         return ""
-    noting = replace(plan, check=msgspec.structs.replace(plan.check, records=True))
-    with Split(task, noting, code, limits, bench) as suite:
+    noting = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
+    with SplitRun(task, noting, code, limits, bench) as suite:
         apart = suite.run()
-    with Together(task, noting, code, limits, bench, None) as suite:
+    with PlainRun(task, noting, code, limits, bench, None) as suite:
         plain = suite.run()
     for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
         if one is None or other is None:

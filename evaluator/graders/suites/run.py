@@ -58,7 +58,7 @@ class CannotRunError(Exception):
     """The suite fails by itself. The message says how."""
 
 
-class _Conversation(Protocol):
+class _Case(Protocol):
     found: CaseReport | None
 
     @property
@@ -83,7 +83,7 @@ class _Suite:
         self._limits = limits
         self._bench = bench
         self._program = Program(
-            code, task.entry_point, task.preamble, plan.check, together, audits,
+            code, task.entry_point, task.preamble, plan.suite, together, audits,
             system=bool(plan.needs), loopback=Need.LOOPBACK in plan.needs,
         )  # fmt: skip
         self._notes: list[Flag] = []
@@ -121,15 +121,15 @@ class _Suite:
             self._notes += (Flag("subclass", told) for told in found.subclasses)
             self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
 
-    def _judged(self, case: TestCase, outcome: Outcome, talk: _Conversation) -> CaseResult:
+    def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
         """Raises `CannotRunError` where the check has failed without the completion's doing."""
         result = result_of(case.index, outcome)
-        found = talk.found
+        found = case_run.found
         if outcome.status is Status.ANSWERED and found is not None:
             if found.status != "passed":
-                asked = found.asked_now > 0 if found.status == "skipped" else talk.asked
+                asked = found.asked_now > 0 if found.status == "skipped" else case_run.asked
                 self._refuse_faulty(found, asked=asked)
-                judge_found(found, self._plan.check.names, result)
+                judge_found(found, self._plan.suite.names, result)
             show_sides(found, result)
         if result.expected is None:
             passed = result.verdict is Verdict.PASSED
@@ -138,7 +138,7 @@ class _Suite:
 
     def _refuse_faulty(self, found: CaseReport, *, asked: bool) -> None:
         by_itself = found.status in ("raised", "unloadable", "skipped") and not asked
-        if by_itself and missing_name(found, self._plan.check.names) is None:
+        if by_itself and missing_name(found, self._plan.suite.names) is None:
             told = f"{found.type}: {found.message}" if found.type else found.message
             where = f"line {found.line} of the test: " if found.line else ""
             raise CannotRunError(f"the check can't be run: {where}{told}")
@@ -210,7 +210,7 @@ def _value(text: str) -> object:
         return Opaque("object", text[:200])
 
 
-class Split(_Suite):
+class SplitRun(_Suite):
     """The test in a process of its own."""
 
     _check: SuiteProcess | None = None
@@ -235,29 +235,29 @@ class Split(_Suite):
     def _run(self, place: int) -> CaseResult | None:
         if self._over:
             return None
-        talks: list[SuiteCase] = []
+        runs: list[SuiteCase] = []
 
-        def converse(wall_s: float) -> Outcome:
+        def run_case(wall_s: float) -> Outcome:
             check = self._made_ready(place)
             if self._execution.not_loaded is not None:
                 return self._execution.not_loaded
             assert check is not None
-            talks.append(check.case(place))
-            return self._execution.converse(talks[-1], wall_s=wall_s)
+            runs.append(check.case(place))
+            return self._execution.run_case(runs[-1], wall_s=wall_s)
 
-        outcome = attempt_by(converse, self._limits, self._bench, self._execution)
+        outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
         case = self._plan.cases[place]
-        if not talks:
+        if not runs:
             self._calls.append(None)
             return result_of(case.index, outcome)
-        talk = talks[-1]
-        self._note(case.index, outcome, talk.found)
+        case_run = runs[-1]
+        self._note(case.index, outcome, case_run.found)
         with stage("compare"):
-            result = self._judged(case, outcome, talk)
+            result = self._judged(case, outcome, case_run)
         if result.verdict is not Verdict.PASSED:
-            self._doubt(outcome, talk)
-        self._decide(talk.found, result)
-        self._executed += 0 if talk.found is None else talk.found.asserts
+            self._doubt(outcome, case_run)
+        self._decide(case_run.found, result)
+        self._executed += 0 if case_run.found is None else case_run.found.asserts
         return result
 
     def run(self) -> SuiteRun:
@@ -268,11 +268,11 @@ class Split(_Suite):
         found.last_operation = self._last_operation
         return found
 
-    def _doubt(self, outcome: Outcome, talk: SuiteCase) -> None:
+    def _doubt(self, outcome: Outcome, case_run: SuiteCase) -> None:
         """Whether a plain run could find that this test case passes."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
-        if self._final and not used_up and not talk.final:
-            self._final, self._last_operation = False, talk.last_operation
+        if self._final and not used_up and not case_run.final:
+            self._final, self._last_operation = False, case_run.last_operation
 
     def _decide(self, found: CaseReport | None, result: CaseResult) -> None:
         """Whether the test cases after this one can be run."""
@@ -294,10 +294,10 @@ class Split(_Suite):
         if completion is None:
             return None
         with stage("sandbox start"):
-            check = self._bench.sandbox.start_suite(self._program, self._plan.check, self._limits, completion)
+            check = self._bench.sandbox.start_suite(self._program, self._plan.suite, self._limits, completion)
         self._check = check
         for earlier in () if self._plan.restarts else range(place):
-            self._execution.converse(check.case(earlier), wall_s=self._limits.wall_s)
+            self._execution.run_case(check.case(earlier), wall_s=self._limits.wall_s)
         return check
 
 
@@ -305,7 +305,7 @@ _Counts = tuple[int, ...] | None
 """How many asserts a task's reference executes in each test case; None where it does not pass."""
 
 
-class Together(_Suite):
+class PlainRun(_Suite):
     """The test in the completion's own process: what that says may be made up, but for its ends."""
 
     def __init__(
@@ -329,21 +329,21 @@ class Together(_Suite):
         self.lacking: tuple[str, ...] = ()
 
     def _run(self, place: int) -> CaseResult | None:
-        talks: list[PlainCase] = []
+        runs: list[PlainCase] = []
 
-        def converse(wall_s: float) -> Outcome:
-            code = self._bench.sandbox.compiled.of(self._plan.check)
-            talks.append(PlainCase(self._plan.check, place, self._program.source, code))
-            return self._execution.converse(talks[-1], wall_s=wall_s)
+        def run_case(wall_s: float) -> Outcome:
+            code = self._bench.sandbox.compiled.of(self._plan.suite)
+            runs.append(PlainCase(self._plan.suite, place, self._program.source, code))
+            return self._execution.run_case(runs[-1], wall_s=wall_s)
 
-        outcome = attempt_by(converse, self._limits, self._bench, self._execution)
-        talk = talks[-1]
+        outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
+        case_run = runs[-1]
         case = self._plan.cases[place]
-        self._note(case.index, outcome, talk.found)
+        self._note(case.index, outcome, case_run.found)
         with stage("compare"):
-            result = self._judged(case, outcome, talk)
-        self._count(place, talk.found, result)
-        self.lacking = tuple(talk.found.lacking) if talk.found is not None else self.lacking
+            result = self._judged(case, outcome, case_run)
+        self._count(place, case_run.found, result)
+        self.lacking = tuple(case_run.found.lacking) if case_run.found is not None else self.lacking
         return result
 
     def run(self) -> SuiteRun:
@@ -384,9 +384,9 @@ def run_reference(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> 
 
     def ran() -> ReferenceRun:
         none = (0,) * len(plan.cases)
-        with Together(task, plan, reference, limits, bench, none, audits=True) as together:
+        with PlainRun(task, plan, reference, limits, bench, none, audits=True) as together:
             cases = together.run().cases
         passed = all(case.verdict is Verdict.PASSED for case in cases)
         return ReferenceRun(tuple(together.executed) if passed else None, together.lacking)
 
-    return _references.get((plan.check, reference, limits), ran)
+    return _references.get((plan.suite, reference, limits), ran)

@@ -16,15 +16,15 @@ class CompiledSuites:
         self._codes: OrderedDict[SuiteCode, bytes] = OrderedDict()
         self._size = 0
 
-    def of(self, check: SuiteCode) -> bytes:
+    def of(self, suite: SuiteCode) -> bytes:
         """Empty where it is not known."""
-        code = self._codes.get(check, b"")
+        code = self._codes.get(suite, b"")
         if code:
-            self._codes.move_to_end(check)
+            self._codes.move_to_end(suite)
         return code
 
-    def keep(self, check: SuiteCode, code: bytes) -> None:
-        self._size += len(code) - len(self._codes.pop(check, b""))
-        self._codes[check] = code
+    def keep(self, suite: SuiteCode, code: bytes) -> None:
+        self._size += len(code) - len(self._codes.pop(suite, b""))
+        self._codes[suite] = code
         while self._size > _MOST_CODE:
             self._size -= len(self._codes.popitem(last=False)[1])

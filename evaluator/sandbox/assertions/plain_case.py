@@ -1,4 +1,4 @@
-"""A check in the completion's own process, the last resort: what is said there is nothing but the completion's word."""
+"""One test case of a suite that runs in the completion's own process: its report is only the completion's word."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _CAP = 1024 * 1024
 
 
 class PlainCase:
-    """One test case's conversation, for `Execution.converse`. The check is sent when the completion is loaded."""
+    """One test case, for `Execution.run_case`. The suite is sent once the completion is loaded."""
 
-    def __init__(self, check: SuiteCode, index: int, source: str, code: bytes) -> None:
-        """`code`: the check's, where it has been compiled; else empty."""
+    def __init__(self, suite: SuiteCode, index: int, source: str, code: bytes) -> None:
+        """`code`: the suite's, where it has been compiled; else empty."""
         self._source = source
-        self._payload = marshal.dumps((index, msgspec.structs.asdict(check), code), 2)
+        self._payload = marshal.dumps((index, msgspec.structs.asdict(suite), code), 2)
         self.found: CaseReport | None = None
 
     @property
     def asked(self) -> bool:
-        """Whether the completion has had a part in what was found."""
+        """Whether the completion took part in what was found."""
         return self.found is None or self.found.status != "unloadable"
 
-    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
+    def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError`."""
         completion.connection.send(b"R", self._payload, watch)
         kind, payload = completion.connection.receive(watch, _CAP)
         if kind != b"D":
-            raise BrokenFrameError("a frame of a kind that has no place here")
+            raise BrokenFrameError("a frame of an unexpected kind")
         self.found = case_report_in(payload)
         outcome.memory_mb = max(outcome.memory_mb, self.found.memory_kib / 1024)
         if self.found.report:

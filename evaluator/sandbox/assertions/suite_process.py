@@ -1,8 +1,8 @@
-"""The process that runs a check, seen from the parent.
+"""The process that runs a test suite, seen from the parent.
 
-It has a connection to the completion's process and asks that by itself; what is answered it reads as the parent would,
-with the same caps. The parent holds both clocks and measures both processes. What ends the completion's process ends
-the test case here, and is never raised in the check.
+It has its own connection to the completion's process, and reads the answers as the parent would, with the same caps.
+The parent holds both clocks and measures both processes. What ends the completion's process ends the test case here,
+and is never raised in the suite.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ _BACKSTOP_CPU_S = 2
 _REPORT_CAP = 1024 * 1024
 _GONE_S = 0.5
 _PATIENCE_S = 3600.0
-_OUT_OF_MEMORY = "it was ended by the kernel, for want of memory (limits.memory_mb)"
+_OUT_OF_MEMORY = "ended by the kernel: out of memory (limits.memory_mb)"
 
 
 class SuiteProcess:
-    """One process in which a check is run, test case after test case. To be closed."""
+    """One process that runs a suite, test case after test case. Close it."""
 
     def __init__(
         self,
         zygote: SuiteZygote,
         program: Program,
-        check: SuiteCode,
+        suite: SuiteCode,
         limits: Limits,
         completion: Child,
         compiled: CompiledSuites,
     ) -> None:
-        """`completion`: the process that it is to speak with. Raises `FaultError`."""
+        """`completion`: the process that it connects to. Raises `FaultError`."""
         self._zygote = zygote
         self._program = program
-        self._check = check
+        self._suite = suite
         self._compiled = compiled
         self._limits = msgspec.structs.replace(limits, processes=0, threads=max(limits.threads, _TASKS))
-        self._may_give = False
+        self._may_send_code = False
         self.usable = True
-        """Whether another test case can be run in it: not when it has ended, or stands in the middle of one."""
+        """Whether another test case can run in it: not once it has ended or stopped in the middle of one."""
         zygote.limit_memory(limits.memory_mb)
         try:
             self.child = Child(self._forker(completion.own_files), b"", completion.peer)
@@ -74,15 +74,15 @@ class SuiteProcess:
             raise self.fault(error) from error
 
     def _forker(self, files: int | None) -> Forker:
-        """Of a template all have the same files, so what shares a completion's comes from the zygote."""
+        """A template's forks all have the same files, so a process that shares a completion's comes from the zygote."""
         if files is None:
-            return self._zygote.template(self._confinement("checks"))
+            return self._zygote.template(self._confinement("suites"))
         self._zygote.end_template()
         return self._zygote
 
     def _start(self, files: int | None) -> None:
         connection, watch = self.child.connection, self._watch()
-        order = self._order() if files is None else self._order() | self._confinement("check")
+        order = self._order() if files is None else self._order() | self._confinement("suite")
         connection.send(b"I", marshal.dumps(order, 2), watch)
         if files is None:
             return
@@ -92,17 +92,17 @@ class SuiteProcess:
             raise BrokenFrameError("it does not start")
 
     def _order(self) -> dict[str, object]:
-        check, code = self._check, self._compiled.of(self._check)
-        self._may_give = not code
+        suite, code = self._suite, self._compiled.of(self._suite)
+        self._may_send_code = not code
         return {
-            **msgspec.structs.asdict(check),
+            **msgspec.structs.asdict(suite),
             "code": code,
             "output_bytes": int(self._limits.output_mb * _MIB),
         }
 
     def _confinement(self, role: str) -> dict[str, object]:
-        """What is laid on the process that runs the check, or on that from which it is forked."""
-        limits, forks = self._limits, role == "checks"
+        """The limits of the process that runs the suite, or of the template that it is forked from."""
+        limits, forks = self._limits, role == "suites"
         return {
             "role": role,
             "forks": forks,
@@ -119,38 +119,38 @@ class SuiteProcess:
             "tasks": limits.threads + _TASKS + forks,
         }
 
-    def hear(self, watch: Watch) -> tuple[bytes, bytes]:
-        """Kind and payload of what it says of a test case. Raises as `Connection.receive` does.
+    def receive(self, watch: Watch) -> tuple[bytes, bytes]:
+        """Kind and payload of its report on a test case. Raises as `Connection.receive` does.
 
-        The first thing that it says may be its code, for the next completion: then it has heard nothing of this one.
+        Its first message may be its compiled code, for the next completion: it has heard nothing of this one yet.
         """
         kind, payload = self.child.connection.receive(watch, _REPORT_CAP)
-        may_give, self._may_give = self._may_give, False
-        if kind != b"C" or not may_give:
+        may_send, self._may_send_code = self._may_send_code, False
+        if kind != b"C" or not may_send:
             return kind, payload
         if payload:
-            self._compiled.keep(self._check, payload)
+            self._compiled.keep(self._suite, payload)
         return self.child.connection.receive(watch, _REPORT_CAP)
 
     def _watch(self) -> LimitWatch:
-        """Over its CPU time and memory; the wall clock is the completion's, for whom it waits."""
+        """Watches its CPU time and memory; the wall clock is the completion's, which it waits for."""
         return LimitWatch(self.child, self._limits, self._limits.total_s + _PATIENCE_S)
 
     def fault(self, error: Exception) -> FaultError:
-        """It is the sandbox that failed; its zygote is not to be used again."""
+        """The sandbox failed; its zygote must not be used again."""
         self._zygote.kill()
-        return FaultError(f"the check's process does not answer: {error!r}")
+        return FaultError(f"the test suite's process does not answer: {error!r}")
 
     def case(self, index: int) -> SuiteCase:
-        """One test case, for `Execution.converse`."""
+        """One test case, for `Execution.run_case`."""
         return SuiteCase(self, index, self._program.source)
 
     def soon(self, completion: Child) -> LimitWatch:
-        """How long is waited for a completion that is about to end."""
+        """How long to wait for a completion that is about to end."""
         return LimitWatch(completion, self._limits, _GONE_S)
 
     def last_word(self) -> LastWord | None:
-        """What it says when the completion's process has been ended in the middle of a test case; None: nothing."""
+        """Its report when the completion's process was ended in the middle of a test case; None: nothing came."""
         try:
             kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
             return last_word_in(payload) if kind == b"E" else None
@@ -158,13 +158,13 @@ class SuiteProcess:
             return None
 
     def begin(self) -> LimitWatch:
-        """Makes ready for a test case; the watch over it."""
+        """Prepares for a test case and returns the watch over it."""
         if self.child.connection.has_input():
-            raise self.fault(BrokenFrameError("a frame that nobody asked for"))
+            raise self.fault(BrokenFrameError("an unrequested frame"))
         return self._watch()
 
     def why_ended(self, watch: LimitWatch) -> tuple[Status, str]:
-        """It has gone in the middle of a test case. Raises `FaultError` where it is the zygote that has."""
+        """Why it ended in the middle of a test case. Raises `FaultError` where the zygote ended."""
         try:
             told = self.child.wait(watch).told()
         except (LimitPassed, OSError, EOFError, SilenceError, BrokenFrameError) as error:
@@ -176,57 +176,57 @@ class SuiteProcess:
 
     def close(self) -> None:
         """Ends it with all that is in it."""
-        bidden, self.usable = self.usable, False
+        was_usable, self.usable = self.usable, False
         with contextlib.suppress(OSError, EOFError, SilenceError, BrokenFrameError):
-            if bidden:
-                self._bid_farewell()
+            if was_usable:
+                self._close_politely()
             self.child.kill()
         if self.child.ended is None:
             self._zygote.kill()
         self.child.close()
 
-    def _bid_farewell(self) -> None:
-        """It waits for its next order, so it ends by itself, and whatever forked it can fork another."""
+    def _close_politely(self) -> None:
+        """It waits for its next order, so it ends by itself, and what forked it can fork again."""
         with contextlib.suppress(SilenceError):
             self.child.connection.send(b"G")
             self.child.wait(time.monotonic() + _GONE_S)
 
 
 class _BothClocks:
-    """The clocks of a completion and of its check: the check's time is not the completion's."""
+    """The clocks of a completion and of its suite: the suite's time does not count as the completion's."""
 
-    def __init__(self, completion: LimitWatch, check: LimitWatch) -> None:
+    def __init__(self, completion: LimitWatch, suite: LimitWatch) -> None:
         self._completion = completion
-        self._check = check
+        self._suite = suite
         self._asked = False
 
     def patience_ms(self) -> float:
         if self._asked:
             return min(self._own(), self._others())
         self._asked = True  # now neither has used any time
-        return min(self._check.patience_ms(), self._completion.patience_ms())
+        return min(self._suite.patience_ms(), self._completion.patience_ms())
 
     def look(self) -> None:
         self._others()
         self._completion.look()
-        self._check.look()
+        self._suite.look()
 
     def _own(self) -> float:
         try:
-            return self._check.patience_ms()
+            return self._suite.patience_ms()
         except LimitPassed as passed:
             raise _SuiteEndedError(passed.status, passed.message) from None
 
     def _others(self) -> float:
-        self._completion.give(self._check.busy_s())
+        self._completion.give(self._suite.busy_s())
         return self._completion.patience_ms()
 
 
 class SuiteCase:
-    """One test case: what the check found in it, or what became of it."""
+    """One test case: the suite's report on it, or how it ended without one."""
 
-    def __init__(self, check: SuiteProcess, index: int, source: str) -> None:
-        self._check = check
+    def __init__(self, process: SuiteProcess, index: int, source: str) -> None:
+        self._process = process
         self._index = index
         self._source = source
         self.found: CaseReport | None = None
@@ -245,29 +245,29 @@ class SuiteCase:
 
     def _heard(self) -> LastWord | None:
         if self._word is None:
-            self._word = self._check.last_word()
+            self._word = self._process.last_word()
         return self._word
 
     @property
     def asked(self) -> bool:
-        """Whether the completion has had a part in what was found."""
+        """Whether the completion took part in what was found."""
         return self.found is None or self.found.asked > 0
 
-    def hold(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
+    def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError` for the completion's process."""
-        check = self._check
-        check.usable = False  # until it has come to the end of the test case
-        own = check.begin()
+        process = self._process
+        process.usable = False  # until it has come to the end of the test case
+        own = process.begin()
         both = _BothClocks(watch, own)
         try:
-            check.child.connection.send(b"R", self._index.to_bytes(4, "big"), both)
-            kind, payload = check.hear(both)
+            process.child.connection.send(b"R", self._index.to_bytes(4, "big"), both)
+            kind, payload = process.receive(both)
         except _SuiteEndedError as ended:
             self._end(ended.status, ended.message, outcome)
         except EOFError:
-            self._end(*check.why_ended(own), outcome)
+            self._end(*process.why_ended(own), outcome)
         except BrokenFrameError as error:
-            raise check.fault(error) from error
+            raise process.fault(error) from error
         else:
             self._read(kind, payload, completion, outcome)
 
@@ -280,11 +280,11 @@ class SuiteCase:
             self._read_found(payload, outcome)
             return
         if kind not in _LAST_WORDS:
-            raise FaultError(f"the check's process: {payload.decode('utf-8', 'replace')}")
+            raise FaultError(f"the test suite's process: {payload.decode('utf-8', 'replace')}")
         try:
             self._word = last_word_in(payload)
         except BrokenFrameError as error:
-            raise self._check.fault(error) from error
+            raise self._process.fault(error) from error
         text = self._word.text
         if kind == b"U":
             outcome.status, outcome.message = Status.RAISED, f"two processes can't go on: {text}"
@@ -300,17 +300,17 @@ class SuiteCase:
             self._await_end(completion)
 
     def _await_end(self, completion: Child) -> None:
-        """The completion has let go of its connection to the check: it ends, or breaks the protocol."""
+        """The completion closed its connection to the suite: it ends, or breaks the protocol."""
         with contextlib.suppress(LimitPassed):
-            completion.connection.receive(self._check.soon(completion), 0)
+            completion.connection.receive(self._process.soon(completion), 0)
         raise BrokenFrameError("it closed its connection to the test")
 
     def _read_found(self, payload: bytes, outcome: Outcome) -> None:
         try:
             found = self.found = case_report_in(payload)
         except BrokenFrameError as error:
-            raise FaultError(f"the check's process: {error}") from error
-        self._check.usable = True
+            raise FaultError(f"the test suite's process: {error}") from error
+        self._process.usable = True
         outcome.memory_mb = max(outcome.memory_mb, found.memory_kib / 1024)
         if found.failure is not None:
             self._fail(found.report, outcome)

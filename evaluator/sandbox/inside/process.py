@@ -30,7 +30,7 @@ _HIGH = 100
 
 _SHARED_MEMORY_MB = 16
 
-_NOT_COMPILED = ("check", "checks", "runner")
+_NOT_COMPILED = ("suite", "suites", "runner")
 """Runs a check, or forks what runs checks: no code is known at first; or compiles it itself."""
 
 _BROKEN = 70
@@ -192,24 +192,24 @@ def _run(
     order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement, runner: Any
 ) -> None:
     if order["processes"]:
-        new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "served" else []))
+        new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "server" else []))
     channel.send(_CHANNEL, b"L")
-    if order["role"] == "checks":
+    if order["role"] == "suites":
 
-        def run_check(descriptors: list[int]) -> None:
+        def run_suite(descriptors: list[int]) -> None:
             _take_as_fork(descriptors, confinement)
             suite_main.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
 
         suite_main.settle()
-        case_forks.serve(_CHANNEL, run_check)
+        case_forks.serve(_CHANNEL, run_suite)
     elif order["role"] == "runner":
         runner.serve(_CHANNEL, order)
     elif code is None:
         suite_main.settle()
         suite_main.serve(_CHANNEL, order)
-    elif order["role"] == "served":
+    elif order["role"] == "server":
         server.serve(_CHANNEL, code, preamble, order)
-    elif order["role"] == "together":
+    elif order["role"] == "plain":
         plain_run.serve(_CHANNEL, code, preamble, order)
     elif order["forks"]:
 

@@ -57,7 +57,7 @@ class _Pipe:
 def rehearse() -> None:
     for _ in range(_TIMES):
         _answer()
-        _converse()
+        _run_suite()
 
 
 def _f(x: object, y: object = 0) -> list[object]:
@@ -76,7 +76,7 @@ def _answer() -> None:
     channel.send(0, kind, bytes(8) + payload, pipe.write)
 
 
-def _converse() -> None:
+def _run_suite() -> None:
     there, back = _Pipe(), _Pipe()
     side = Server(0, {"f": _f}, _ORDER)
     side._write, side._read = back.write, there.read

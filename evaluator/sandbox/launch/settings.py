@@ -42,7 +42,7 @@ class Runner(msgspec.Struct, frozen=True):
 class Warm(msgspec.Struct, frozen=True, kw_only=True):
     """What an interpreter is kept warm for. Completions and checks never share one."""
 
-    check: bool = False
+    suite: bool = False
     packages: tuple[str, ...] = ()
     """Of numpy and pandas, those that are imported beforehand."""
     system: bool = False
@@ -53,7 +53,7 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
 _PREPARED = ("numpy", "pandas")
 
 
-def warm_for(*sources: str, check: bool = False, system: bool = False, runner: Runner | None = None) -> Warm:
+def warm_for(*sources: str, suite: bool = False, system: bool = False, runner: Runner | None = None) -> Warm:
     """What these sources will want."""
     packages = tuple(name for name in _PREPARED if any(name in source for source in sources))
-    return Warm(check=check, packages=packages, system=system, runner=runner)
+    return Warm(suite=suite, packages=packages, system=system, runner=runner)

@@ -29,7 +29,7 @@ _PRELOAD = (
     "weakref zlib _strptime"
 ).split()
 
-_FOR_CHECKS = ("ast", "linecache", "unittest")
+_FOR_SUITES = ("ast", "linecache", "unittest")
 _OF_PACKAGE = {"numpy": ("numpy", "numpy.random"), "pandas": ("numpy.random", "pyarrow", "pandas")}
 
 _ENVIRONMENT = {
@@ -112,7 +112,7 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
 
 
 def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
-    wanted = [*_PRELOAD, *(_FOR_CHECKS if warm.check else ())]
+    wanted = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
     for package in warm.packages:
         wanted += _OF_PACKAGE[package] if has_numpy else ()
     return wanted
