@@ -21,6 +21,7 @@ from evaluator.sandbox.inside.assertions import (
 from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
 from evaluator.sandbox.inside.assertions.exchange import Exchange
 from evaluator.sandbox.inside.assertions.object_table import fields
+from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message, is_data
 
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
@@ -35,7 +36,6 @@ _OF_MOCKS = ("p", "r")
 _NOT_CAPTURED = [False, False]
 _UNASKED = "an answer that nobody asked for"
 _TOO_LARGE = "the values that it returned are larger than limits.output_mb"
-_SENT_TOO_MUCH = "the test passes more to the completion than limits.output_mb"
 
 
 class Completion:
@@ -123,9 +123,9 @@ class Completion:
         except BadMessageError as error:
             self._stop(b"B", str(error))
         except TooLargeError:
-            self.give_up(_SENT_TOO_MUCH)
+            self.give_up(GaveUp.PASSES_MORE)
         except NotDataError as error:
-            self.give_up(f"the test passes {error} to the completion")
+            self.give_up(GaveUp.PASSES.format(error))
 
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """What a function answers, or the method of this name."""
@@ -219,7 +219,7 @@ class Completion:
         if not expected or (stops and not self._catches):
             self._stop(b"Y", self.report(number))
         if stops:
-            self.unsure("a call of the completion's raised StopIteration, which can end a loop of the test's")
+            self.unsure(Doubt.STOP_ITERATION)
         error._rollscope_failure = number
         raise error
 
@@ -229,10 +229,10 @@ class Completion:
             self.failed_assert = error
 
     def too_large(self) -> NoReturn:
-        self.give_up(_SENT_TOO_MUCH)
+        self.give_up(GaveUp.PASSES_MORE)
 
     def unsent(self, error: NotDataError) -> object:
-        self.give_up(f"the test passes {error} to the completion")
+        self.give_up(GaveUp.PASSES.format(error))
 
     def outgoing(self) -> object:
         extras: dict[str, Any] = {}
@@ -317,7 +317,7 @@ class Completion:
         if tag == "o":
             what, own = payload
             if not own:
-                self.give_up(f"the completion answers with {str(what)[:200]}")
+                self.give_up(GaveUp.ANSWERS.format(str(what)[:200]))
             self.operations.refuse()
             return proxies.NoData(str(what))
         built = named_values.build_named(tag, payload, message, self.classes)
@@ -348,7 +348,7 @@ class Completion:
     def _doubt_held(self, value: object, parts: Iterable[Any]) -> None:
         """What can be called as a method of it is the completion's."""
         if any(isinstance(part, proxies.Function | proxies.Remote | proxies.Classes) for part in parts):
-            self.unsure(f"an object of class {type(value).__name__} holds functions or objects of the completion's")
+            self.unsure(Doubt.HOLDS.format(type(value).__name__))
 
     def copied(self) -> None:
         self.operations.plain = False

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-REASON = "an array without values passed where another was expected"
 _COMPARING = {
     "numpy": ("allclose", "isclose", "array_equiv"),
     "numpy.testing": (

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from evaluator.sandbox.inside.assertions.descriptions import DATA, IMMUTABLE
+from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 from evaluator.sandbox.inside.assertions.special_methods import DATACLASS, SPECIAL, value_methods
 
 
@@ -62,7 +63,7 @@ class Classes(type):
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
         asking = next((vars(base)["_asking"] for base in bases if "_asking" in vars(base)), None)
         if not ours and asking is not None:
-            asking.give_up("the test makes a subclass of a class of the completion's")
+            asking.give_up(GaveUp.SUBCLASS)
         return super().__new__(cls, name, bases, namespace)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
@@ -79,10 +80,10 @@ class Classes(type):
         return attribute(cls._asking, cls, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
-        cls._asking.give_up("the test sets an attribute of a class of the completion's")
+        cls._asking.give_up(GaveUp.SETS_ON_CLASS)
 
     def __delattr__(cls, name: str) -> None:
-        cls._asking.give_up("the test deletes an attribute of a class of the completion's")
+        cls._asking.give_up(GaveUp.DELETES_ON_CLASS)
 
     def __iter__(cls) -> Any:
         return iter(cls._asking.ask("b", cls, "iter"))
@@ -141,7 +142,7 @@ class Remote(metaclass=Classes, ours=True):
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
         if type(self)._mentioned:
-            type(self)._asking.give_up("the test copies an object of the completion's")
+            type(self)._asking.give_up(GaveUp.COPIES)
         raise TypeError(f"an object of class {type(self).__name__} can't be copied")
 
 
@@ -155,7 +156,7 @@ def attribute(asking: Asking, target: object, name: str) -> Any:
     """The attribute as the completion has it. Protocols of libraries are not asked for: they could decide things."""
     if name.startswith("__") and name.endswith("__") and name not in _OPEN_SPECIAL:
         if name == "__dataclass_fields__":
-            asking.give_up("the test looks at the fields of a dataclass of the completion's")
+            asking.give_up(GaveUp.FIELDS)
         raise AttributeError(name)
     found = asking.ask("a", target, name)
     if isinstance(found, Function) and not name.startswith("__") and _is_doubtful(asking, target):
@@ -184,7 +185,7 @@ def _equal(one: Any, other: Any) -> Any:
         return False if own else NotImplemented
     if not own and not _has(other_kind, "__eq__"):
         return NotImplemented
-    kind._asking.unsure(f"{kind.__name__}.__eq__ of the completion's was asked")
+    kind._asking.unsure(Doubt.ASKED.format(kind.__name__, "__eq__"))
     return bool(kind._asking.ask("o", one, "eq", other))
 
 
@@ -211,7 +212,7 @@ class Method:
         answer = asking.call(target, self.__name__, arguments, keywords)
         if answer is not None and (arguments or keywords) and _is_doubtful(asking, target):
             owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
-            asking.unsure(f"{owner}.{self.__name__} of the completion's was asked")
+            asking.unsure(Doubt.ASKED.format(owner, self.__name__))
         return answer
 
     def __getattr__(self, name: str) -> Any:
@@ -343,7 +344,7 @@ class Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._asking.give_up("the test sets an attribute of a function of the completion's")
+        self._asking.give_up(GaveUp.SETS_ON_FUNCTION)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

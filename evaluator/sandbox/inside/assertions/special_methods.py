@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
+
 _Special = Callable[..., Any]
 
 
@@ -24,7 +26,7 @@ def _compared(name: str) -> _Special:
                 kind._asking.not_asked(operand, decides=not kind._library)
             return NotImplemented
         if name in _ORDERS or id(self) not in kind._asking.made or id(self) in kind._asking.returned:
-            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
+            kind._asking.unsure(Doubt.ASKED.format(kind.__name__, name))
         return kind._asking.ask("u", self, name, *operands)
 
     return compare
@@ -36,7 +38,7 @@ def _asked(name: str) -> _Special:
     def ask(self: Any, *operands: object, **keywords: object) -> Any:
         kind = type(self)
         if not kind._mentioned and name not in _CONSISTENT and id(self) not in kind._asking.made:
-            kind._asking.unsure(f"{kind.__name__}.{name} of the completion's was asked")
+            kind._asking.unsure(Doubt.ASKED.format(kind.__name__, name))
         return kind._asking.call(self, name, operands, keywords)
 
     return ask
@@ -53,13 +55,13 @@ def _leave(self: Any, kind: object, error: object, _traceback: object) -> Any:
     if error is None:
         return suppressed
     if bool(suppressed) and id(self) not in asking.made:
-        asking.unsure(f"{type(self).__name__}.__exit__ of the completion's suppressed an exception")
+        asking.unsure(Doubt.SUPPRESSED.format(type(self).__name__))
     return bool(suppressed)
 
 
 def _refused(name: str) -> _Special:
     def refuse(self: Any, *_: object) -> Any:
-        type(self)._asking.give_up(f"the test uses {name} of an object of the completion's")
+        type(self)._asking.give_up(GaveUp.USES.format(name))
 
     return refuse
 

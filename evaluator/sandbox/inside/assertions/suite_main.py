@@ -10,8 +10,9 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from evaluator.sandbox.inside import channel, encode, leftovers, places
-from evaluator.sandbox.inside.assertions import empty_arrays, test_code
+from evaluator.sandbox.inside.assertions import test_code
 from evaluator.sandbox.inside.assertions.client import Completion
+from evaluator.sandbox.inside.assertions.reasons import Doubt
 from evaluator.sandbox.inside.assertions.runner import Runner
 from evaluator.sandbox.inside.loading import STREAMS
 
@@ -77,7 +78,7 @@ class _Cases:
             completion.operations.refuse()
             result = {**result, "status": "failed", "message": f"{_SWALLOWED}: {said}" if said else _SWALLOWED}
         if result.pop("nothing", False):
-            completion.unsure(empty_arrays.REASON)
+            completion.unsure(Doubt.EMPTY_ARRAY)
         completion.operations.end(result)
         found = {
             **result,
