@@ -11,7 +11,7 @@ from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import Reading
 from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk
 from evaluator.assertions.statements import Judging
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.ungradable import Refusal
 from evaluator.model import TestCase
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -55,7 +55,7 @@ def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> Methods:
         for name, method in sorted(_test_methods(suites[suite], classes).items())
     ]
     if not found:
-        raise UngradableError("the test's classes have no test methods")
+        raise Refusal.NO_METHODS.error()
     cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(found)]
     return Methods(tuple(cases), tuple((suite, name) for suite, name, _ in found))
 
@@ -67,9 +67,7 @@ def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Me
         arguments = node.args
         asked_for = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
         if asked_for:
-            raise UngradableError(
-                f"line {node.lineno} of the test: nobody gives `{node.name}` its `{asked_for[0].arg}`"
-            )
+            raise Refusal.PARAMETER.error(node.name, asked_for[0].arg, line=node.lineno)
     cases = [_case(reading, index, "", node) for index, node in enumerate(functions)]
     return Methods(tuple(cases), tuple(("", node.name) for node in functions))
 
@@ -109,9 +107,7 @@ def _test_methods(suite: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict
         for decorator in getattr(node, "decorator_list", []):
             words = ast.unparse(decorator).partition("(")[0]
             if words.rpartition(".")[2] in _MULTIPLYING:
-                raise UngradableError(
-                    f"line {decorator.lineno} of the test: what `{words}` makes can't be told in advance"
-                )
+                raise Refusal.DECORATOR.error(words, line=decorator.lineno)
     return found
 
 
@@ -147,15 +143,13 @@ def _refuse_beside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
     starts = starts_of_suites(reading)
     for node in reading.module.body:
         if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
-            raise UngradableError(f"line {node.lineno} of the test: `load_tests` says when it runs what is to be run")
+            raise Refusal.LOAD_TESTS.error(line=node.lineno)
         if isinstance(node, ast.ClassDef) and node not in tests and _is_of_pytest(node):
-            raise UngradableError(f"line {node.lineno} of the test: `{node.name}` is no unittest.TestCase")
+            raise Refusal.NO_TEST_CASE.error(node.name, line=node.lineno)
         if is_start(node) or node in starts or not judging.judges(node):
             continue
         if judging.uses_completion(node):
-            raise UngradableError(
-                f"line {node.lineno} of the test: a statement beside the tests that may decide the grade"
-            )
+            raise Refusal.BESIDE_TESTS.error(line=node.lineno)
 
 
 def _is_of_pytest(node: ast.ClassDef) -> bool:

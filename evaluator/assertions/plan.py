@@ -25,7 +25,7 @@ from evaluator.assertions.reading import Reading, read_test
 from evaluator.assertions.self_comparison import lines_that_compare_with_itself
 from evaluator.assertions.source import IMPORTS
 from evaluator.assertions.statements import Span, calls_of_check, statements_of
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.ungradable import Refusal, UngradableError
 from evaluator.assertions.uses import uses_of
 from evaluator.model import Mode, Task, TestCase
 from evaluator.sandbox.assertions.suite_code import SuiteCode
@@ -66,7 +66,7 @@ def plan_suite(task: Task) -> SuitePlan:
     try:
         return _plan(task)
     except RecursionError:
-        raise UngradableError("the test is nested too deeply to be read") from None
+        raise Refusal.NESTED.error() from None
 
 
 def notes_on(task: Task) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def _methods_plan(
 ) -> SuitePlan:
     suite = _suite_code(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
     if not reading.completion & _read_anywhere(reading):
-        raise UngradableError("the test asks nothing of the completion")
+        raise Refusal.TEST_CALLS_NOTHING.error()
     return SuitePlan(
         form=Form.METHODS,
         cases=cases,

@@ -12,7 +12,7 @@ from evaluator.assertions.imports import Imports, left_out
 from evaluator.assertions.prompt import definitions
 from evaluator.assertions.scopes import BUILTINS, Scopes
 from evaluator.assertions.source import FILE, MAX_CHARACTERS, NOT_PYTHON, Lines, binds, parsed, walk
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
 
 CANDIDATE = "candidate"
@@ -108,9 +108,9 @@ class Reading:
 def read_test(task: Task) -> Reading:
     """Reads a task of mode assert or unittest. Raises `UngradableError`."""
     if not task.test or not task.test.strip():
-        raise UngradableError("the task has no test code")
+        raise Refusal.NO_CODE.error()
     if len(task.test) > MAX_CHARACTERS:
-        raise UngradableError(f"the test is longer than {MAX_CHARACTERS:,} characters")
+        raise Refusal.TOO_LONG.error(MAX_CHARACTERS)
     source, module = _without_imports_of_completion(task.test, task.entry_point)
     found = definitions(task.prompt, task.entry_point, task.preamble)
     checks = [
@@ -119,7 +119,7 @@ def read_test(task: Task) -> Reading:
     try:
         scopes = Scopes(source)
     except SyntaxError as error:
-        raise UngradableError(f"the test is not Python: {error}") from None
+        raise Refusal.NOT_PYTHON.error(error) from None
     return Reading(
         source=source,
         module=module,
@@ -173,4 +173,4 @@ def _parsed_or_refused(source: str) -> ast.Module:
     except NOT_PYTHON as error:
         where = f" (line {error.lineno} of the test)" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else error
-        raise UngradableError(f"the test is not Python: {reason}{where}") from None
+        raise Refusal.NOT_PYTHON.error(f"{reason}{where}") from None

@@ -10,7 +10,7 @@ from evaluator.assertions.expectations import Expectations, named_once
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.reading import Check, Reading
 from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk, walk_executed, walk_own
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.ungradable import Refusal
 from evaluator.model import TestCase
 
 Span = tuple[int, int, bool]
@@ -85,7 +85,7 @@ def statements_of(reading: Reading) -> Statements:
         _refuse_judging_beside(reading, check, judging)
         body = check.body
     if not any(map(judging.asks_completion, body)):
-        raise UngradableError("the check asks nothing of the completion")
+        raise Refusal.CHECK_CALLS_NOTHING.error()
     is_odd = check is not None and (isinstance(check, ast.AsyncFunctionDef) or check.decorator_list)
     if (
         is_odd
@@ -105,7 +105,7 @@ def _refuse_arguments(check: Check) -> None:
     arguments = check.args
     required = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
     if required > 1 or None in arguments.kw_defaults:
-        raise UngradableError(f"line {check.lineno} of the test: `check` takes more than one argument")
+        raise Refusal.ARGUMENTS.error(line=check.lineno)
 
 
 def _refuse_judging_beside(reading: Reading, check: Check, judging: Judging) -> None:
@@ -115,9 +115,7 @@ def _refuse_judging_beside(reading: Reading, check: Check, judging: Judging) -> 
         if node is check or is_start(node) or not callers.isdisjoint(reading.reads(node)):
             continue
         if judging.judges(node) and judging.uses_completion(node):
-            raise UngradableError(
-                f"line {node.lineno} of the test: a statement beside `check` that may decide the grade"
-            )
+            raise Refusal.BESIDE_CHECK.error(line=node.lineno)
 
 
 def calls_of_check(reading: Reading) -> list[ast.stmt]:

@@ -36,7 +36,7 @@ def test_a_module_that_the_test_does_not_import_is_pythons_and_not_the_completio
         assert math.isclose(candidate(1), 1) and np.allclose(candidate(1), helper.value)
         assert candidate(2) == datetime.now() and candidate(3) == time and candidate(random.noise())
         """
-    check = planned(body).check
+    check = planned(body).suite
     assert check.definitions == "import math\nimport numpy as np\n"
     assert check.names == ("datetime", "helper", "random", "time")
     assert check.uses == ("numpy",)
@@ -79,7 +79,7 @@ def test_the_definitions_are_what_the_prompt_gives_and_not_what_it_asks_for() ->
         '''
     found = plan_suite(
         check_task("assert candidate([1]) == 1", prompt=prompt, preamble="import math")
-    ).check.definitions
+    ).suite.definitions
     assert found == source("""
         from typing import List
         LIMIT = 10
@@ -107,7 +107,7 @@ def test_the_definitions_are_what_the_prompt_gives_and_not_what_it_asks_for() ->
 )
 def test_definitions_of_prompts_that_are_unfinished_or_no_python(prompt: str, definitions: str) -> None:
     found = plan_suite(Task(task_id="t", mode=Mode.ASSERT, test="assert f(1) == 1", entry_point="f", prompt=prompt))
-    assert found.check.definitions == definitions
+    assert found.suite.definitions == definitions
 
 
 def test_plain_classes_of_the_preamble_and_of_the_prompt_cross_as_data() -> None:
@@ -115,7 +115,7 @@ def test_plain_classes_of_the_preamble_and_of_the_prompt_cross_as_data() -> None
         "assert candidate(Node(1)) == 1",
         preamble="class Node:\n    def __init__(self, v): self.v = v\nclass Leaf(Node): pass\nclass Odd(list): pass",
         prompt="from enum import Enum\nclass Color(Enum):\n    RED = 1\ndef f(node): ...",
-    ).check
+    ).suite
     assert check.classes == ("Color", "Leaf", "Node")
 
 
@@ -130,12 +130,12 @@ def test_plain_classes_of_the_preamble_and_of_the_prompt_cross_as_data() -> None
     ],
 )
 def test_a_class_that_the_prompt_speaks_of_is_mentioned(prompt: str, name: str) -> None:
-    assert name in planned("assert candidate(1)", prompt=prompt).check.mentioned
+    assert name in planned("assert candidate(1)", prompt=prompt).suite.mentioned
 
 
 def test_variables_parameters_and_types_of_python_are_no_classes_that_the_task_speaks_of() -> None:
     prompt = "from typing import List\ndef f(numbers: List[int], key: str) -> list:\n    '''This class of problems.'''"
-    check = planned("x = 1\nassert candidate(x, key=2).attribute == x", prompt=prompt).check
+    check = planned("x = 1\nassert candidate(x, key=2).attribute == x", prompt=prompt).suite
     assert check.mentioned == ("f",)
 
 
@@ -165,7 +165,7 @@ def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
         source(IMPORTS)
         + "import inspect, tempfile\nimport numpy as np\nfrom pathlib import Path\nfrom random import randint\n"
     )
-    used = plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses
+    used = plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).suite.uses
     assert used == tuple(sorted({word, "numpy"}))
 
 
@@ -183,7 +183,7 @@ def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
 )
 def test_what_needs_no_preparation_is_not_told(statement: str) -> None:
     before = source(IMPORTS) + "import inspect\n"
-    assert plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).check.uses == ()
+    assert plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).suite.uses == ()
 
 
 @pytest.mark.parametrize(

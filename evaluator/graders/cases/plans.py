@@ -17,7 +17,7 @@ from evaluator.assertions.literal_calls import (
     test_case,
 )
 from evaluator.assertions.plan import SuitePlan, plan_suite
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions.ungradable import Refusal, UngradableError
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders.recent import Remembered
 from evaluator.model import Difference, Mode, Task, TestCase
@@ -128,7 +128,7 @@ def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
 def _assert_plan(task: Task) -> Plan | SuitePlan:
     """Literal calls, which need no process for the check; where it is anything else, that."""
     if not task.test:
-        raise UngradableError("the task has no test code")
+        raise Refusal.NO_CODE.error()
     calls = extract_calls(task)
     if isinstance(calls, NotLiteral):
         return plan_suite(task)
