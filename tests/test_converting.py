@@ -170,7 +170,7 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("r.jsonl", "out.jsonl"), "name the file of their tasks with --dataset"),
+        (("r.jsonl", "out.jsonl"), "name their task file with --dataset"),
         (("r.jsonl", "out.json"), "give a name that ends in .jsonl"),
         (("d.jsonl", "d.jsonl"), "give another name"),
         (("nowhere.jsonl", "out.jsonl"), "no such file"),
