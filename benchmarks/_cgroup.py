@@ -1,4 +1,4 @@
-"""CPU time of everything that this process starts, also of what other processes wait for: by a control group."""
+"""CPU time of this process and everything it starts, measured by a control group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = f"rollscope-benchmark-{os.getpid()}"
 
 
 class Cpu(NamedTuple):
-    """Seconds of CPU time, or a difference of two such."""
+    """Seconds of CPU time, or a difference of two."""
 
     total: float
     user: float
@@ -28,9 +28,9 @@ class Cpu(NamedTuple):
 
 
 class CpuGroup:
-    """A control group with this process and all that it starts in it, for the length of a `with`.
+    """A control group with this process and all that it starts, for the length of a `with`.
 
-    Raises `OSError` where none can be had: cgroup v1's `cpuacct` or v2's `cpu.stat`, as root.
+    Needs cgroup v1's `cpuacct` or v2's `cpu.stat`, and root; else raises `OSError`.
     """
 
     def __enter__(self) -> Self:
@@ -53,11 +53,11 @@ class CpuGroup:
             try:
                 self._group.rmdir()
                 return
-            except OSError:  # a process that was killed a moment ago is still in it
+            except OSError:  # a process killed a moment ago is still in it
                 time.sleep(0.01)
 
     def used(self) -> Cpu:
-        """What the group has used up to now."""
+        """The group's CPU time so far."""
         if (self._group / "cpuacct.usage").exists():
             kinds = ("usage", "usage_user", "usage_sys")
             return Cpu(*(int((self._group / f"cpuacct.{kind}").read_text()) / 1e9 for kind in kinds))
@@ -70,7 +70,7 @@ class CpuGroup:
 
 
 def _own_group() -> Path:
-    """The folder of the group that this process is in."""
+    """The folder of this process's group."""
     groups = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     for _, controllers, path in groups:
         if "cpuacct" in controllers.split(","):

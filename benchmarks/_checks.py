@@ -1,4 +1,4 @@
-"""Checks made of the functions in `_functions`: asserts that compare calls with literals, as datasets have them."""
+"""Test code for the functions in `_functions`: asserts that compare calls with literals, as in datasets."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from evaluator import Task
 from evaluator.model import Mode
 
 Calls = list[tuple[list[Any], Any]]
-"""Arguments, and what is right for them."""
+"""Arguments and the right result."""
 
 
 def assert_tasks(asserts: int, *, split: bool) -> list[Task]:
     """A task for each function, with that many asserts.
 
-    With `split` an import is the first statement: it makes extraction impossible, and changes nothing else.
+    `split` adds an import as the first statement, which only prevents extraction.
     """
     return [_assert_task(function, calls, split) for function, calls in _called(asserts)]
 
 
 def loop_tasks(calls: int) -> list[Task]:
-    """A task for each function, with a single test case: a loop that makes that many calls."""
+    """A task for each function, with one test case: a loop of that many calls."""
     return [_loop_task(function, made) for function, made in _called(calls)]
 
 
 def run_alone(calls: int) -> Callable[[], None]:
-    """What makes that many calls of each function, in this process."""
+    """A function that makes that many calls of each function, in this process."""
     made = [(_loaded(function), [given for given, _ in pairs]) for function, pairs in _called(calls)]
 
     def run() -> None:

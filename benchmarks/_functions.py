@@ -1,4 +1,4 @@
-"""Fifteen small functions, such as models write for programming tasks, each with a maker of arguments."""
+"""Fifteen small functions such as models write for programming tasks, each with a generator of arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from _random_data import numbers, words
 
 
 class Function(NamedTuple):
-    """A function, and a maker of its positional arguments."""
+    """A function, and a generator of its positional arguments."""
 
     name: str
     source: str

@@ -1,4 +1,4 @@
-"""CPU time of graded completions, when the interpreters are warm."""
+"""CPU time of graded completions, once the interpreters are warm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WARM_UP = 20
 
 
 def graded(group: CpuGroup, tasks: list[Task], number: int, workers: int, isolation: Isolation = "completion") -> Cpu:
-    """CPU time a completion, from the first ones on. All of them are right; the tasks take turns."""
+    """CPU time per completion after the warm-up. All completions are right; the tasks take turns."""
     rollouts = _workloads.completions(tasks, number + _WARM_UP)
     before = group.used()
     for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=isolation), 1):
@@ -28,5 +28,5 @@ def graded(group: CpuGroup, tasks: list[Task], number: int, workers: int, isolat
 
 
 def middle(values: list[Cpu]) -> Cpu:
-    """The median of each kind."""
+    """The median of each field."""
     return Cpu(*(median(kind) for kind in zip(*values, strict=True)))

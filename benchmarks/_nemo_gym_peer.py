@@ -1,8 +1,8 @@
-"""A server that answers `POST /verify` with processes of its own for each request, and without any isolation.
+"""A server that answers `POST /verify` with new processes for each request, without isolation.
 
-`_nemo_gym_peer.py manager` does in each what NeMo Gym's code_gen does in a Ray task: a `multiprocessing.Manager`, and a
-forked `Process` that executes the program on one input after the other. `_nemo_gym_peer.py python` starts a Python
-that does. As many requests at once as there are CPUs. Prints `listening on URL`.
+`_nemo_gym_peer.py manager` does what NeMo Gym's code_gen does in a Ray task: a `multiprocessing.Manager`, and a
+forked `Process` that executes the program on one input after the other. `_nemo_gym_peer.py python` starts a new Python
+for that. It handles one request per CPU at once. Prints `listening on URL`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Executes a program that reads stdin in this very process, one input after the other, and compares what it prints."""
+"""Executes a stdin program in this process, one input after the other, and compares its output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Tests = dict[str, list[str]]
 
 
 def results_of(code: str, tests: Tests) -> list[bool | int]:
-    """True or -2 for each test case, to the first that fails."""
+    """True or -2 for each test case, up to the first failure."""
     compiled = _warm.compiled(code)
     results: list[bool | int] = []
     for given, wanted in zip(tests["inputs"], tests["outputs"], strict=True):

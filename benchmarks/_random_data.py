@@ -1,4 +1,4 @@
-"""Random data of which the inputs of the programs and functions are made."""
+"""Random data for the inputs of the programs and functions."""
 
 from __future__ import annotations
 

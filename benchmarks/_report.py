@@ -1,4 +1,4 @@
-"""What every benchmark prints: facts of the machine, and tables on stdout."""
+"""Output that all benchmarks share: facts about the machine, and tables on stdout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def machine() -> str:
-    """Cores, kernel, Python and the load at this moment, in one line."""
+    """Cores, kernel, Python and the current load, in one line."""
     cores = len(os.sched_getaffinity(0))
     kernel = ".".join(platform.release().split(".")[:2])
     load = os.getloadavg()[0]
@@ -16,7 +16,7 @@ def machine() -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a Markdown table, the first column to the left, the others to the right."""
+    """Prints a Markdown table: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[place]) for row in (columns, *rows)) for place in range(len(columns))]
 
     def line(cells: Sequence[str]) -> str:
@@ -31,5 +31,5 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def against(value: float, target: float, *, at_most: bool) -> str:
-    """Whether a figure reaches its target, in a word."""
+    """Whether a figure reaches its target: yes or no."""
     return "yes" if (value <= target if at_most else value >= target) else "no"

@@ -1,6 +1,6 @@
-"""Fifteen small programs that read stdin, such as models write for programming tasks, each with a maker of inputs.
+"""Fifteen small stdin programs such as models write for programming tasks, each with a generator of inputs.
 
-And the header of imports that contest sets bring.
+Also the import header of contest sets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from _random_data import numbers, words
 
 
 class StdinProgram(NamedTuple):
-    """A program that reads stdin, and a maker of its stdin."""
+    """A program, and a generator of its stdin."""
 
     name: str
     source: str

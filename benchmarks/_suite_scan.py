@@ -1,8 +1,8 @@
-"""Which features one test suite uses, told by `ast` from the test and the reference solution; nothing is run.
+"""The features that one test suite uses, found with `ast` in the test and the reference solution; nothing is run.
 
-What a name means is told from its assignments in the same function (for `self.x`: in the same test), whatever their
-order. An object is what a class of the reference's makes, or a function whose annotation or `return` names one; any
-other result of a call is an answer.
+A name's meaning comes from its assignments in the same function (for `self.x`: in the same test), in any order. An
+object is an instance of a class of the reference's, or the result of a function whose annotation or `return` names one;
+any other result of a call is an answer.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MOCKS = {f"unittest.mock.{name}" for name in ("Mock", "MagicMock", "AsyncMock",
 
 
 class Scan:
-    """One suite; `found` has its features once it is made. Raises `SyntaxError` for a test that is no Python."""
+    """One suite, whose features are in `found`. Raises `SyntaxError` for a test that is not Python."""
 
     def __init__(self, task: Task) -> None:
         self.found: set[Feature] = set()
@@ -65,7 +65,7 @@ class Scan:
         self._libraries = imported(parsed(task.preamble), reference)
         self._names = self._libraries | imported(self._tree)
         self._answer_attributes: set[str] = set()
-        self._calls: list[bool] = []  # of each call of the completion's: whether it is a function's, all literal
+        self._calls: list[bool] = []  # for each call of the completion's code: is it a function's, with only literals?
         self._scan(Env(dict(self._solution.kinds)))
         self._from_prompt(parsed(task.prompt).body or reference.body)
         self._from_libraries()
@@ -75,7 +75,7 @@ class Scan:
         scopes: list[tuple[list[ast.AST], Env]] = [(list(outside(self._tree)), shared)]
         for unit in units(self._tree):
             scopes.append((list(ast.walk(unit)), shared.new_child(self._parameters(unit))))
-        for _ in range(2):  # what is bound in a later scope may be used in an earlier one
+        for _ in range(2):  # names bound in a later scope may be used in an earlier one
             for nodes, env in scopes:
                 for node in nodes:
                     self._bind(node, env)
@@ -88,10 +88,10 @@ class Scan:
         if self._calls and all(self._calls):
             self.found.add(Feature.LITERAL)
 
-    # What names mean
+    # Meaning of names
 
     def _define(self, shared: Env) -> None:
-        """The classes and functions of the test, methods apart."""
+        """The test's classes and functions, without methods."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.ClassDef):
                 bases = {self._kind(base, shared) for base in node.bases}
@@ -104,7 +104,7 @@ class Scan:
                 shared.setdefault(node.name, Kind.CALLABLE)
 
     def _parameters(self, unit: Def) -> dict[str, Kind]:
-        """`candidate` is the completion's; what a decorator `patch` hands over is a mock."""
+        """`candidate` is the completion's; the arguments that a decorator `patch` adds are mocks."""
         names = [argument.arg for argument in unit.args.args]
         if unit.name == "check" and names:
             entry = (
@@ -139,7 +139,7 @@ class Scan:
                     env.maps[-1][f"self.{name}"] = kind
 
     def _item(self, node: ast.expr, env: Env) -> Kind | None:
-        """What iterating yields; of a display, what it shows."""
+        """The kind of the items that iteration yields."""
         if isinstance(node, ast.List | ast.Tuple):
             return next((kind for kind in (self._kind(part, env) for part in node.elts) if kind), None)
         return Kind.ANSWER if self._kind(node, env) in (Kind.ANSWER, Kind.OBJECT) else None
@@ -182,7 +182,7 @@ class Scan:
         return None
 
     def _dotted(self, node: ast.AST) -> str:
-        """`np.random.rand` as `numpy.random.rand`; empty where the first name is no import and no builtin."""
+        """`np.random.rand` as `numpy.random.rand`; empty if the first name is neither an import nor a builtin."""
         match node:
             case ast.Name(id=name):
                 return self._names.get(name) or (name if hasattr(builtins, name) else "")
@@ -194,7 +194,7 @@ class Scan:
     def _is_patch(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self._dotted(node.func).startswith(("unittest.mock.patch", "mock.patch"))
 
-    # What is done with them
+    # Uses
 
     def _look(self, node: ast.AST, env: Env, called: bool) -> None:
         match node:
@@ -313,7 +313,7 @@ class Scan:
         self.found.add(feature)
 
     def _look_for_arguments(self, nodes: list[ast.AST], env: Env) -> None:
-        """Names of what may be changed that are passed to the completion and read on a later line."""
+        """Names of mutable values that are passed to the completion and read on a later line."""
         names = [node for node in nodes if isinstance(node, ast.Name)]
         fixed = set(_fixed(nodes))
         bound = {node.id for node in names if isinstance(node.ctx, ast.Store)} - fixed
@@ -329,7 +329,7 @@ class Scan:
                 if named(call.func) in self._solution.changers:
                     self.found.add(Feature.CHANGED)
 
-    # What is told from the whole
+    # Features of the whole suite
 
     def _look_at_module(self) -> None:
         for node in self._tree.body:
@@ -354,7 +354,7 @@ class Scan:
                 self.found.add(Feature.NAMED_TUPLE)
 
     def _from_libraries(self) -> None:
-        """Arrays, frames and axes that the test has from the completion alone, by what it asks them for."""
+        """Arrays, frames and axes that only the completion returns, by the attributes that the test reads."""
         roots = {name.split(".")[0] for name in self._libraries.values()}
         for feature, (library, attributes) in OF_ANSWERS.items():
             if library in roots and self._answer_attributes & set(attributes.split()):
@@ -362,7 +362,7 @@ class Scan:
 
 
 def _fixed(nodes: list[ast.AST]) -> Iterator[str]:
-    """Names that are bound to numbers or texts."""
+    """Names bound to numbers or texts."""
     for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() | ast.JoinedStr() | ast.UnaryOp()):

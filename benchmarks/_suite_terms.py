@@ -1,4 +1,4 @@
-"""What `suite_features.py` counts, and what tells it: the features, the names that stand for them, the reference."""
+"""The features that `suite_features.py` counts, the names that indicate them, and the reference's definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class Feature(StrEnum):
-    """A row of the table, in its order; the value is what it is called there."""
+    """The table's rows, in order; the value is the row's name."""
 
     LITERAL = "literal calls only"
     CONSTRUCTS = "constructs a class of the completion's"
@@ -60,7 +60,7 @@ class Feature(StrEnum):
 
 
 class Kind(StrEnum):
-    """What an expression of the test is."""
+    """The kind of an expression in the test."""
 
     CLASS, FUNCTION, OBJECT, ANSWER = "class", "function", "object", "answer"  # of the completion's
     OWN_CLASS, OWN, CALLABLE, MOCK = "own class", "own", "callable", "mock"  # of the test's
@@ -82,7 +82,7 @@ USED: Final = {
     Feature.SOCKETS: "socket ssl http urllib.request requests socketserver",
     Feature.STDOUT: "sys.stdout sys.stderr contextlib.redirect_stdout contextlib.redirect_stderr",
 }
-OF_ANSWERS: Final = {  # attributes that tell a library's value, where the reference imports the library
+OF_ANSWERS: Final = {  # attributes that indicate a library's value, if the reference imports the library
     Feature.NUMPY: ("numpy", "shape dtype ndim tolist"),
     Feature.PANDAS: ("pandas", "columns iloc loc iterrows to_dict equals empty"),
     Feature.MATPLOTLIB: ("matplotlib", "get_title get_xlabel get_ylabel patches lines get_lines get_legend axes"),
@@ -103,7 +103,7 @@ Env = ChainMap[str, Kind]
 
 
 def parsed(text: str) -> ast.Module:
-    """An empty module for text that is no Python: a prompt may end in the middle of a function."""
+    """An empty module for text that is not Python: a prompt may end in the middle of a function."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):
@@ -111,7 +111,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def outside(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below, without the bodies of functions: those are looked at one by one."""
+    """All nodes below, except in functions, which are scanned one by one."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, DEFINITIONS):
             yield child
@@ -133,7 +133,7 @@ def named(node: ast.AST | None) -> str:
 
 
 def leaves(nodes: Iterable[ast.expr]) -> Iterator[ast.expr]:
-    """The values in displays of lists, tuples, sets and dicts."""
+    """The values in list, tuple, set and dict displays."""
     for node in nodes:
         match node:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
@@ -151,7 +151,7 @@ def literal(node: ast.expr) -> bool:
 
 
 def imported(*trees: ast.AST) -> dict[str, str]:
-    """What a name of an import stands for, dotted."""
+    """The dotted name behind each imported name."""
     found: dict[str, str] = {}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.Import):
@@ -164,7 +164,7 @@ def imported(*trees: ast.AST) -> dict[str, str]:
 
 
 class Solution(NamedTuple):
-    """What the reference defines, by name; methods beside functions."""
+    """The reference's definitions by name; methods count as functions."""
 
     kinds: dict[str, Kind]
     methods: set[str]
@@ -196,7 +196,7 @@ def _results(node: Def) -> Iterator[ast.AST | None]:
 
 
 def _changes(node: Def) -> bool:
-    """Whether a parameter that is never bound anew has an item set or a method called that changes a container."""
+    """Whether a parameter that is never rebound has an item set or a container-changing method called."""
     parts = list(ast.walk(node))
     bound = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     own = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)} - bound - {"self", "cls"}

@@ -1,4 +1,4 @@
-"""The same code in one warm interpreter, without any sandbox: what grading is measured against, and what expects."""
+"""The same code in one warm interpreter, without a sandbox: the baseline, and the source of expected outputs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def compiled(source: str) -> CodeType:
 
 
 def loaded(code: CodeType, entry_point: str) -> Any:
-    """The function that the code defines; a method of `Solution` where it defines that."""
+    """The code's function, or the method of its `Solution`."""
     namespace: dict[str, Any] = {"__name__": "solution"}
     exec(code, namespace)
     return namespace[entry_point] if entry_point in namespace else getattr(namespace["Solution"](), entry_point)
 
 
 def run(code: CodeType, stdin: str) -> str:
-    """What the program writes on stdout when it reads `stdin`."""
+    """The program's stdout for this stdin."""
     written = io.BytesIO()
     kept = sys.stdin, sys.stdout, sys.getrecursionlimit()
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")

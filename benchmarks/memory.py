@@ -1,8 +1,7 @@
 """The parent's peak resident memory while it grades few and many distinct completions: it should be the same.
 
-Each figure is of a process of its own, read as the kernel keeps it (VmHWM) until the process ends: `grade_all` fed by a
-generator, which keeps nothing; and `rollscope grade` on a file, which also writes a run directory. The sandboxes'
-processes are not in it.
+Each figure is the kernel's peak (VmHWM) of a separate process: `grade_all` fed by a generator, which keeps nothing; and
+`rollscope grade` on a file, which also writes a run directory. The sandboxes' processes are not included.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TESTS = 2
 
 
 def peak_mb(command: list[str]) -> tuple[float, float]:
-    """Peak resident memory in MiB of the command's own process, and its seconds."""
+    """Peak resident memory in MiB of the command's own process, and its duration in seconds."""
     began = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
@@ -47,7 +46,7 @@ def _high_water_kib(status: Path) -> int:
 
 
 def grade_generated(number: int) -> None:
-    """Grades that many completions, which are made as they are asked for; run in a process of its own."""
+    """Grades that many completions, generated on demand; runs in a separate process."""
     import _workloads
 
     from evaluator import grade_all
@@ -59,7 +58,7 @@ def grade_generated(number: int) -> None:
 
 
 def write_files(number: int, folder: Path) -> None:
-    """A dataset and a file of that many rollouts; run in a process of its own, so that this one stays small."""
+    """Writes a dataset and a file of that many rollouts; runs in a separate process, so this one stays small."""
     import _workloads
 
     tasks = _workloads.call_tasks(_TESTS)
@@ -76,7 +75,7 @@ def write_files(number: int, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--numbers", type=int, nargs="+", default=[1000, 20000], help="completions")
+    parser.add_argument("--numbers", type=int, nargs="+", default=[1000, 20000], help="completions to grade")
     parser.add_argument("--generate", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--write", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -90,7 +89,7 @@ def main() -> None:
 
 
 def _measure(numbers: list[int]) -> None:
-    print(f"{_report.machine()}; {_TESTS} tests a completion\n")
+    print(f"{_report.machine()}; {_TESTS} tests per completion\n")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,9 +1,8 @@
-"""Attacks among honest completions, in one run: 1,000 and 10,000 with `--scale 1`, no two texts alike, on two workers.
+"""Attacks among honest completions in one run on two workers: with `--scale 1`, 1,000 among 10,000.
 
-The programs are those of `tests/attacks`, each several times under a text of its own, so that no grade is reused. The
-attacks get small limits, for most of their time goes into time-outs. Says whether every honest completion earned its
-reward, whether an attack did, how large this process was on the way, and what was left behind. Ends with 1 when one of
-these is not as it should be.
+The programs are those of `tests/attacks`, repeated with different texts, so no grade is reused. The attacks get small
+limits, because most of their time goes into time-outs. Shows whether every honest completion earned its reward, whether
+an attack did, this process's memory along the way, and what was left behind. Exit status 1 if one of these is wrong.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ _ATTACKS, _HONEST = 1000, 10000
 _ATTACK_LIMITS = {"wall_s": 0.5, "cpu_s": 0.5, "total_s": 2, "memory_mb": 256, "virtual_mb": 1024}
 _OF_ATTACKS = "attacked-"
 _LOOKS = (0.1, 0.5, 1.0)
-_GROWTH_MB = 8.0  # from a tenth of the run to its end, when the grades that it remembers are let go
+_GROWTH_MB = 8.0  # from a tenth of the run to its end, after the remembered grades are freed
 _SHOWN = 20
 
 
 class Tally(NamedTuple):
-    """What came of a run."""
+    """The result of a run."""
 
     verdicts: Counter[tuple[str, str]]
     """By kind (`attack`, `honest`) and verdict."""
     wrong: Counter[str]
-    """Honest completions that did not earn their reward, or were flagged, by program."""
+    """Honest completions without a reward or with a flag, by program."""
     paid: Counter[str]
     resident_mb: list[float]
     seconds: float
@@ -57,7 +56,7 @@ def _every_task() -> dict[str, Task]:
 
 
 def _rollouts(scale: float, marks: Path) -> Iterator[Rollout]:
-    """Made as they are asked for, in the same order in every run."""
+    """Generated on demand, in the same order in every run."""
     malicious, well_meant = attacks(), honest()
     order = [True] * round(_ATTACKS * scale) + [False] * round(_HONEST * scale)
     for each in (malicious, well_meant, order):
@@ -106,12 +105,12 @@ def _count(grade: Grade, tally: Tally) -> None:
     tally.verdicts[kind, str(grade.verdict)] += 1
     paid = bool(grade.reward) and grade.verified
     if kind == "attack" and (paid or grade.duplicate_of is not None):
-        tally.paid[_told(grade)] += 1
+        tally.paid[_described(grade)] += 1
     if kind == "honest" and (not paid or grade.flags or grade.duplicate_of is not None):
-        tally.wrong[_told(grade)] += 1
+        tally.wrong[_described(grade)] += 1
 
 
-def _told(grade: Grade) -> str:
+def _described(grade: Grade) -> str:
     flags = " ".join(flag.word for flag in grade.flags)
     return f"{grade.sample_id.partition('#')[0]}: {grade.verdict} {grade.error_message or ''} {flags}".strip()
 
@@ -127,7 +126,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scale", type=float, default=0.1, help="1: all of both; default: a tenth")
-    parser.add_argument("--way", choices=list(Way), help="default: namespaces where they can be had, else Landlock")
+    parser.add_argument("--way", choices=list(Way), help="default: namespaces if available, else Landlock")
     options = parser.parse_args()
     print(f"{_report.machine()}; {options.workers} workers\n")
     settings = Settings(way=Way(options.way) if options.way else None)
@@ -146,7 +145,7 @@ def _print(tally: Tally, left: list[str]) -> int:
     rows = [[kind, verdict, str(number)] for (kind, verdict), number in sorted(tally.verdicts.items())]
     _report.table(["completions", "verdict", "number"], rows)
     first, last = tally.resident_mb[0], tally.resident_mb[-1]
-    looks = [*(f"at {share:.0%}" for share in _LOOKS), "in the end"]
+    looks = [*(f"at {share:.0%}" for share in _LOOKS), "at the end"]
     memory = ", ".join(f"{mb:.0f} MiB {look}" for mb, look in zip(tally.resident_mb, looks, strict=True))
     number = sum(tally.verdicts.values())
     rows = [
@@ -156,7 +155,7 @@ def _print(tally: Tally, left: list[str]) -> int:
         ["this process's memory", memory, _report.against(last - first, _GROWTH_MB, at_most=True)],
         ["wall time", f"{tally.seconds:.0f} s, {number / tally.seconds:.0f} completions/s", ""],
     ]
-    _report.table(["", "found", "as it should be"], rows)
+    _report.table(["", "found", "ok"], rows)
     for what, times in [*tally.wrong.most_common(_SHOWN), *tally.paid.most_common(_SHOWN)]:
         print(f"- {what} ({times} times)")
     for each in left[:_SHOWN]:

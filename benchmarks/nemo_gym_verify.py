@@ -1,10 +1,9 @@
-"""Many verify requests at once: `rollscope serve nemo-gym` beside servers that start processes for each request.
+"""Many verify requests at once: `rollscope serve nemo-gym` against servers that start processes for each request.
 
-The peers are a few lines of our own (`_nemo_gym_peer.py`), without any isolation. One starts a
-`multiprocessing.Manager` and forks a `Process` for each request, as NeMo Gym's code_gen does within a Ray task, the
-other starts a Python. All servers run throughout and have as many workers as there are CPUs; they are asked in turns,
-the same requests. No two programs are alike, every fourth prints a wrong answer. An answer that is lost, wrong or
-another request's ends it.
+The peers are a few lines of our own (`_nemo_gym_peer.py`), without isolation. For each request one starts a
+`multiprocessing.Manager` and forks a `Process`, as NeMo Gym's code_gen does within a Ray task; the other starts a
+Python. All servers run throughout, have one worker per CPU, and get the same requests in turns. All programs have
+different texts; every fourth prints a wrong answer. A lost, wrong or swapped answer ends the benchmark.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ _PATIENCE_S = 600
 Body = dict[str, Any]
 
 
-class Asked(NamedTuple):
-    """A request, and what is to come back."""
+class Exchange(NamedTuple):
+    """A request and the expected answer."""
 
     text: str
     code: str
@@ -51,13 +50,13 @@ class Asked(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Seconds of all requests together, and of each."""
+    """Seconds for all requests together, and for each."""
 
     total: float
     each: list[float]
 
 
-def requests(count: int, tests: int) -> list[Asked]:
+def requests(count: int, tests: int) -> list[Exchange]:
     tasks = {task.task_id: task for task in _workloads.stdin_tasks(tests)}
     made = []
     for number, rollout in enumerate(_workloads.completions(list(tasks.values()), count)):
@@ -72,13 +71,13 @@ def requests(count: int, tests: int) -> list[Asked]:
             "response": {"id": str(number), "object": "response", "model": "none", "output": [message]},
             "verifier_metadata": {"unit_tests": unit_tests},
         }
-        made.append(Asked(json.dumps(body), code, right))
+        made.append(Exchange(json.dumps(body), code, right))
     return made
 
 
 @contextmanager
 def running(words: list[str]) -> Iterator[str]:
-    """The URL of a server that runs as long."""
+    """The URL of a server that runs for the length of the `with`."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
@@ -87,27 +86,27 @@ def running(words: list[str]) -> Iterator[str]:
             process.terminate()
 
 
-def ask(url: str, asked: Asked, together: threading.Barrier) -> float:
-    """Seconds until the answer was there. Raises `SystemExit` where it is not the right one."""
+def ask(url: str, exchange: Exchange, together: threading.Barrier) -> float:
+    """Seconds until the answer arrived. Raises `SystemExit` if it is not the expected one."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_PATIENCE_S)
     together.wait()
     began = time.perf_counter()
-    connection.request("POST", "/verify", asked.text, {"content-type": "application/json"})
+    connection.request("POST", "/verify", exchange.text, {"content-type": "application/json"})
     response = connection.getresponse()
     text = response.read()
     seconds = time.perf_counter() - began
     connection.close()
     answer: Body = json.loads(text) if response.status == http.client.OK else {}
-    expected = (float(asked.right), asked.code, False)
+    expected = (float(exchange.right), exchange.code, False)
     if (answer.get("reward"), answer.get("extracted_model_code"), answer.get("mask_sample", False)) != expected:
         raise SystemExit(f"{url}: status {response.status}, not the answer to its request: {text[:500]!r}")
     return seconds
 
 
-def at_once(url: str, work: list[Asked]) -> Round:
+def at_once(url: str, work: list[Exchange]) -> Round:
     together = threading.Barrier(len(work) + 1)
     with ThreadPoolExecutor(len(work)) as threads:
-        answers = [threads.submit(ask, url, asked, together) for asked in work]
+        answers = [threads.submit(ask, url, exchange, together) for exchange in work]
         together.wait()
         began = time.perf_counter()
         each = [answer.result() for answer in answers]
@@ -117,7 +116,7 @@ def at_once(url: str, work: list[Asked]) -> Round:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--requests", type=int, default=64, help="that are under way at once")
+    parser.add_argument("--requests", type=int, default=64, help="simultaneous requests")
     options = parser.parse_args()
     print(f"{_report.machine()}; {options.rounds} rounds, {options.requests} requests at once\n")
     with ExitStack() as servers:
@@ -125,7 +124,7 @@ def main() -> None:
         for url in urls.values():
             at_once(url, requests(2 * len(os.sched_getaffinity(0)), 1))
         rows = [row for tests in _TESTS for row in rows_of(tests, measured(urls, tests, options))]
-    columns = ["server", "tests", "all, s", "a second", "p50, ms", "p99, ms", f"{_OURS}, times"]
+    columns = ["server", "tests", "all, s", "per second", "p50, ms", "p99, ms", f"{_OURS}, ratio"]
     _report.table(columns, rows)
 
 
@@ -140,7 +139,7 @@ def measured(urls: dict[str, str], tests: int, options: argparse.Namespace) -> d
 
 
 def rows_of(tests: int, rounds: dict[str, list[Round]]) -> list[list[str]]:
-    """The latencies of all rounds together; totals and how many times ours is as fast: the rounds' median."""
+    """Latencies over all rounds; for totals and our speed-up, the rounds' median."""
     rows = []
     for name, theirs in rounds.items():
         total = median(one.total for one in theirs)

@@ -1,8 +1,8 @@
-"""Completions and tests a second: grading in the strict sandbox beside `python -I` started once for each test case.
+"""Completions and tests per second: grading in the strict sandbox against `python -I` started once per test case.
 
-All are run in turns, round by round, on the same completions and inputs, so that other load hits all alike.
-The ratios are medians over the rounds. A new Python is given the work that graders which start one give it: read the
-program from a file, its input from stdin, write the output; the caller compares it.
+All take turns, round by round, on the same completions and inputs, so that other load affects them equally. The ratios
+are medians over the rounds. A new Python does the same work as in graders that start one: read the program from a file
+and its input from stdin, and write the output, which the caller compares.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ print(_json.dumps(_found(*map(_json.loads, _sys.stdin.read().split(chr(10))))))
 
 
 class Rate(NamedTuple):
-    """What was done in a time. `start_s` came before and is not in it."""
+    """Work done in `seconds`. `start_s` came before and is not included."""
 
     completions: int
     tests: int
@@ -47,12 +47,12 @@ class Rate(NamedTuple):
     start_s: float = 0.0
 
     @property
-    def tests_a_second(self) -> float:
+    def tests_per_second(self) -> float:
         return self.tests / self.seconds
 
 
 def graded(tasks: list[Task], number: int, workers: int, isolation: Isolation) -> Rate:
-    """Grades distinct completions; measured from the first ones on, when both interpreters are warm."""
+    """Grades distinct completions; measured after the warm-up."""
     began = time.perf_counter()
     warm = began
     tests = done = 0
@@ -70,7 +70,7 @@ def graded(tasks: list[Task], number: int, workers: int, isolation: Isolation) -
 
 
 def started(tasks: list[Task], number: int, workers: int, options: list[str]) -> Rate:
-    """A new `python OPTIONS` for each test case, as many at once as there are workers."""
+    """A new `python OPTIONS` per test case, one at a time per worker."""
     by_id = {task.task_id: task for task in tasks}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
 
@@ -101,10 +101,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--completions", type=int, default=300, help="graded in each round and way")
-    parser.add_argument("--started", type=int, default=8, help="completions a round for each way of starting Python")
+    parser.add_argument("--completions", type=int, default=300, help="graded per round and way")
+    parser.add_argument("--started", type=int, default=8, help="completions per round for each way of starting Python")
     arguments = parser.parse_args()
-    print(f"{_report.machine()}; {arguments.workers} workers, {arguments.rounds} rounds, {_TESTS} tests a completion\n")
+    print(
+        f"{_report.machine()}; {arguments.workers} workers, {arguments.rounds} rounds, {_TESTS} tests per completion\n"
+    )
     rates = _measure(_ways(arguments), arguments.rounds)
     _print(rates)
 
@@ -137,7 +139,7 @@ def _print(rates: dict[str, list[Rate]]) -> None:
     rows = []
     for name, measured in rates.items():
         completions = median(rate.completions / rate.seconds for rate in measured)
-        tests = [rate.tests_a_second for rate in measured]
+        tests = [rate.tests_per_second for rate in measured]
         rows.append([name, f"{completions:.1f}", f"{median(tests):.0f}", f"{min(tests):.0f} to {max(tests):.0f}"])
     _report.table(["way", "completions/s", "tests/s", "lowest to highest"], rows)
     rows = []
@@ -147,16 +149,14 @@ def _print(rates: dict[str, list[Rate]]) -> None:
         target = f"{_TARGET:.0f}" if name == mode else ""
         reached = _report.against(ratios[0], _TARGET, at_most=False) if target else ""
         rows.append([name, f"{ratios[0]:.1f}", target, reached, f"{ratios[1]:.1f}"])
-    _report.table(["tests/s, times that of", "python -I", "target", "reached", "python -I -S"], rows)
+    _report.table(["tests/s, compared with", "python -I", "target", "reached", "python -I -S"], rows)
     start = median(rate.start_s for name in ("call", "stdin") for rate in rates[name])
-    print(
-        f"Before the rate is measured: {start * 1000:.0f} ms to start the sandboxes and grade {_WARM_UP} completions."
-    )
+    print(f"Not in the rates: {start * 1000:.0f} ms to start the sandboxes and grade the first {_WARM_UP} completions.")
 
 
 def _ratio(rates: dict[str, list[Rate]], name: str, other: str) -> float:
     pairs = zip(rates[name], rates[other], strict=True)
-    return median(ours.tests_a_second / theirs.tests_a_second for ours, theirs in pairs)
+    return median(ours.tests_per_second / theirs.tests_per_second for ours, theirs in pairs)
 
 
 if __name__ == "__main__":

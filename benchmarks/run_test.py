@@ -1,9 +1,9 @@
-"""`run_test` beside a `multiprocessing.Manager` and a `Process` for each completion, the way of the original's wrapper.
+"""`run_test` against a `multiprocessing.Manager` and a `Process` per completion, as in the original's wrapper.
 
 The peer is a few lines of our own: the child runs the same imports and the completion, calls it on every input and
-compares with `==`; no sandbox, no limits. Both grade the same completions, no two texts alike, ten test cases each, in
-turns and in one process: one at a time, and as many at once as there are CPUs; in a process as it is, and in one that
-holds a GiB, as a trainer's does, which each of the peer's two forks has to map anew.
+compares with `==`; no sandbox, no limits. Both grade the same completions, all with different texts, ten test cases
+each, in turns and in one process: one at a time, and one per CPU; in a small process, and in one that holds a GiB, as a
+trainer's does, which each of the peer's two forks has to map again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import _report
 import _workloads
 
-from evaluator.graders.colossalai_testing.program import IMPORTS
+from evaluator.import_headers import COLOSSALAI
 from evaluator.interop.colossalai import run_test
 
 _TARGET = 5.0
@@ -51,7 +51,7 @@ def jobs(count: int) -> list[Job]:
 
 def _child(job: Job, results: Any) -> None:
     names: dict[str, Any] = {}
-    exec(IMPORTS + job.code, names)
+    exec(COLOSSALAI + job.code, names)
     holder = names["Solution"]() if "class Solution" in job.code else None
     name = job.in_outs["fn_name"]
     function = names[name] if holder is None else getattr(holder, name)
@@ -75,7 +75,7 @@ def ours(job: Job) -> list[Any]:
 
 
 def rate(grade: Callable[[Job], list[Any]], work: Sequence[Job], at_once: int) -> float:
-    """Completions a second. Raises `SystemExit` where one of them, which are all right, does not pass."""
+    """Completions per second. All are right; raises `SystemExit` if one does not pass."""
     began = time.perf_counter()
     with ThreadPoolExecutor(at_once) as threads:
         graded = list(threads.map(grade, work))
@@ -88,26 +88,24 @@ def rate(grade: Callable[[Job], list[Any]], work: Sequence[Job], at_once: int) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--completions", type=int, default=60, help="the peer's in a round; ours are four times as many"
-    )
+    parser.add_argument("--completions", type=int, default=60, help="the peer's per round; ours are four times as many")
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
-    print(f"{_report.machine()}; {options.rounds} rounds, {_TESTS} tests a completion\n")
+    print(f"{_report.machine()}; {options.rounds} rounds, {_TESTS} tests per completion\n")
     for grade in (peer, ours):
         rate(grade, jobs(2 * cores), cores)
     small = measured(options, cores)
     held = b"x" * _HELD
     large = measured(options, cores)
     del held
-    rows = [*rows_of("as it is", small, cores), *rows_of("holds 1 GiB", large, cores)]
+    rows = [*rows_of("small", small, cores), *rows_of("holds 1 GiB", large, cores)]
     columns = [
         "process",
         "Manager and Process: at once",
-        "a second",
+        "per second",
         "run_test: at once",
-        "a second",
-        "times",
+        "per second",
+        "ratio",
         "5 reached",
     ]
     _report.table(columns, rows)
@@ -124,7 +122,7 @@ def measured(options: argparse.Namespace, cores: int) -> Rates:
 
 
 def rows_of(process: str, rates: Rates, cores: int) -> list[list[str]]:
-    """Like beside like; and threads, which the original's wrapper was not made for, beside its one after the other."""
+    """Equal numbers at once; and our threads, which the original's wrapper does not support, against one at a time."""
     rows = []
     for peers, threads in dict.fromkeys(((1, 1), (cores, cores), (1, cores))):
         theirs, mine = rates["peer", peers], rates["ours", threads]

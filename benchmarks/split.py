@@ -1,10 +1,9 @@
-"""CPU time of a check in a process of its own beyond the same check turned into calls with literal values.
+"""CPU time of test code in a separate process beyond the same test code turned into calls with literal values.
 
-The same asserts are graded in both ways, in turns: an import as the check's first statement makes extraction impossible
-and changes nothing else. A least-squares line through what is beyond with 1, 10 and 100 asserts gives a completion and
-a call, which is an assert and so a test case of its own. A loop makes calls that are no test cases: their slope,
-without the function's own time in this process. Medians over the rounds. Counts all processes, by a control group:
-needs root.
+The same asserts are graded in both ways, in turns: an import as the first statement prevents extraction and changes
+nothing else. A least-squares line through the differences with 1, 10 and 100 asserts gives a completion and a call,
+which is an assert and so a test case. A loop makes calls that are not test cases: the slope of these, minus the
+function's own time in this process. Medians over the rounds. A control group counts all processes: needs root.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class _Round(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """CPU seconds of a completion, its calls apart, and of a call."""
+    """CPU seconds of a completion without its calls, and of a call."""
 
     completion: float
     call: float
@@ -56,14 +55,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--completions", type=int, default=240, help="with one assert in each round; fewer with more")
+    parser.add_argument(
+        "--completions", type=int, default=240, help="per round with one assert; fewer with more asserts"
+    )
     options = parser.parse_args()
     print(f"{_report.machine()}; {options.workers} workers, {options.rounds} rounds\n")
     try:
         with CpuGroup() as group:
             rounds = _measure(group, options)
     except OSError as error:
-        print(f"skipped: no control group can be had here ({error}); run it as root on cgroup v1 or v2")
+        print(f"skipped: no control group available ({error}); run it as root on cgroup v1 or v2")
         return
     _print_asserts(rounds)
     _print_lines(rounds)
@@ -90,7 +91,7 @@ def _measure(group: CpuGroup, options: argparse.Namespace) -> list[_Round]:
 
 
 def _alone(group: CpuGroup, calls: int) -> float:
-    """CPU seconds of that many calls of a function in this process, the mean of all functions."""
+    """CPU seconds of that many calls of a function in this process: the mean over all functions."""
     run = _checks.run_alone(calls)
     before = group.used()
     run()
@@ -111,7 +112,7 @@ def _print_asserts(rounds: list[_Round]) -> None:
                 f"{ratio:.2f}",
             ]
         )
-    _report.table(["ms of CPU time a completion", "extracted", "split", "beyond", "times"], rows)
+    _report.table(["ms of CPU time per completion", "extracted", "split", "beyond", "ratio"], rows)
 
 
 def _print_lines(rounds: list[_Round]) -> None:

@@ -1,7 +1,7 @@
-"""Which features of Python the test suites of datasets use: a Markdown table, one row a feature, one column a file.
+"""The Python features that datasets' test suites use: a Markdown table, one row per feature, one column per file.
 
-Files are read as `rollscope` reads datasets. Python tasks with asserts or a suite are counted, each feature once a
-task; nothing is run. How a feature is told, and how roughly, is in docs/suites.md.
+Files are read as `rollscope` reads datasets. Python tasks with asserts or a suite are counted, each feature once per
+task; nothing is run. docs/suites.md says how features are detected, and how accurately.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evaluator import Mode, Task, load_tasks
 
 
 class Counted(NamedTuple):
-    """A dataset: its tasks that were counted, and in how many each feature is used."""
+    """A dataset: its counted tasks, and how many of them use each feature."""
 
     name: str
     tasks: int
@@ -56,8 +56,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="datasets; the columns have their names")
     files = parser.parse_args().files
-    if not files:  # `make bench` gives none: the repository holds no dataset with suites
-        print("skipped: no dataset was given")
+    if not files:  # as in `make bench`: the repository holds no dataset with suites
+        print("skipped: no dataset given")
         return
     counted = [count(path) for path in files]
     columns = ["tasks using it (per cent)", *(each.name for each in counted)]

@@ -39,21 +39,25 @@ PreambleOption = Annotated[
 @app.command()
 def grade(
     rollouts: Annotated[
-        Path, typer.Argument(metavar="ROLLOUTS", help="File of rollouts: one sampled completion a row.")
+        Path, typer.Argument(metavar="ROLLOUTS", help="File of rollouts: one sampled completion per row.")
     ],
     *,
     dataset: Annotated[
         Path | None,
-        typer.Option("--dataset", help="File of tasks with their test cases. [nemo_gym: found beside the rollouts]"),
+        typer.Option("--dataset", help="File of tasks with test cases. [nemo_gym: looked for next to the rollouts]"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The run's directory. [default: runs/<stem>-<UTC time>]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many to grade at once. [default: one a CPU]")] = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", help="Wall and CPU seconds a test case. [default: 10]")
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many to grade at once. [default: one per CPU]")
     ] = None,
-    memory: Annotated[float | None, typer.Option("--memory", help="Resident MiB a test case. [default: 1024]")] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Wall and CPU seconds per test case. [default: 10]")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option("--memory", help="Resident MiB per test case. [default: 1024]")
+    ] = None,
     checker: Annotated[str | None, typer.Option("--checker", help="Comparison rule. [default: the task's]")] = None,
     grader: Annotated[
         str | None,
@@ -65,27 +69,27 @@ def grade(
     ] = None,
     preamble: PreambleOption = None,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Skip a completion's tests after its first failure.")
+        bool, typer.Option("--fail-fast", help="Skip a completion's remaining tests after its first failure.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     only: Annotated[
         str | None,
-        typer.Option("--only", help="Grade again what has these verdicts (a,b) or meets this SQL condition."),
+        typer.Option("--only", help="Regrade rollouts with these verdicts (a,b) or that match this SQL condition."),
     ] = None,
     format_: Annotated[
         str | None,
-        typer.Option("--format", help="Format of the rollouts (see `rollscope formats`). [default: told]"),
+        typer.Option("--format", help="Format of the rollouts (see `rollscope formats`). [default: detected]"),
     ] = None,
     map_: Annotated[
-        str | None, typer.Option("--map", help="Names of fields, ours=theirs: task_id=uid,completion=text.")
+        str | None, typer.Option("--map", help="Field names, ours=theirs: task_id=uid,completion=text.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Grade the first N rollouts alone.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Grade only the first N rollouts.")] = None,
     isolation: Annotated[
         Literal["completion", "test"], typer.Option(help="A fresh process for each completion or each test case.")
     ] = "completion",
     sandbox: Annotated[
         Literal["strict", "degraded"],
-        typer.Option(help="Run nothing unless the sandbox is proved, or with what there is."),
+        typer.Option(help="Run only if the sandbox is proved, or with whatever works."),
     ] = "strict",
     python: Annotated[
         str | None,
@@ -93,11 +97,11 @@ def grade(
     ] = None,
     unverified: Annotated[
         Literal["keep", "unknown"],
-        typer.Option(help="Grades that are not verified keep their reward, or are unknown and have none."),
+        typer.Option(help="Unverified grades keep their reward, or become unknown without one."),
     ] = "keep",
     disagreement: Annotated[
         Literal["unknown", "keep", "fail"],
-        typer.Option(help="A suite that fails in two processes and passes in one: no grade, a pass, or a failure."),
+        typer.Option(help="A suite that fails in two processes and passes in one: unknown, passed or failed."),
     ] = "unknown",
     json: JsonFlag = False,
 ) -> int:
@@ -127,7 +131,7 @@ def grade(
         disagreement=disagreement,
     )
     if (resume or only) and out is None:
-        raise CommandError("--resume and --only go on with a run: name it with --out RUN")
+        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
     return grading.grade(request, as_json=json)
 
 
@@ -141,10 +145,10 @@ def view(
         Path | None, typer.Option("--dataset", help="Tasks, for grading ROLLOUTS from the page.")
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The next free one when it is taken.")] = 8501,
-    follow: Annotated[bool, typer.Option("--follow", help="Show new grades as they come.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; the next free one if it is taken.")] = 8501,
+    follow: Annotated[bool, typer.Option("--follow", help="Show new grades as they arrive.")] = False,
     allow_rerun: Annotated[
-        bool, typer.Option("--allow-rerun", help="Let visitors of other machines run code in the sandbox.")
+        bool, typer.Option("--allow-rerun", help="Let visitors from other machines run code in the sandbox.")
     ] = False,
 ) -> int:
     """Open the dashboard."""
@@ -160,11 +164,11 @@ def export(
         str | None,
         typer.Option("--to", help="FILE.csv, FILE.jsonl or FILE.parquet. [default: JSONL on stdout]"),
     ] = None,
-    per: Annotated[Literal["rollout", "case"], typer.Option(help="One row a rollout or a test case.")] = "rollout",
+    per: Annotated[Literal["rollout", "case"], typer.Option(help="One row per rollout or per test case.")] = "rollout",
     where: Annotated[
         str | None, typer.Option("--where", help="SQL condition: \"verdict = 'time_limit' AND wall_s > 5\".")
     ] = None,
-    columns: Annotated[str | None, typer.Option("--columns", help="Which columns, A,B,C.")] = None,
+    columns: Annotated[str | None, typer.Option("--columns", help="Columns to write: A,B,C.")] = None,
 ) -> int:
     """Write a run's grades as CSV, JSON lines or Parquet."""
     from evaluator.commands import exporting
@@ -175,16 +179,16 @@ def export(
 @app.command()
 def formats(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A file to look at. [default: list the formats]")
+        Path | None, typer.Argument(metavar="[FILE]", help="File to inspect. [default: list the formats]")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Print every bad line; exit status 2 when there is one.")
+        bool, typer.Option("--check", help="Print every bad line; exit status 2 if there are any.")
     ] = False,
-    format_: Annotated[str | None, typer.Option("--format", help="Read it as this format.")] = None,
-    map_: Annotated[str | None, typer.Option("--map", help="Names of fields, ours=theirs.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="Read the file as this format.")] = None,
+    map_: Annotated[str | None, typer.Option("--map", help="Field names, ours=theirs.")] = None,
     json: JsonFlag = False,
 ) -> int:
-    """List the file formats that can be read, or say what a file is and which of its lines are bad."""
+    """List the supported file formats, or show what a file is and which of its lines are bad."""
     from evaluator.commands import formats as command
 
     if file is None:
@@ -194,14 +198,14 @@ def formats(
 
 @app.command()
 def check(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Tasks.")],
+    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="File of tasks.")],
     *,
-    format_: Annotated[str | None, typer.Option("--format", help="Read it as this format.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="Read the file as this format.")] = None,
     preamble: PreambleOption = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
     json: JsonFlag = False,
 ) -> int:
-    """Look at a dataset's tests, and grade its own references; exit status 1 when something is odd."""
+    """Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings."""
     from evaluator.commands import checking
 
     return checking.check(dataset, format_name=format_, preamble=preamble, workers=workers, as_json=json)
@@ -210,24 +214,24 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="Whose server to stand in for.")
+        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="The system whose server to replace.")
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any that is free. [default: 8000]")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any free port. [default: 8000]")] = None,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option("--allowed-host", metavar="NAME", help="Accept requests for this host name too; repeatable."),
+        typer.Option("--allowed-host", metavar="NAME", help="Also accept requests for this host name; repeatable."),
     ] = None,
     max_timeout: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Longest time-out that a request may ask for. [default: 60] Not for agentfly."),
+        typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option("--config", help="Limits of a program (agentfly), fields of a server (nemo-gym).")
+        Path | None, typer.Option("--config", help="agentfly: limits per program; nemo-gym: server fields.")
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="nemo-gym: tell at the end where the time of verifying went.")
+        bool, typer.Option("--profile", help="nemo-gym: report at the end where verification time went.")
     ] = False,
 ) -> int:
     """Answer over HTTP as another system's server does."""
@@ -243,13 +247,13 @@ def collect(
         Path, typer.Option("--input", metavar="ROWS", help="Rows with responses_create_params, or native tasks.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", metavar="ROLLOUTS", help="FILE.jsonl; what belongs to it is kept beside it.")
+        Path, typer.Option("--output", metavar="ROLLOUTS", help="FILE.jsonl; related files are written next to it.")
     ],
     *,
     server: Annotated[
         str | None,
         typer.Option(
-            "--server", metavar="URL", help="NeMo Gym resources server: tools, rewards. [default: no rewards]"
+            "--server", metavar="URL", help="NeMo Gym resources server, for tools and rewards. [default: none]"
         ),
     ] = None,
     base_url: Annotated[
@@ -259,32 +263,30 @@ def collect(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The model to ask. [default: the row's]")
+        str | None, typer.Option("--model", metavar="NAME", help="Model to sample from. [default: the row's]")
     ] = None,
-    api: Annotated[Literal["responses", "chat"], typer.Option(help="What the endpoint speaks.")] = "responses",
-    num_repeats: Annotated[int, typer.Option("--num-repeats", min=1, help="Rollouts a row.")] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first N rows alone.")] = None,
-    temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="In place of the rows'.")] = None,
-    top_p: Annotated[float | None, typer.Option("--top-p", min=0, max=1, help="In place of the rows'.")] = None,
+    api: Annotated[Literal["responses", "chat"], typer.Option(help="API of the endpoint.")] = "responses",
+    num_repeats: Annotated[int, typer.Option("--num-repeats", min=1, help="Rollouts per row.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rows.")] = None,
+    temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="Overrides the rows'.")] = None,
+    top_p: Annotated[float | None, typer.Option("--top-p", min=0, max=1, help="Overrides the rows'.")] = None,
     max_output_tokens: Annotated[
-        int | None, typer.Option("--max-output-tokens", min=1, help="Of one answer, in place of the rows'.")
+        int | None, typer.Option("--max-output-tokens", min=1, help="Per answer; overrides the rows'.")
     ] = None,
     max_turns: Annotated[
-        int, typer.Option("--max-turns", min=1, help="Answers a rollout: each may call tools, whose output is told.")
+        int, typer.Option("--max-turns", min=1, help="Answers per rollout; each may call tools.")
     ] = 16,
-    concurrency: Annotated[int, typer.Option(min=1, help="Rollouts under way at a time.")] = 32,
-    retries: Annotated[
-        int, typer.Option(min=0, help="How often a request is made again; the default rides out about a minute.")
-    ] = 8,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for one request.")] = 600,
+    concurrency: Annotated[int, typer.Option(min=1, help="Rollouts in progress at once.")] = 32,
+    retries: Annotated[int, typer.Option(min=0, help="Retries per request; the default lasts about a minute.")] = 8,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds per request.")] = 600,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with --output: what is missing, and what failed.")
+        bool, typer.Option("--resume", help="Resume --output: collect what is missing or failed.")
     ] = False,
     json: JsonFlag = False,
 ) -> int:
-    """Sample rollouts from a model, run the tools that it calls, and have what it answers verified.
+    """Sample rollouts from a model, run the tools it calls, and have its answers verified.
 
-    The endpoint's key is $OPENAI_API_KEY. Exit status 1 when some rollouts failed.
+    The endpoint's key is $OPENAI_API_KEY. Exit status 1 if some rollouts failed.
     """
     from evaluator.commands import collecting
 
@@ -310,11 +312,11 @@ def audit(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     *,
     checkers: Annotated[str, typer.Option("--checkers", help="Two or more: floats,livecodebench,colossalai.")],
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one a CPU]")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first N rollouts alone.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rollouts.")] = None,
     json: JsonFlag = False,
 ) -> int:
-    """List the rollouts whose reward depends on the checker; exit status 1 when there is one."""
+    """List the rollouts whose reward depends on the checker; exit status 1 if there are any."""
     from evaluator.commands import auditing
 
     return auditing.audit(run, checkers, workers=workers, limit=limit, as_json=json)
@@ -323,11 +325,11 @@ def audit(
 @app.command()
 def doctor(
     python: Annotated[
-        str | None, typer.Option("--python", help="The interpreter that completions would run on. [default: ours]")
+        str | None, typer.Option("--python", help="Interpreter for completions. [default: this one]")
     ] = None,
     json: JsonFlag = False,
 ) -> int:
-    """Prove every layer of the sandbox on this machine; exit status 1 when one does not hold."""
+    """Prove every layer of the sandbox on this machine; exit status 1 if one does not hold."""
     from evaluator.commands import doctor as command
 
     return command.diagnose(python=python, as_json=json)
@@ -341,9 +343,9 @@ def convert(
     to: Annotated[Literal["nemo_gym", "native"], typer.Option("--to", help="Format to write.")],
     dataset: Annotated[Path | None, typer.Option("--dataset", help="Tasks of the rollouts in IN.")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
-    map_: Annotated[str | None, typer.Option("--map", help="Names of fields in IN, ours=theirs.")] = None,
+    map_: Annotated[str | None, typer.Option("--map", help="Field names in IN, ours=theirs.")] = None,
     agent: Annotated[
-        str, typer.Option("--agent", help="nemo_gym: the agent that rollouts name.")
+        str, typer.Option("--agent", help="nemo_gym: agent named in the rollouts.")
     ] = "rollscope_simple_agent",
 ) -> int:
     """Write a dataset, rollouts or a run in another format."""
@@ -372,21 +374,21 @@ def try_server(
     server: Annotated[str, typer.Argument(metavar="DIR|URL", help="A server's folder, or a running server.")],
     *,
     rows: Annotated[
-        Path | None, typer.Option("--rows", help="JSONL of rows to try it with. [default: DIR/data/example.jsonl]")
+        Path | None, typer.Option("--rows", help="JSONL of rows to send. [default: DIR/data/example.jsonl]")
     ] = None,
     validate_data: Annotated[
-        bool, typer.Option("--validate-data", help="Look through data/*.jsonl and configs/*.yaml too.")
+        bool, typer.Option("--validate-data", help="Also check data/*.jsonl and configs/*.yaml.")
     ] = False,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for the start and for an answer.")] = 60,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to start, and per answer.")] = 60,
     json: JsonFlag = False,
 ) -> int:
-    """Try all that a trainer asks of a resource server; exit status 1 when something is wrong."""
+    """Try everything a trainer asks of a resource server; exit status 1 if something fails."""
     from evaluator.commands import server_testing
 
     return server_testing.try_server(server, rows=rows, validate_data=validate_data, timeout=timeout, as_json=json)
 
 
-# Typer carries its own Click, under a private name; these are its public errors' bases.
+# Typer bundles Click under a private name; these are the bases of its public errors.
 _USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
 _CLICK_ERROR: Any = _USAGE_ERROR.__bases__[0]
 
@@ -396,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except BrokenPipeError:  # the reader of the pipe closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = Exit.DONE
     sys.exit(status)
@@ -407,25 +409,25 @@ def _run(arguments: list[str]) -> int:
         result = typer.main.get_command(app).main(arguments, prog_name="rollscope", standalone_mode=False)
         return result if isinstance(result, int) else Exit.DONE
     except (KeyboardInterrupt, typer.Abort):
-        return _tell("stopped", Exit.STOPPED)
+        return _fail("stopped", Exit.STOPPED)
     except BrokenPipeError:
         raise
     except Exception as error:
         if isinstance(error, _CLICK_ERROR):
-            return _tell_usage(error)
+            return _fail_usage(error)
         status = status_of(error)
         if status is None:
             raise
-        return _tell(_message(error), status)
+        return _fail(_message(error), status)
 
 
-def _tell_usage(error: Any) -> int:
+def _fail_usage(error: Any) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return Exit.DONE
     command = error.ctx.command_path if getattr(error, "ctx", None) else "rollscope"
     message = error.format_message().rstrip(".")
-    return _tell(f"{message} (see {command} --help)", Exit.BAD_INPUT)
+    return _fail(f"{message} (see {command} --help)", Exit.BAD_INPUT)
 
 
 def _message(error: Exception) -> str:
@@ -434,8 +436,8 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _tell(message: str, status: Exit) -> int:
-    from evaluator.formats.problems import one_line  # only here, where something went wrong
+def _fail(message: str, status: Exit) -> int:
+    from evaluator.formats.problems import one_line  # only needed after a failure
 
     print(f"rollscope: {one_line(' '.join(message.split()))}", file=sys.stderr)
     return status

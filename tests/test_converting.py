@@ -78,7 +78,7 @@ def test_tasks_that_a_rollout_could_not_be_told_by_are_told_of(
     told = capsys.readouterr().err
     assert "g.jsonl: 3 tasks" in told
     assert "tasks without a prompt: 1" in told
-    assert "tasks with a prompt that another has too: 2" in told
+    assert "tasks that share a prompt with another: 2" in told
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_a_run_becomes_rollouts_with_their_inputs_beside(
     assert "verifier_metadata" not in records[0]
     assert records[0]["response"]["output"][0]["content"][0]["text"] == "print(input())"
     assert (records[0]["response"]["model"], records[0]["response"]["usage"]) == ("m", {"n": 1})
-    assert "1 rollout left out, whose task is not in the dataset: the first is gone#4" in capsys.readouterr().err
+    assert "1 rollout left out: the task is not in the dataset; the first is gone#4" in capsys.readouterr().err
 
 
 def test_converted_rollouts_find_their_tasks_and_keep_their_rewards(run: Path, tmp_path: Path, ask: Ask) -> None:
@@ -170,7 +170,7 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("r.jsonl", "out.jsonl"), "name the file of their tasks with --dataset"),
+        (("r.jsonl", "out.jsonl"), "name their task file with --dataset"),
         (("r.jsonl", "out.json"), "give a name that ends in .jsonl"),
         (("d.jsonl", "d.jsonl"), "give another name"),
         (("nowhere.jsonl", "out.jsonl"), "no such file"),
@@ -223,8 +223,8 @@ def test_rollouts_are_graded_by_the_inputs_beside_them(
     )
     assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
     told = capsys.readouterr().err
-    assert f"tasks from {inputs}, which lies beside the rollouts\n" in told
-    assert "failed and have no completion: 1 (lost 1)\n" in told
+    assert f"tasks from {inputs}, found next to the rollouts\n" in told
+    assert "failed, without a completion: 1 (lost 1)\n" in told
     graded = Run.open(tmp_path / "run")
     assert (graded.manifest.counts["passed"], graded.manifest.dataset) == (2, str(inputs))
 
@@ -240,7 +240,9 @@ def test_rollouts_that_have_their_tests_need_no_other_file(
 
 def test_without_inputs_the_dataset_is_asked_for(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("grade", collected(tmp_path)) == 2
-    assert f"Missing option '--dataset': the rollouts have no tests, and {tmp_path}" in capsys.readouterr().err
+    assert (
+        f"Missing option '--dataset': the rollouts have no tests, and there is no {tmp_path}" in capsys.readouterr().err
+    )
     others = write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     inputs_beside(tmp_path).rename(tmp_path / "r_materialized_inputs.jsonl")
     assert ask("grade", others) == 2

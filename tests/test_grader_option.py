@@ -145,7 +145,7 @@ def test_another_grader_is_not_mixed_in(
         ("own.py:none", "no function 'none'"),
         ("broken.py:f", "SyntaxError"),
         ("none.json", "none.json: No such file"),
-        ("list.json", "list.json: holds no object"),
+        ("list.json", "list.json: must hold an object"),
         ("broken.json", "broken.json: can't be read as JSON"),
         ("broken.toml", "broken.toml: can't be read as TOML"),
         ("dated.toml", "dated.toml: can't be read as TOML"),

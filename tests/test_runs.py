@@ -27,8 +27,7 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs import writing
-from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
+from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select, writing
 from evaluator.runs.schema import TABLES, column_names, sample_key
 from tests.older_run import forget_columns
 

@@ -1,4 +1,4 @@
-"""`rollscope audit`: whose grader would have paid? A run's completions, run once more, under several checkers."""
+"""`rollscope audit`: runs a run's completions again and compares which checkers would pay for each."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Differing(msgspec.Struct):
     rewards: dict[str, float | None]
     """By checker; None where it can't compare such answers."""
     reasons: dict[str, str]
-    """Of those that do not pay: the first test case that each refuses, and why."""
+    """By checker that does not pay: the first test case it rejects, and why."""
     expected_pass: bool | None
 
 
 class Payer(msgspec.Struct):
-    """A checker, how many rollouts it could compare, and how many of them it would have paid."""
+    """A checker, how many rollouts it could compare, and how many of them it would pay for."""
 
     checker: str
     compared: int = 0
@@ -48,20 +48,20 @@ class Payer(msgspec.Struct):
 
 
 class Audit(msgspec.Struct):
-    """What came of it."""
+    """The result, as `--json` prints it."""
 
     run: str
     checkers: list[Payer]
     rollouts: int = 0
     compared: int = 0
     not_compared: dict[str, int] = {}
-    """Why not, and how many."""
+    """Rollouts by reason."""
     differ: int = 0
     differing: list[Differing] = []
 
 
 def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, as_json: bool) -> int:
-    """Print what depends on the checker; exit status 1 where anything does."""
+    """Print the rollouts whose reward depends on the checker; exit status 1 if there are any."""
     names = list(dict.fromkeys(name.strip() for name in checkers.split(",") if name.strip()))
     for name in names:
         get_checker(name)
@@ -86,7 +86,7 @@ def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, 
 
 
 def _options(run: Run, names: list[str]) -> Options:
-    """As the run was graded, but for the grader. No first failure ends it: each rule is to see every answer."""
+    """Like the run's, except the grader. Never fail-fast: each checker must see every answer."""
     given = run.manifest
     return Options(
         limits=given.limits,
@@ -107,13 +107,13 @@ def _tasks(run: Run) -> list[Task]:
 
 
 def _without(others: dict[str, str], rollouts: Iterator[Rollout], report: Audit) -> Iterator[Rollout]:
-    """Those that tests decide; the others, whose tasks have these graders, are counted."""
+    """The rollouts graded by tests; the others are counted under their grader."""
     for rollout in rollouts:
         other = others.get(rollout.task_id)
         if other is None:
             yield rollout
         else:
-            _leave_out(report, f"graded by {other}, which no checker decides")
+            _leave_out(report, f"graded by {other}, which uses no checker")
 
 
 def _leave_out(report: Audit, why: str) -> None:
@@ -121,12 +121,12 @@ def _leave_out(report: Audit, why: str) -> None:
     report.not_compared[why] = report.not_compared.get(why, 0) + 1
 
 
-def _other_grader(task: Task, asked: str | None) -> str | None:
-    """The name of who graded it, where that is not by tests."""
+def _other_grader(task: Task, requested: str | None) -> str | None:
+    """The name of the task's grader if it does not run tests."""
     try:
-        name = grader_of(task, asked).name
+        name = grader_of(task, requested).name
     except GraderError:
-        return "a grader that is not there"
+        return "an unknown grader"
     return None if name in _BY_TESTS else name
 
 
@@ -179,10 +179,10 @@ def _print(report: Audit) -> None:
     if report.differing:
         table = new_table("task", "sample", *(payer.checker for payer in report.checkers), "expected", "why not")
         for each in report.differing[:_PRINTED]:
-            table.add_row(each.task_id, each.sample_id, *_letters(each), _told(each), _reason(each))
+            table.add_row(each.task_id, each.sample_id, *_letters(each), _expected(each), _reason(each))
         print_table(table)
         if report.differ > _PRINTED:
-            print(f"... and {report.differ - _PRINTED:,} more: --json has all")
+            print(f"... and {report.differ - _PRINTED:,} more: --json lists all")
         print()
     passed = new_table("checker", "passed", "of", "share", numbers=("passed", "of", "share"))
     for payer in report.checkers:
@@ -196,7 +196,7 @@ def _print(report: Audit) -> None:
     for why, count in reasons[:_REASONS_PRINTED]:
         print(f"not compared: {count:,}: {one_line(why, _WIDEST)}")
     if others := sum(count for _, count in reasons[_REASONS_PRINTED:]):
-        print(f"not compared: {others:,} for other reasons: --json has all")
+        print(f"not compared: {others:,} for other reasons: --json lists all")
 
 
 def _letters(each: Differing) -> list[str]:
@@ -204,13 +204,13 @@ def _letters(each: Differing) -> list[str]:
     return [letters[reward] for reward in each.rewards.values()]
 
 
-def _told(each: Differing) -> str:
+def _expected(each: Differing) -> str:
     return {True: "pass", False: "fail", None: ""}[each.expected_pass]
 
 
 def _reason(each: Differing) -> str:
-    """Of the first checker that refuses it; those that say the same stand together."""
-    refusing = {name: why for name, why in each.reasons.items() if each.rewards[name] == 0.0}
-    why = next(iter(refusing.values()))
-    alike = [name for name, same in refusing.items() if same == why]
-    return one_line(f"{', '.join(alike)}: {' '.join(why.split())}", _WIDEST)
+    """The first rejection, with the names of all checkers that give the same reason."""
+    rejecting = {name: why for name, why in each.reasons.items() if each.rewards[name] == 0.0}
+    why = next(iter(rejecting.values()))
+    names = [name for name, same in rejecting.items() if same == why]
+    return one_line(f"{', '.join(names)}: {' '.join(why.split())}", _WIDEST)

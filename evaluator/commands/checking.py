@@ -1,4 +1,4 @@
-"""`rollscope check`: what is odd about a dataset's tests, found by reading them and by grading its own references."""
+"""`rollscope check`: problems in a dataset's tests, found by reading them and by grading its references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluator.model import Grade, Kind, Mode, Rollout, Task
 
 
 class Finding(NamedTuple):
-    """Something that a dataset's author would want to know of a task."""
+    """Something a dataset's author would want to know about a task."""
 
     task_id: str
     line: int
@@ -28,15 +28,15 @@ class Finding(NamedTuple):
 
 
 def check(dataset: Path, *, format_name: str | None, preamble: str | None, workers: int | None, as_json: bool) -> int:
-    """Print the findings; exit status 1 where there are any."""
+    """Print the findings; exit status 1 if there are any."""
     problems: list[Problem] = []
     before = preamble_text(preamble)
     tasks = list(load_tasks(dataset, format_name, on_problem=problems.append))
     put_before(tasks, before)
     if not tasks:
-        raise CommandError(f"{dataset}: no task can be read (see rollscope formats {dataset} --check)")
+        raise CommandError(f"{dataset}: no readable tasks (see rollscope formats {dataset} --check)")
     found = [Finding(task.task_id, task.line, what) for task in tasks for what in look_at(task)]
-    found += _of_references(tasks, workers)
+    found += _reference_findings(tasks, workers)
     found += [Finding("", problem.line, problem.message) for problem in problems]
     found.sort(key=lambda finding: (finding.line, finding.what))
     references = sum(task.reference is not None for task in tasks)
@@ -50,8 +50,8 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
     return Exit.FINDING if found else Exit.DONE
 
 
-def _of_references(tasks: Sequence[Task], workers: int | None) -> Iterator[Finding]:
-    """Of tasks whose own solution does not pass their tests, or only in one of the two ways of running them."""
+def _reference_findings(tasks: Sequence[Task], workers: int | None) -> Iterator[Finding]:
+    """Tasks whose reference does not pass their tests, or passes in only one of the two ways of running them."""
     lines = {task.task_id: task.line for task in tasks}
     suites, others = (
         [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
@@ -65,23 +65,23 @@ def _of_references(tasks: Sequence[Task], workers: int | None) -> Iterator[Findi
         found = grade.disagreement
         if found is not None:
             what = f"the two runs of its own reference disagree: {found.apart} in two processes, {found.plain} in one"
-            yield Finding(grade.task_id, lines[grade.task_id], f"{what}{_said_of(grade)}")
+            yield Finding(grade.task_id, lines[grade.task_id], f"{what}{_first_message(grade)}")
         elif not grade.passed:
-            yield Finding(grade.task_id, lines[grade.task_id], f"its own reference does not pass: {_told(grade)}")
+            yield Finding(grade.task_id, lines[grade.task_id], f"its own reference does not pass: {_failure(grade)}")
 
 
-def _said_of(grade: Grade) -> str:
-    said = grade.disagreement.cases[0].apart_message if grade.disagreement and grade.disagreement.cases else ""
-    return f" ({' '.join(said.split())[:300]})" if said else ""
+def _first_message(grade: Grade) -> str:
+    message = grade.disagreement.cases[0].apart_message if grade.disagreement and grade.disagreement.cases else ""
+    return f" ({' '.join(message.split())[:300]})" if message else ""
 
 
 def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
     for task in tasks:
-        if task.reference is not None and not waits(task, None):  # nobody asked for a judge's calls
+        if task.reference is not None and not waits(task, None):  # no calls to a judge without a request
             yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
 
 
-def _told(grade: Grade) -> str:
+def _failure(grade: Grade) -> str:
     test = f", test {grade.first_failing_test}" if grade.first_failing_test is not None else ""
     return f"{grade.verdict}{test}: {' '.join((grade.error_message or '').split())}"
 

@@ -1,4 +1,4 @@
-"""`rollscope collect`: samples rollouts from a model, has them verified, and keeps them as NeMo Gym does."""
+"""`rollscope collect`: samples rollouts from a model, has them verified, and writes them as NeMo Gym does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PRINTED_PROBLEMS: Final = 20
 
 
 def address(base_url: str | None) -> Address:
-    """Where the model is asked: the option's address, else the environment's; with the environment's key."""
+    """The model's endpoint: the option's address, else the environment's; with the environment's key."""
     try:
         return address_from(base_url, os.environ)
     except CollectError as error:
@@ -45,7 +45,7 @@ def address(base_url: str | None) -> Address:
 
 
 def collect_rollouts(request: Request, *, as_json: bool) -> int:
-    """Collect and print the figures. Raises errors with one line each for bad arguments and input."""
+    """Collect and print the figures. Bad arguments and input raise one-line errors."""
     try:
         collected = asyncio.run(_collect(request))
     except CollectError as error:
@@ -55,7 +55,7 @@ def collect_rollouts(request: Request, *, as_json: bool) -> int:
     else:
         _print_figures(request, collected)
     if collected.stopped:
-        print("stopped; the same command with --resume goes on", file=sys.stderr)
+        print("stopped; resume with the same command and --resume", file=sys.stderr)
         return Exit.STOPPED
     return Exit.FINDING if collected.figures.failed else Exit.DONE
 
@@ -63,25 +63,25 @@ def collect_rollouts(request: Request, *, as_json: bool) -> int:
 async def _collect(request: Request) -> Collected:
     with ExitStack() as stack:
         stop = stack.enter_context(_stop_on_signal())
-        return await collect(request, _Watching(stack), stop)
+        return await collect(request, _Progress(stack), stop)
 
 
 @contextmanager
 def _stop_on_signal() -> Iterator[asyncio.Event]:
-    """An event that the first Ctrl-C or SIGTERM sets; the second one ends the process at once."""
+    """An event set by the first Ctrl-C or SIGTERM; a second one ends the process at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
 
-    def ask() -> None:
+    def request_stop() -> None:
         for each in signals:
             loop.remove_signal_handler(each)
             signal.signal(each, signal.SIG_DFL)
         stop.set()
-        print("\nstopping: what has been collected is kept (again to end at once)", file=sys.stderr, flush=True)
+        print("\nstopping; collected rollouts are kept (again to end at once)", file=sys.stderr, flush=True)
 
     for each in signals:
-        loop.add_signal_handler(each, ask)
+        loop.add_signal_handler(each, request_stop)
     try:
         yield stop
     finally:
@@ -89,8 +89,8 @@ def _stop_on_signal() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(each)
 
 
-class _Watching:
-    """Tells on stderr how it goes on."""
+class _Progress:
+    """Reports progress on stderr."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -142,7 +142,7 @@ def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
     yield "rollouts", f"{figures.rollouts:,} of {figures.asked:,}"
     if figures.failed:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.failures.items())
-        yield "failed", f"{figures.failed:,} ({kinds}); --resume asks for them again"
+        yield "failed", f"{figures.failed:,} ({kinds}); --resume retries them"
     yield "mean reward", _mean_reward(figures)
     for one in figures.pass_at_k:
         yield (
@@ -151,13 +151,13 @@ def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
         )
     yield "tokens", _tokens(figures)
     if figures.cut_off:
-        yield "cut off", f"{counted(figures.cut_off, 'answer')} ended by the endpoint, at its limit mostly"
-    missing = f", of which {figures.no_such_tool:,} to tools that the server has not" if figures.no_such_tool else ""
+        yield "cut off", f"{counted(figures.cut_off, 'answer')} cut by the endpoint, usually at its length limit"
+    missing = f", {figures.no_such_tool:,} of them to tools the server does not have" if figures.no_such_tool else ""
     yield "tool calls", f"{figures.tool_calls:,}{missing}"
     if figures.thinking:
         yield (
             "thinking",
-            f"{counted(figures.thinking, 'rollout')} paid for thinking tags in the answer, whatever it solves",
+            f"{counted(figures.thinking, 'rollout')} with a reward set by thinking tags in the answer",
         )
     pace = paced(figures.rollouts / collected.seconds) if collected.seconds and not request.resume else ""
     retries = f"{collected.retries:,} retries" if collected.retries else ""
@@ -167,20 +167,19 @@ def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
 
 def _mean_reward(figures: Figures) -> str:
     if figures.mean_reward is None:
-        told = "none: nothing was verified (`rollscope grade` grades the file)"
-        return told if figures.unverified else "none"
+        return "none: nothing was verified (`rollscope grade` grades the file)" if figures.unverified else "none"
     left_out = [f"{figures.masked:,} masked"] if figures.masked else []
     left_out += [f"{figures.unverified:,} without a reward"] if figures.unverified else []
     over = figures.rollouts - figures.masked - figures.unverified
-    told = f"{figures.mean_reward:.3f} over {counted(over, 'rollout')}"
-    return f"{told}; left out: {', '.join(left_out)}" if left_out else told
+    mean = f"{figures.mean_reward:.3f} over {counted(over, 'rollout')}"
+    return f"{mean}; left out: {', '.join(left_out)}" if left_out else mean
 
 
 def _tokens(figures: Figures) -> str:
-    told = f"{figures.input_tokens:,} in, {figures.output_tokens:,} out"
+    tokens = f"{figures.input_tokens:,} in, {figures.output_tokens:,} out"
     if figures.counted == figures.rollouts:
-        return told
-    return f"{told} (counted in {figures.counted:,} of {counted(figures.rollouts, 'answer')})"
+        return tokens
+    return f"{tokens} (counted in {figures.counted:,} of {counted(figures.rollouts, 'answer')})"
 
 
 def _share(value: float | None) -> str:

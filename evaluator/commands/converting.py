@@ -28,7 +28,7 @@ To = Literal["nemo_gym", "native"]
 Row = dict[str, JsonValue]
 Graded = tuple[Rollout, Grade | None]
 
-_TOLD_PROBLEMS: Final = 20
+_SHOWN_PROBLEMS: Final = 20
 _BATCH: Final = 500
 _COLUMNS: Final = (
     "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified", "pass_rate",
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asked for."""
+    """The command line's options."""
 
     source: Path
     out: Path
@@ -50,24 +50,24 @@ class Request:
 
 
 def convert(request: Request) -> int:
-    """Write the file, and what belongs beside it; how many rows is told on stderr. Raises errors of one line."""
+    """Write the file and those that belong with it; stderr shows how many rows. Raises one-line errors."""
     _require_writable(request)
     if is_run(request.source):
-        _convert_rollouts(request, *_of_run(request))
+        _convert_rollouts(request, *_from_run(request))
     elif _holds_tasks(request):
         _convert_tasks(request)
     else:
-        _convert_rollouts(request, *_of_file(request))
+        _convert_rollouts(request, *_from_file(request))
     return Exit.DONE
 
 
 def _require_writable(request: Request) -> None:
     if request.out.suffix != ".jsonl":
-        raise CommandError(f"{request.out}: JSON lines are written: give a name that ends in .jsonl")
+        raise CommandError(f"{request.out}: the output is JSON lines: give a name that ends in .jsonl")
     if request.out.exists() and request.source.exists() and request.out.samefile(request.source):
-        raise CommandError(f"{request.out}: is what is read: give another name to write to")
+        raise CommandError(f"{request.out}: is also the input: give another name to write to")
     if request.out.exists():
-        raise CommandError(f"{request.out}: is there already: remove it, or give another name to write to")
+        raise CommandError(f"{request.out}: already exists: remove it, or give another name to write to")
 
 
 def _holds_tasks(request: Request) -> bool:
@@ -83,12 +83,12 @@ def _holds_tasks(request: Request) -> bool:
 def _convert_tasks(request: Request) -> None:
     tasks = _load(request, request.source, request.format).tasks
     row_of: Callable[[Task], Row] = nemo_gym.task_row if request.to == "nemo_gym" else native.task_row
-    with _whole(request.out) as file:
+    with _complete(request.out) as file:
         for task in tasks:
             _write(file, row_of(task))
-    _tell(request.out, len(tasks), "task")
+    _report(request.out, len(tasks), "task")
     if request.to == "nemo_gym":
-        _tell_prompts(tasks)
+        _report_prompts(tasks)
 
 
 def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
@@ -100,13 +100,13 @@ def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Gr
 
 def _write_native(out: Path, rollouts: Iterator[Graded]) -> None:
     count = 0
-    with _whole(out) as file:
+    with _complete(out) as file:
         for rollout, grade in rollouts:
             if grade is not None:
                 rollout.given_reward, rollout.expected_pass = grade.reward, _passed(grade)
             _write(file, native.rollout_row(rollout))
             count += 1
-    _tell(out, count, "rollout")
+    _report(out, count, "rollout")
 
 
 def _passed(grade: Grade) -> bool | None:
@@ -118,7 +118,7 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
     repeats: Counter[int] = Counter()
     missing: list[str] = []
     inputs_path = request.out.with_name(f"{request.out.stem}_materialized_inputs.jsonl")
-    with _whole(request.out) as file, _whole(inputs_path) as inputs:
+    with _complete(request.out) as file, _complete(inputs_path) as inputs:
         for rollout, grade in rollouts:
             index = indices.get(rollout.task_id)
             if index is None:
@@ -130,26 +130,26 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
             _write(inputs, nemo_gym.materialized_input(tasks[index], place))
     if missing:
         count = f"{len(missing):,} rollout{'' if len(missing) == 1 else 's'}"
-        print(f"{count} left out, whose task is not in the dataset: the first is {missing[0]}", file=sys.stderr)
-    _tell(request.out, repeats.total(), "rollout")
-    _tell(inputs_path, repeats.total(), "input")
-    _tell_prompts([tasks[index] for index in repeats])
+        print(f"{count} left out: the task is not in the dataset; the first is {missing[0]}", file=sys.stderr)
+    _report(request.out, repeats.total(), "rollout")
+    _report(inputs_path, repeats.total(), "input")
+    _report_prompts([tasks[index] for index in repeats])
 
 
-def _of_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
-    """Rollouts with the tasks of their dataset; native rows of rollouts need none."""
+def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
+    """Rollouts with the tasks of their dataset, which native rollouts do not need."""
     dataset = Dataset(())
     path = request.dataset or found_dataset(request.source)
     if path is not None:
         dataset = _load(request, path, None)
     elif request.to == "nemo_gym":
-        raise CommandError(f"{request.source}: holds rollouts: name the file of their tasks with --dataset")
+        raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
     field_map = parse_field_map(request.field_map) if request.field_map else None
     rollouts = load_rollouts(request.source, request.format, field_map=field_map, on_problem=_Problems())
     return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, request.source)))
 
 
-def _of_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
+def _from_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     run = Run.open(request.source)
     tasks = _load(request, request.dataset, None).tasks if request.dataset else _tasks_of(run)
     return tasks, _rows_of(run)
@@ -159,7 +159,7 @@ def _tasks_of(run: Run) -> list[Task]:
     with contextlib.closing(run.connect()) as connection:
         texts = [text for (text,) in connection.sql("SELECT task FROM tasks").fetchall()]
     if None in texts:
-        raise CommandError(f"{run.path}: its version does not hold the tasks whole: name their file with --dataset")
+        raise CommandError(f"{run.path}: written by a version that did not keep tasks: name their file with --dataset")
     return [msgspec.json.decode(text, type=Task) for text in texts]
 
 
@@ -208,19 +208,19 @@ class _Problems:
     """Prints the first bad lines."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._count = 0
 
     def __call__(self, problem: Problem) -> None:
-        self._told += 1
-        if self._told <= _TOLD_PROBLEMS:
+        self._count += 1
+        if self._count <= _SHOWN_PROBLEMS:
             print(problem, file=sys.stderr)
-        elif self._told == _TOLD_PROBLEMS + 1:
-            print("... more bad lines: see them all with `rollscope formats FILE --check`", file=sys.stderr)
+        elif self._count == _SHOWN_PROBLEMS + 1:
+            print("... more bad lines: `rollscope formats FILE --check` lists them all", file=sys.stderr)
 
 
 @contextlib.contextmanager
-def _whole(path: Path) -> Iterator[IO[str]]:
-    """A file that is put in place when it is whole, and never seen half written."""
+def _complete(path: Path) -> Iterator[IO[str]]:
+    """A file that appears under its name only when it is complete."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -235,16 +235,16 @@ def _write(file: IO[str], row: Row) -> None:
     file.write(json.dumps(row) + "\n")
 
 
-def _tell(path: Path, count: int, what: str) -> None:
+def _report(path: Path, count: int, what: str) -> None:
     print(f"{path}: {count:,} {what}{'' if count == 1 else 's'}", file=sys.stderr)
 
 
-def _tell_prompts(tasks: Iterable[Task]) -> None:
-    """Rollouts of NeMo Gym lead to their task by what was asked alone."""
+def _report_prompts(tasks: Iterable[Task]) -> None:
+    """NeMo Gym rollouts identify their task by the prompt alone."""
     prompts = Counter(task.prompt for task in tasks)
     empty = prompts.pop("", 0)
     if empty:
-        print(f"tasks without a prompt: {empty:,}: a model would be asked nothing", file=sys.stderr)
+        print(f"tasks without a prompt: {empty:,}: a model would get an empty question", file=sys.stderr)
     repeated = sum(count for count in prompts.values() if count > 1)
     if repeated:
-        print(f"tasks with a prompt that another has too: {repeated:,}: give each its own", file=sys.stderr)
+        print(f"tasks that share a prompt with another: {repeated:,}: give each its own", file=sys.stderr)

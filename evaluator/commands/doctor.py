@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def diagnose(*, python: str | None, as_json: bool) -> int:
-    """Print each layer with what proves it; a finding when one that is needed does not hold."""
+    """Print each layer with its proof; exit status 1 if a needed layer does not hold."""
     layers = self_test(Settings(python=python))
     if as_json:
         json.dump([_plain(layer) for layer in layers], sys.stdout, indent=2)
@@ -42,4 +42,4 @@ def _print(layers: list[Layer]) -> None:
         if not layer.holds:
             print(f"{layer.name}{'' if layer.needed else ' (not needed)'}: {layer.mend}")
     if not _missing(layers):
-        print("every layer holds: strict grading can be had")
+        print("every needed layer holds: strict grading works here")

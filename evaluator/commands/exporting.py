@@ -11,7 +11,7 @@ from evaluator.runs.reading import Run
 
 
 def export_run(run: Path, to: str | None, *, per: Per, where: str | None, columns: str | None) -> int:
-    """Write a run's rows to a file, or as JSON lines on stdout; how many is told on stderr."""
+    """Write a run's rows to a file, or as JSON lines on stdout; stderr shows how many."""
     names = [name.strip() for name in columns.split(",") if name.strip()] if columns else None
     source = Run.open(run)
     if to is None or to == "-":

@@ -1,4 +1,4 @@
-"""What ends a command early: one line for the person, and an exit status."""
+"""Errors that end a command: one line for the user, and an exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exit(IntEnum):
 
 
 class CommandError(Exception):
-    """The command can't go on. The message is one line that says what is wrong and how to mend it."""
+    """The command can't continue. The message is one line that says what is wrong and how to fix it."""
 
     def __init__(self, message: str, status: Exit = Exit.BAD_INPUT) -> None:
         super().__init__(message)
@@ -24,8 +24,8 @@ class CommandError(Exception):
 
 
 def status_of(error: Exception) -> Exit | None:
-    """The exit status of an error whose message is meant for the person; None for a fault of our own."""
-    # Only here, after something went wrong, are the modules that define these errors needed.
+    """The exit status of an error whose message is meant for the user; None for a bug of our own."""
+    # Imported late: the modules that define these errors are only needed after a failure.
     from evaluator.checkers import CheckerError
     from evaluator.formats import FormatError
     from evaluator.graders import GraderError
@@ -38,8 +38,8 @@ def status_of(error: Exception) -> Exit | None:
         return error.status
     if isinstance(error, SandboxUnavailable):
         return Exit.NO_SANDBOX
-    told = (
+    expected = (
         CheckerError, ExportError, FormatError, GraderError, InterpreterError,
         RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
-    return Exit.BAD_INPUT if isinstance(error, told) else None
+    return Exit.BAD_INPUT if isinstance(error, expected) else None

@@ -1,4 +1,4 @@
-"""`rollscope formats`: what can be read, and what a file is."""
+"""`rollscope formats`: the supported formats, and the format of a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN: Final = 20
 
 
 def list_formats(*, as_json: bool) -> int:
-    """Print every format with what can be read from it."""
+    """Print every format and what it holds."""
     formats = known_formats().values()
     if as_json:
         rows = [{"name": f.name, "roles": [role.value for role in f.roles], "title": f.title} for f in formats]
@@ -37,40 +37,40 @@ def list_formats(*, as_json: bool) -> int:
     for each in formats:
         table.add_row(each.name, ", ".join(each.roles), each.title)
     print_table(table)
-    print("Plain, .gz or .zst; JSON lines or one JSON list. Told from the first row.")
+    print("Plain, .gz or .zst; JSON lines or one JSON list. Detected from the first row.")
     return Exit.DONE
 
 
 def inspect(file: Path, name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
-    """Print what a file is, how many rows can be used, and its bad lines (all of them with `check`)."""
+    """Print a file's format, how many rows are usable, and its bad lines (all of them with `check`)."""
     names = parse_field_map(field_map) if field_map else None
-    found = _found(file, name, mapped=names is not None)
+    found = _format_of(file, name, mapped=names is not None)
     problems: list[Problem] = []
-    told = 0
+    bad = 0
 
-    def tell(problem: Problem) -> None:
-        nonlocal told
-        told += 1
-        if check or told <= _SHOWN:
+    def on_problem(problem: Problem) -> None:
+        nonlocal bad
+        bad += 1
+        if check or bad <= _SHOWN:
             problems.append(problem)
 
     load = load_tasks if found.role is Role.TASKS else load_rollouts
-    records: Iterator[Task] | Iterator[Rollout] = load(file, name, field_map=names, on_problem=tell)
+    records: Iterator[Task] | Iterator[Rollout] = load(file, name, field_map=names, on_problem=on_problem)
     rows = sum(1 for _ in records)
     if as_json:
         report = {
             "file": str(file), "format": found.format, "holds": found.role.value, "why": found.why,
-            "container": found.container, "rows": rows, "bad_lines": told,
+            "container": found.container, "rows": rows, "bad_lines": bad,
             "problems": [{"line": p.line, "message": p.message, "snippet": p.snippet} for p in problems],
         }  # fmt: skip
         json.dump(report, sys.stdout, indent=2)
         print()
     else:
-        _print(file, found, rows, told, problems)
-    return Exit.BAD_INPUT if rows == 0 or (check and told) else Exit.DONE
+        _print(file, found, rows, bad, problems)
+    return Exit.BAD_INPUT if rows == 0 or (check and bad) else Exit.DONE
 
 
-def _found(file: Path, name: str | None, *, mapped: bool) -> FormatMatch:
+def _format_of(file: Path, name: str | None, *, mapped: bool) -> FormatMatch:
     if mapped and name is None:
         name = "mapped"
     if name is None:
@@ -79,13 +79,13 @@ def _found(file: Path, name: str | None, *, mapped: bool) -> FormatMatch:
     return FormatMatch(name, Role.ROLLOUTS if Role.ROLLOUTS in roles or not roles else Role.TASKS, "named", "")
 
 
-def _print(file: Path, found: FormatMatch, rows: int, told: int, problems: list[Problem]) -> None:
+def _print(file: Path, found: FormatMatch, rows: int, bad: int, problems: list[Problem]) -> None:
     packed = f", {found.container}" if found.container else ""
     print(f"{file}: {found.role} in format {found.format} ({found.why}){packed}")
     for other in found.others:
         print(f"  could be read as {other.role} in format {other.format} ({other.why})")
-    print(f"  {rows:,} usable row{'' if rows == 1 else 's'}, {told:,} bad line{'' if told == 1 else 's'}")
+    print(f"  {rows:,} usable row{'' if rows == 1 else 's'}, {bad:,} bad line{'' if bad == 1 else 's'}")
     for problem in problems:
         print(problem)
-    if told > len(problems):
-        print(f"... and {told - len(problems):,} more (--check prints all)")
+    if bad > len(problems):
+        print(f"... and {bad - len(problems):,} more (--check prints all)")

@@ -1,4 +1,4 @@
-"""`--grader`: a name with options, a JSON object, a file that holds one, or a function in a file of the user's."""
+"""`--grader`: a name with options, a JSON object, a file that holds one, or a function in the user's file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _READERS = {".json": json.loads, ".toml": tomllib.loads}
 
 
 def grader_text(given: str | None) -> str | None:
-    """What was asked for in one text that means the same in every folder, as a run keeps it and is gone on with.
+    """The requested grader as one text that means the same in every folder; a run stores it for `--resume`.
 
-    Raises `GraderError`, `CommandError` where no grader can be made of it.
+    Raises `GraderError` or `CommandError` if it names no valid grader.
     """
     if given is None:
         return None
@@ -34,9 +34,9 @@ def _read(path: Path) -> dict[str, JsonValue]:
     kind = path.suffix.lower()
     try:
         row = _READERS[kind](path.read_text(encoding="utf-8-sig"))
-        json.dumps(row)  # TOML has dates, which no option is
+        json.dumps(row)  # rejects TOML's dates, which no option takes
     except (ValueError, TypeError, RecursionError) as error:
         raise CommandError(f"{path}: can't be read as {kind[1:].upper()}: {error}") from None
     if not isinstance(row, dict):
-        raise CommandError(f'{path}: holds no object: give for instance {{"name": "tests"}}')
+        raise CommandError(f'{path}: must hold an object, for example {{"name": "tests"}}')
     return row

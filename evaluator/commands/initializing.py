@@ -16,7 +16,7 @@ _PYTEST: Final = " (pip install pytest)"
 
 
 def init_server(folder: Path, *, name: str | None) -> int:
-    """Writes the folder and says what to do next."""
+    """Writes the folder and prints the next steps."""
     from evaluator.interop.nemo_gym.new_server import NewServerError, write_server
 
     try:
@@ -26,8 +26,8 @@ def init_server(folder: Path, *, name: str | None) -> int:
     python, command = shlex.quote(sys.executable), shlex.quote(_command())
     steps = {
         f"{python} -m pytest": f"its tests{_PYTEST if find_spec('pytest') is None else ''}",
-        f"{command} test-server . --validate-data": "start it, and try all that a trainer will ask of it",
-        f"{python} app.py": "serve; your own tools and rule go into app.py",
+        f"{command} test-server . --validate-data": "start it, and try everything a trainer asks of it",
+        f"{python} app.py": "serve; your own tools and reward rule go into app.py",
     }
     width = max(map(len, steps))
     print(f"{folder}: {counted(len(written), 'file')}; next, in that folder:")
@@ -37,5 +37,5 @@ def init_server(folder: Path, *, name: str | None) -> int:
 
 
 def _command() -> str:
-    """How `rollscope` was called: by a path, where it is on none."""
+    """The command's name, or its path where it is not on PATH."""
     return "rollscope" if shutil.which("rollscope") else str(Path(sys.executable).with_name("rollscope"))

@@ -1,4 +1,4 @@
-"""`--preamble`: the code that stands before every completion, in place of what the tasks say."""
+"""`--preamble`: the code before every completion, in place of the tasks' own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED: Final = {"none": "", "lcb": LIVECODEBENCH}
 
 
 def preamble_text(given: str | None) -> str | None:
-    """The code that was requested, None for the tasks' own. Raises `CommandError` for a file that is no Python."""
+    """The requested code; None for the tasks' own. Raises `CommandError` for a file that is not Python."""
     if given is None or given in _NAMED:
         return _NAMED.get(given or "")
     path, instead = Path(given).expanduser(), "give a Python file, none or lcb"
@@ -32,7 +32,7 @@ def preamble_text(given: str | None) -> str | None:
 
 
 def put_before(tasks: Iterable[Task], preamble: str | None) -> None:
-    """Gives all tasks this preamble; None leaves each its own."""
+    """Gives all tasks this preamble; None changes nothing."""
     if preamble is not None:
         for task in tasks:
             task.preamble = preamble

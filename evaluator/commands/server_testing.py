@@ -1,4 +1,4 @@
-"""`rollscope test-server`: starts a resource server, or asks a running one, and tries what a trainer will ask of it."""
+"""`rollscope test-server`: starts a resource server, or uses a running one, and tries what a trainer asks of it."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _SQUARES: Final = Row(
         },
     },
 )
-"""For a running server of which no rows are known: in code_gen's form."""
+"""For a running server whose rows are not known: in code_gen's form."""
 
 
 def try_server(server: str, *, rows: Path | None, validate_data: bool, timeout: float, as_json: bool) -> int:
-    """Tries a server and prints a row a check. A finding is a failed check; a warning is none."""
+    """Tries a server and prints one row per check. A warning does not count as a failure."""
     given = _rows(rows) if rows else None
     if "://" in server:
         if validate_data:
-            raise CommandError("--validate-data looks through a folder: give DIR in place of URL")
+            raise CommandError("--validate-data needs a folder: give DIR in place of URL")
         checks = _of_url(server, given or [_SQUARES], timeout)
     else:
         checks = _of_folder(_folder(server), given, timeout, validate_data=validate_data)
@@ -60,10 +60,10 @@ def try_server(server: str, *, rows: Path | None, validate_data: bool, timeout: 
 
 def _rows(path: Path) -> list[Row]:
     if not path.is_file():
-        raise CommandError(f"{path}: there is no such file")
+        raise CommandError(f"{path}: no such file")
     rows = rows_of_file(path)
     if not rows:
-        raise CommandError(f"{path}: no line of it is a JSON object: give rows with responses_create_params")
+        raise CommandError(f"{path}: none of its lines is a JSON object: give rows with responses_create_params")
     return rows
 
 
@@ -71,7 +71,7 @@ def _folder(given: str) -> Path:
     folder = Path(given)
     if not (folder / "app.py").is_file():
         raise CommandError(
-            f"{given}: no server's folder (it has no app.py): give DIR, or URL as http://HOST:PORT; "
+            f"{given}: not a server's folder (no app.py): give DIR, or URL as http://HOST:PORT; "
             "`rollscope init-server DIR` writes one"
         )
     return folder
@@ -80,7 +80,7 @@ def _folder(given: str) -> Path:
 def _of_url(url: str, rows: list[Row], timeout: float) -> Iterator[Finding]:
     parts = urlsplit(url)
     if parts.scheme != "http" or not parts.hostname:
-        raise CommandError(f"{url}: only plain HTTP is spoken: give http://HOST:PORT")
+        raise CommandError(f"{url}: only plain HTTP is supported: give http://HOST:PORT")
     try:
         Client(url, timeout).get("/")
     except NoAnswerError as error:
@@ -101,7 +101,7 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
     try:
         process = ServerProcess(folder, timeout)
     except StartError as error:
-        yield Finding("starts", Status.FAILED, f"{error}{_mend(folder)}")
+        yield Finding("starts", Status.FAILED, f"{error}{_fix(folder)}")
         by_its_class = True
         try:
             process = ServerProcess(folder, timeout, by_its_class=True)
@@ -119,8 +119,8 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
         yield _ended(process, signal.SIGINT)
 
 
-def _mend(folder: Path) -> str:
-    """What to write where nothing was started, or NeMo Gym is imported and not there."""
+def _fix(folder: Path) -> str:
+    """What to add to an app.py that starts no server."""
     text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
     if "run_webserver" not in text:
         return '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
@@ -136,7 +136,7 @@ def _ended(process: ServerProcess, number: signal.Signals) -> Finding:
 
 
 def _shown(checks: Iterator[Finding], *, quiet: bool) -> Iterator[Finding]:
-    """The checks, and a line of progress for each where somebody waits at a terminal."""
+    """The findings, with a progress line for each on a terminal."""
     lively = sys.stderr.isatty() and not quiet
     for number, finding in enumerate(checks, 1):
         if lively:
@@ -153,5 +153,5 @@ def _print(found: list[Finding]) -> None:
         table.add_row(one_line(finding.check, 60), result, one_line(finding.seen, _SHOWN))
     print_table(table)
     counts = Counter(finding.status for finding in found)
-    told = [f"{counts[status]} {status}" for status in Status if counts[status]]
-    print(f"{counted(len(found), 'check')}: {', '.join(told)}")
+    results = [f"{counts[status]} {status}" for status in Status if counts[status]]
+    print(f"{counted(len(found), 'check')}: {', '.join(results)}")

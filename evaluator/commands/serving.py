@@ -1,4 +1,4 @@
-"""`rollscope serve`: answers over HTTP as another system's server would, with Rollscope's sandbox behind it."""
+"""`rollscope serve`: replaces another system's HTTP server, with Rollscope's sandbox behind it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ System = Literal["agentfly", "colossalai", "nemo-gym"]
 
 
 class Options(NamedTuple):
-    """What the command line says beside the system; None: nothing."""
+    """The command line's options; None where one is not given."""
 
     host: str | None = None
     port: int | None = None
-    """0: any that is free."""
+    """0: any free port."""
     allowed_hosts: Sequence[str] = ()
     max_timeout: float | None = None
     """Seconds."""
@@ -41,14 +41,14 @@ class Options(NamedTuple):
 class _Server(NamedTuple):
     application: ASGIApp
     longest: float
-    """MiB that a request may have."""
+    """The largest request, in MiB."""
     host: str = _HOST
     port: int = _PORT
     allowed_hosts: Sequence[str] = ()
 
 
 def serve(system: System, options: Options) -> int:
-    """Serves until it is stopped. Raises `SandboxUnavailable` before it listens."""
+    """Serves until stopped. Raises `SandboxUnavailable` before it listens."""
     _check(system, options)
     server = _nemo_gym(options) if system == "nemo-gym" else _small(system, options)
     host = server.host if options.host is None else options.host
@@ -67,11 +67,11 @@ def _check(system: System, options: Options) -> None:
             raise CommandError(f"--allowed-host {error}") from None
     if options.max_timeout is not None:
         if system == "agentfly":
-            raise CommandError("--max-timeout: `serve agentfly` has none: its requests ask for no time, see --config")
+            raise CommandError("--max-timeout: not for `serve agentfly`: its requests set no time-out, see --config")
         if not 0 < options.max_timeout < math.inf:
             raise CommandError(f"--max-timeout {options.max_timeout:g}: give seconds above 0")
     if options.profile and system != "nemo-gym":
-        raise CommandError(f"--profile: `serve {system}` has none: it is for nemo-gym")
+        raise CommandError(f"--profile: not for `serve {system}`: only nemo-gym has it")
     if options.config is not None and system == "colossalai":
         raise CommandError(f"--config {options.config}: `serve {system}` has nothing to configure: leave it out")
 
@@ -84,17 +84,17 @@ def _nemo_gym(options: Options) -> _Server:
         fields = config_from_file(ServerConfig, options.config) if options.config else ServerConfig()
     except ConfigError as error:
         raise CommandError(str(error)) from None
-    asked: dict[str, object] = {"profile": fields.profile or options.profile}
+    requested: dict[str, object] = {"profile": fields.profile or options.profile}
     if options.max_timeout is not None:
-        asked["max_timeout_secs"] = options.max_timeout
-    config = fields.model_copy(update=asked)
+        requested["max_timeout_secs"] = options.max_timeout
+    config = fields.model_copy(update=requested)
     server = CodeResourcesServer(config)
     server.prove()
     return _Server(server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts)
 
 
 def _small(system: System, options: Options) -> _Server:
-    """One of those that take a program or a completion, and nothing else."""
+    """The servers that take only a program or a completion."""
     if system == "agentfly":
         from evaluator.interop.agentfly import server as agentfly
         from evaluator.interop.agentfly.execution import LIMITS
@@ -118,7 +118,7 @@ def _limits(config: Path, defaults: Limits) -> Limits:
         raise CommandError(f"{config}: not TOML: {error}") from None
     limits = content.pop("limits", {})
     if content or not isinstance(limits, dict):
-        raise CommandError(f"{config}: it has {', '.join(content) or 'limits'}: give one table, [limits]")
+        raise CommandError(f"{config}: has {', '.join(content) or 'limits'}: give one table, [limits]")
     try:
         return limits_from(msgspec.structs.asdict(defaults) | limits)
     except RecordError as error:

@@ -1,4 +1,4 @@
-"""Finds what lies beside a file of NeMo Gym's rollouts, and tells of it in a line each on stderr."""
+"""Finds the files that belong to NeMo Gym rollouts, and reports each in one line on stderr."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MISSING = "Missing option '--dataset'"
 
 
 def required_dataset(rollouts: Path, format_name: str | None) -> Path:
-    """The tasks of rollouts for which no `--dataset` was given. Raises `CommandError` where there are none."""
+    """The tasks of rollouts when `--dataset` is not given. Raises `CommandError` if none are found."""
     readings = _readings(rollouts, format_name)
     found = _inputs(rollouts, readings)
     if found is not None:
@@ -23,17 +23,17 @@ def required_dataset(rollouts: Path, format_name: str | None) -> Path:
         raise CommandError(f"{_MISSING} (see rollscope grade --help)")
     expected = materialized_inputs_path(rollouts)
     raise CommandError(
-        f"{_MISSING}: the rollouts have no tests, and {expected} is not there (see rollscope grade --help)"
+        f"{_MISSING}: the rollouts have no tests, and there is no {expected} (see rollscope grade --help)"
     )
 
 
 def found_dataset(rollouts: Path, format_name: str | None = None) -> Path | None:
-    """The tasks of such rollouts where there are some."""
+    """The tasks of such rollouts, if they are found."""
     return _inputs(rollouts, _readings(rollouts, format_name))
 
 
 def tell_failures(rollouts: Path, format_name: str | None) -> None:
-    """How many rollouts failed, by reason: they are in no other file."""
+    """Print how many rollouts failed, by reason: no other file has them."""
     path = failures_path(rollouts)
     if not path.is_file() or not _readings(rollouts, format_name):
         return
@@ -44,7 +44,7 @@ def tell_failures(rollouts: Path, format_name: str | None) -> None:
         return
     if failures.rollouts:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in failures.kinds.items())
-        print(f"{path}: failed and have no completion: {len(failures.rollouts):,} ({kinds})", file=sys.stderr)
+        print(f"{path}: failed, without a completion: {len(failures.rollouts):,} ({kinds})", file=sys.stderr)
 
 
 def _inputs(rollouts: Path, readings: list[FormatMatch]) -> Path | None:
@@ -52,16 +52,16 @@ def _inputs(rollouts: Path, readings: list[FormatMatch]) -> Path | None:
         return None
     beside = materialized_inputs_path(rollouts)
     if beside.is_file():
-        print(f"tasks from {beside}, which lies beside the rollouts", file=sys.stderr)
+        print(f"tasks from {beside}, found next to the rollouts", file=sys.stderr)
         return beside
     if any(reading.role is Role.TASKS for reading in readings):
-        print(f"tasks from {rollouts} itself: its rows have the tests too", file=sys.stderr)
+        print(f"tasks from {rollouts} itself: its rows have the tests", file=sys.stderr)
         return rollouts
     return None
 
 
 def _readings(rollouts: Path, format_name: str | None) -> list[FormatMatch]:
-    """What the file can be read as in this format; nothing where it is of another one, or can't be read at all."""
+    """The ways to read the file in this format; empty if it has another format or can't be read."""
     if format_name not in (None, _FORMAT):
         return []
     try:

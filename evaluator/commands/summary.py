@@ -1,4 +1,4 @@
-"""What stands at the end of `rollscope grade`: the figures of a run, as tables or as JSON."""
+"""The summary at the end of `rollscope grade`: the figures of a run, as tables or as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PassAt1(msgspec.Struct):
 
 
 class Agreement(msgspec.Struct):
-    """Our verdicts beside the passes that the file expected, where it says and we could grade."""
+    """Our verdicts compared with the file's `expected_pass`, where it has one and we could grade."""
 
     agree: int
     differ: int
@@ -49,7 +49,7 @@ class Agreement(msgspec.Struct):
 
 
 class ModelFigures(msgspec.Struct):
-    """One model's rollouts by themselves."""
+    """The figures of one model."""
 
     model: str
     rollouts: int
@@ -60,7 +60,7 @@ class ModelFigures(msgspec.Struct):
 class Summary(msgspec.Struct):
     """A run in figures. `graded` leaves out `unknown` and `sandbox_error`, which have no reward.
 
-    `pass_at_1` and `mean_reward` are over the rollouts of all models together; `models` has each by itself.
+    `pass_at_1` and `mean_reward` cover the rollouts of all models; `models` has each model's own.
     """
 
     run: str
@@ -74,37 +74,37 @@ class Summary(msgspec.Struct):
     disagreements: int
     """Test suites that fail in two processes and pass in one: see docs/checks.md."""
     mean_reward_bounds: tuple[float, float] | None
-    """The mean with the disagreements that have no reward as 0, and as 1; None where there are none."""
+    """The mean reward with unrewarded disagreements counted as 0 and as 1; None without any."""
     models: list[ModelFigures]
-    """The 20 with the most rollouts, these first."""
+    """The 20 with the most rollouts, in that order."""
     models_total: int
     unknown: int
     sandbox_error: int
     ungraded_reasons: dict[str, int]
-    """Rollouts without a verdict by what is said of that, but those that are not verified: the 100 most frequent."""
+    """Verified rollouts that could not be graded, by reason: the 100 most frequent."""
     ungraded_reasons_total: int
     """How many reasons there are."""
     unverified: int
-    """Grades that are not verified, with a reward or without."""
+    """Grades that are not verified, with or without a reward."""
     unverified_rewarded: int
-    """Those of them that have a reward; the others were left without one."""
+    """Unverified grades with a reward."""
     unverified_reasons: dict[str, int]
-    """Rollouts by the reason why they are not verified: the 100 most frequent, these first."""
+    """Unverified rollouts by reason: the 100 most frequent, in that order."""
     unverified_reasons_total: int
     flags: dict[str, int]
-    """Rollouts by flag, these most frequent first: what was seen beside their verdicts."""
+    """Rollouts by flag, most frequent first."""
     duplicates: int
     bad_lines: int
     expected: Agreement | None
     seconds: float
     rate: float
-    """Rollouts graded a second, in this session."""
+    """Rollouts graded per second, in this session."""
     view: str
     """The command that opens it."""
 
 
 def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
-    """The figures of a run; `seconds` and `graded_now` are those of this session."""
+    """The figures of a run; `seconds` and `graded_now` are this session's."""
     connection = run.connect()
     try:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
@@ -179,7 +179,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     if summary.flags:
         rows.append(("flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())))
     if _JUDGE_FAILED in summary.flags:
-        rows.append(("", "a judge gave no score: the same command with --resume and --out asks again for these"))
+        rows.append(("", "a judge gave no score: the same command with --resume and --out retries these"))
     if summary.duplicates:
         rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
     if summary.bad_lines:
@@ -194,11 +194,11 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
 def _disagreement_rows(summary: Summary) -> list[tuple[str, str]]:
     if not summary.disagreements:
         return []
-    told = f"{summary.disagreements:,}: the suite fails in two processes and passes in one"
+    text = f"{summary.disagreements:,}: the suite fails in two processes and passes in one"
     if summary.mean_reward_bounds is not None:
         low, high = map(_number, summary.mean_reward_bounds)
-        told += f"; not passed in pass@1, and with them the mean reward is {low} to {high}"
-    return [("disagree", told)]
+        text += f"; counted as not passed in pass@1; mean reward with them: {low} to {high}"
+    return [("disagree", text)]
 
 
 def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
@@ -207,13 +207,13 @@ def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
         return []
     without = summary.unverified - summary.unverified_rewarded
     rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
-    told = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
-    head = ("not verified", f"{summary.unverified:,} ({told})")
+    counts = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
+    head = ("not verified", f"{summary.unverified:,} ({counts})")
     return [head, *_reason_rows(summary.unverified_reasons, summary.unverified_reasons_total)]
 
 
 def _model_rows(summary: Summary) -> list[tuple[str, str]]:
-    """Each model by itself, where there are several: the samples of several are no samples of one policy."""
+    """Each model separately, if there are several: pooled samples do not describe one policy."""
     if summary.models_total < 2:
         return []
     shown = summary.models[:_MODELS_PRINTED]
@@ -223,7 +223,7 @@ def _model_rows(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _reason_rows(counts: dict[str, int], total: int) -> list[tuple[str, str]]:
-    """The most frequent."""
+    """The most frequent reasons."""
     reasons = list(counts.items())
     rows = [("", f"{count:,}: {one_line(reason, _WIDEST)}") for reason, count in reasons[:_REASONS_PRINTED]]
     others = total - _REASONS_PRINTED
@@ -267,7 +267,7 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
 
 
 def _ungraded(connection: duckdb.DuckDBPyConnection) -> tuple[dict[str, int], int]:
-    """How many have each reason, and how many reasons there are."""
+    """Rollouts by reason, and the number of reasons."""
     reasons = connection.execute(
         f"""SELECT coalesce(error_message, $none) AS reason, count(*), count(*) OVER () FROM rollouts
            WHERE NOT ({_GRADED}) AND verified
@@ -282,7 +282,7 @@ def _ranked(rows: list[tuple[Any, ...]]) -> tuple[dict[str, int], int]:
 
 
 def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int], int]:
-    """Grades that are not verified: all, those with a reward, how many have each reason, and how many reasons."""
+    """Unverified grades: their number, those with a reward, rollouts by reason, and the number of reasons."""
     row = connection.execute("SELECT count(*), count(reward) FROM rollouts WHERE NOT verified").fetchone()
     assert row is not None
     reasons = connection.execute(
@@ -304,7 +304,7 @@ def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) -> PassAt1:
-    """Of one model, or of all together."""
+    """Of one model, or of all."""
     counted = connection.execute(
         f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
             WHERE {_COUNTED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
@@ -315,7 +315,7 @@ def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) 
 
 
 def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], int]:
-    """The models with the most rollouts, each by itself, and how many models there are."""
+    """The models with the most rollouts, and the number of models."""
     rows = connection.execute(
         f"""SELECT {_MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM rollouts
             GROUP BY name ORDER BY count(*) DESC, name LIMIT {_MODELS}"""  # noqa: S608

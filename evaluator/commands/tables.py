@@ -35,6 +35,6 @@ def counted(count: int, what: str) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """A text that may hold a name of a completion's choosing, as a terminal may have it: at most so many characters."""
+    """A text that a completion may have chosen, made safe for a terminal and cut to `most` characters."""
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"

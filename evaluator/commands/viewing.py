@@ -1,4 +1,4 @@
-"""`rollscope view`: runs the dashboard as a process of its own, tells where it listens, and ends with it."""
+"""`rollscope view`: runs the dashboard as a child process, prints its address, and ends with it."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follow: bool, allow_rerun: bool) -> int:
-    """Serve the dashboard until it is stopped. With no path: the bundled example."""
+    """Serve the dashboard until stopped. Without a path: the bundled example."""
     runs, rollouts = _sorted(paths)
     if dataset is not None and not dataset.is_file():
-        raise CommandError(f"{dataset}: no such file: --dataset is a file of tasks")
+        raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
     if not paths:
         runs = [example_run()]
     if len(rollouts) == 1:
@@ -64,7 +64,7 @@ def _sorted(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
         elif path.is_dir():
             inside = sorted(child for child in path.iterdir() if is_run(child))
             if not inside:
-                raise CommandError(f"{path}: not a run, and no run is in it: give what `rollscope grade` made")
+                raise CommandError(f"{path}: not a run and holds none: give a directory that `rollscope grade` wrote")
             runs += inside
         elif path.is_file():
             rollouts.append(path)
@@ -79,11 +79,11 @@ def _serve(opened: str, host: str, port: int) -> int:
         _command(host, port),
         env=os.environ | {OPEN_VARIABLE: opened},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,  # Streamlit's own greeting, which names other addresses
+        stdout=subprocess.DEVNULL,  # Streamlit's greeting names other addresses
         start_new_session=True,
         preexec_fn=_dies_with(os.getpid()),  # noqa: PLW1509 - no thread runs yet
     )
-    asked = _forward_signals(child)
+    received = _forward_signals(child)
     try:
         if _answers(child, url):
             print(f"listening on {url}", flush=True)
@@ -92,14 +92,14 @@ def _serve(opened: str, host: str, port: int) -> int:
         status = child.wait()
     finally:
         _end(child)
-    if asked or status in (0, -signal.SIGTERM, -signal.SIGINT):
+    if received or status in (0, -signal.SIGTERM, -signal.SIGINT):
         return Exit.DONE
-    raise CommandError(f"the dashboard ended with status {status}: see its message above")
+    raise CommandError(f"the dashboard exited with status {status}: see its message above")
 
 
 def _command(host: str, port: int) -> list[str]:
     settings = {
-        "server.address": host or "0.0.0.0",  # noqa: S104 - only when the person asked for it
+        "server.address": host or "0.0.0.0",  # noqa: S104 - only when the user requested it
         "server.port": port,
         "server.headless": "true",
         "server.fileWatcherType": "none",
@@ -111,14 +111,14 @@ def _command(host: str, port: int) -> list[str]:
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
     if host in _LOOPBACK_NAMES:
-        # Else a page of somebody else's, whose name is made to point here, could reach the box that runs code.
+        # Against DNS rebinding: a foreign page whose host name resolves here must not reach the box that runs code.
         options += [word for name in _LOOPBACK_NAMES for word in ("--server.allowedHosts", name)]
-    # -P: of the folder that it is typed in nothing is imported, whatever a file there is called.
+    # -P: import nothing from the current folder, whatever its files are called.
     return [sys.executable, "-P", "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
 
 
 def _dies_with(parent: int) -> Callable[[], None]:
-    """For the child, before it starts: the kernel ends it when we end, even by SIGKILL."""
+    """Runs in the child before it starts: the kernel will end it when we end, even by SIGKILL."""
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def arrange() -> None:
@@ -131,22 +131,22 @@ def _dies_with(parent: int) -> Callable[[], None]:
 
 
 def _forward_signals(child: subprocess.Popen[bytes]) -> list[int]:
-    """Pass Ctrl-C and SIGTERM on to the child; the list tells whether one came."""
-    asked: list[int] = []
+    """Pass Ctrl-C and SIGTERM on to the child; the list holds the signals that came."""
+    received: list[int] = []
 
     def forward(number: int, frame: FrameType | None) -> None:
         del frame
-        asked.append(number)
+        received.append(number)
         if child.poll() is None:
-            os.killpg(child.pid, signal.SIGTERM if len(asked) == 1 else signal.SIGKILL)
+            os.killpg(child.pid, signal.SIGTERM if len(received) == 1 else signal.SIGKILL)
 
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, forward)
-    return asked
+    return received
 
 
 def _answers(child: subprocess.Popen[bytes], url: str) -> bool:
-    """Wait until the server answers. False when it ended instead."""
+    """Wait until the server answers. False if it ended instead."""
     deadline = time.monotonic() + _READY_WITHIN
     while child.poll() is None:
         try:
@@ -160,7 +160,7 @@ def _answers(child: subprocess.Popen[bytes], url: str) -> bool:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End the child and what it may have started."""
+    """End the child and its own children."""
     if child.poll() is None:
         child.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -173,7 +173,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def _free_port(host: str, port: int) -> int:
-    """The port, or the next one that is free. 0 stands for any."""
+    """The port, or the next free one. 0 stands for any."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in range(port, min(port + _PORTS_TRIED, 65536)):
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -189,7 +189,7 @@ def _free_port(host: str, port: int) -> int:
                     raise CommandError(f"--host {host}: not an address of this machine") from None
                 continue
             return int(probe.getsockname()[1])
-    raise CommandError(f"no free port from {port} on: give another --port")
+    raise CommandError(f"no free port at or after {port}: give another --port")
 
 
 def _shown_host(host: str) -> str:

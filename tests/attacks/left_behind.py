@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluator.sandbox.launch import own_folder
+from evaluator.sandbox.launch.spawn import own_folder
 from tests.attacks.process_tree import descendants
 
 _PR_SET_CHILD_SUBREAPER = 36

@@ -272,7 +272,7 @@ def test_every_option_has_a_row_with_its_default_and_no_other_does() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", DOC.read_text(), re.MULTILINE))
     defaults = json.loads(json.dumps({name: getattr(Config(), name) for name in Config.__struct_fields__}))
     told = {
-        name: {"prompt": "[below](#what-is-asked)", "system": "[below](#what-is-asked)", "model": "required"}.get(
+        name: {"prompt": "[below](#the-prompt)", "system": "[below](#the-prompt)", "model": "required"}.get(
             name, f"`{json.dumps(value)}`" if not isinstance(value, str) else f"`{value}`"
         )
         for name, value in defaults.items()

@@ -298,11 +298,11 @@ def test_a_folder_of_another_name_is_not_where_it_is_looked_for(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["no_such_folder"], "no server's folder (it has no app.py)"),
-        (["https://example.invalid"], "only plain HTTP is spoken"),
+        (["no_such_folder"], "not a server's folder (no app.py)"),
+        (["https://example.invalid"], "only plain HTTP is supported"),
         (["http://127.0.0.1:9"], "is the server running?"),
         (["http://127.0.0.1:9", "--validate-data"], "give DIR in place of URL"),
-        (["http://127.0.0.1:9", "--rows", "no_such_file"], "there is no such file"),
+        (["http://127.0.0.1:9", "--rows", "no_such_file"], "no such file"),
     ],
 )
 def test_what_can_not_be_tried_is_refused(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_a_fault_that_does_not_pass_is_a_failure_to_be_asked_again(collection: M
     assert failure["_ng_failure_message"].endswith("answered 503 to /responses: starting")
     assert (failure["_ng_failure_http_status"], failure["_ng_failure_terminal"]) == (503, False)
     assert (failure["_ng_task_index"], failure["_ng_rollout_index"]) == (0, 0)
-    assert "1 (1 agent_request_failed); --resume asks for them again" in done.out
+    assert "1 (1 agent_request_failed); --resume retries them" in done.out
     model.answers = [FINE]
     assert (made.run("--resume").status, made.names, made.failures) == (0, [(0, 0)], [])
 

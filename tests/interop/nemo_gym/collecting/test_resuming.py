@@ -169,7 +169,7 @@ def test_stopped_and_gone_on_with(collection: Make, model: JudgeServer, number: 
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, len(made.names), made.failures) == (130, 2, [])
-    assert err.splitlines()[-1] == "stopped; the same command with --resume goes on"
+    assert err.splitlines()[-1] == "stopped; resume with the same command and --resume"
     assert "2 of 10" in out
     model.answers = [FINE]
     assert (made.run("--resume").status, made.names) == (0, [(place, 0) for place in range(10)])
