@@ -23,8 +23,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evaluator.interop.client_runs import client
-from evaluator.interop.http_serving import host_name, is_loopback
+from evaluator.interop.disconnection import client
+from evaluator.interop.http_server import host_name, is_loopback
 
 MIB: Final = 2**20
 _SHOWN: Final = 100

@@ -14,7 +14,7 @@ from typing import Final
 
 from evaluator import Limits, Rollout, Task, grade_all
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.given_tests import task_from
+from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")

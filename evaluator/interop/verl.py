@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from evaluator import grade
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.given_tests import task_from
+from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError, limits_from
 
 
@@ -50,7 +50,7 @@ def compute_score(
 ) -> Score:
     """The score of one response: 1.0 when it passes all tests, else 0.0; with `continuous` the share that it passes.
 
-    `ground_truth`: the tests, as `evaluator.interop.given_tests` reads them. `limits`: fields of `evaluator.Limits`.
+    `ground_truth`: the tests, as `evaluator.interop.trainer_tests` reads them. `limits`: fields of `evaluator.Limits`.
     `disagreement`: as in `evaluator.grade`; a suite that fails in two processes and passes in one fails here by
     default, since "unknown" would end the batch. These are verl's `custom_reward_function.reward_kwargs`; whatever
     else it passes is unused.

@@ -5,7 +5,7 @@ from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault
 from evaluator.interop.agentfly.installation import install
-from evaluator.interop.agentfly.observed import as_observed
+from evaluator.interop.agentfly.observed_behaviour import as_observed
 from evaluator.interop.agentfly.resources import AcquireTimeout, ResourceEngine
 from evaluator.interop.agentfly.rewards import (
     REWARD_REGISTRY,

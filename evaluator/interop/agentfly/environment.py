@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from evaluator.interop.agentfly.execution import LIMITS, run, warm_up
-from evaluator.interop.agentfly.observed import is_observed, observed_source, observed_text
+from evaluator.interop.agentfly.observed_behaviour import is_observed, observed_source, observed_text
 from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
-from evaluator.interop.crew import in_crew
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 
 
@@ -32,7 +32,7 @@ class PythonSandboxEnv:
 
     async def start(self) -> None:
         """Proves that there is a sandbox, and warms it. Raises `SandboxUnavailable`."""
-        await in_crew(warm_up)
+        await in_pool_thread(warm_up)
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
@@ -48,8 +48,8 @@ class PythonSandboxEnv:
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
         if is_observed() and isinstance(code, str):
-            return observed_text(await in_crew(partial(run, observed_source(code), self._limits)))
-        done = await in_crew(partial(run, code, self._limits))
+            return observed_text(await in_pool_thread(partial(run, observed_source(code), self._limits)))
+        done = await in_pool_thread(partial(run, code, self._limits))
         if done.error is not None:
             raise CodeError(done.error)
         return done.output

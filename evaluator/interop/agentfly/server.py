@@ -23,8 +23,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
-from evaluator.interop.client_runs import ended_with_client
-from evaluator.interop.crew import in_crew
+from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
@@ -45,7 +45,7 @@ def application(limits: Limits = LIMITS) -> Starlette:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _told(422, detail=f'give {{"code": "..."}}: {error}')
         try:
-            return _answer(await ended_with_client(in_crew, partial(run, order.code, limits)))
+            return _answer(await run_until_disconnect(in_pool_thread, partial(run, order.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
             return _told(503, error=str(error))
 

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from evaluator.interop.client_runs import ended_with_client
 from evaluator.interop.colossalai.testing_util import report_of
-from evaluator.interop.crew import in_crew
+from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
@@ -68,7 +68,7 @@ async def _check(request: Request, max_timeout_s: float) -> JSONResponse:
         return _refused(422, str(error))
     try:
         job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
-        report = await ended_with_client(in_crew, job)
+        report = await run_until_disconnect(in_pool_thread, job)
     except SandboxUnavailable as error:
         return _refused(503, str(error))
     except ValueError as error:

@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from evaluator import metrics
-from evaluator.interop.nemo_gym._measured import Row, finite
+from evaluator.interop.nemo_gym._rollout_numbers import Row, finite
 
 Figures = dict[str, JsonValue]
 

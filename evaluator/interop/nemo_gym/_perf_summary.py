@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym._measured import Row, finite
+from evaluator.interop.nemo_gym._rollout_numbers import Row, finite
 from evaluator.interop.nemo_gym._spread import deviation_of, finite_of, mean_of, quantile
 
 Statistics = dict[str, Callable[[Sequence[float]], float]]

@@ -27,12 +27,12 @@ from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evaluator.interop import http_serving
-from evaluator.interop.nemo_gym.answering import PlainJSON, answered, masked_where_it_fails
+from evaluator.interop import http_server
 from evaluator.interop.nemo_gym.command_line import config_from_command_line
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.responses import PlainJSON, answered, verify_endpoint
 from evaluator.interop.nemo_gym.session_cookie import SessionCookie
 from evaluator.interop.nemo_gym.wire import (
     AggregateMetrics,
@@ -109,7 +109,7 @@ class BaseResourcesServer:
         for path in _HEALTH:
             app.get(path)(_healthy)
         app.get("/reverify_mode")(self._reverify_mode)
-        app.post("/verify")(masked_where_it_fails(self.verify))
+        app.post("/verify")(verify_endpoint(self.verify))
         for name in _PLAIN:
             app.post(f"/{name}")(answered(getattr(self, name)))
         for name, tool in self.tools().items():
@@ -138,12 +138,12 @@ class BaseResourcesServer:
                 config = config_from_command_line(cls.config_type, sys.argv[1:], _folder_of_program())
             server = cls(config)
             server.prove()
-            listener = http_serving.listening(config.host, config.port)
-        except (ConfigError, http_serving.AddressError, SandboxUnavailable) as error:
+            listener = http_server.listen(config.host, config.port)
+        except (ConfigError, http_server.AddressError, SandboxUnavailable) as error:
             print(f"{cls.__name__}: {error}", file=sys.stderr)
             raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
         with listener:
-            http_serving.serve(
+            http_server.serve(
                 server.setup_webserver(),
                 listener,
                 config.host,

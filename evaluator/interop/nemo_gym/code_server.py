@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 from evaluator.engines import pool
 from evaluator.graders import get_grader
-from evaluator.interop.client_runs import ended_with_client
-from evaluator.interop.nemo_gym.answering import ToolError
+from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
 from evaluator.interop.nemo_gym.config import ServerConfig
+from evaluator.interop.nemo_gym.responses import ToolError
 from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.tools import Tools
 from evaluator.interop.nemo_gym.verification import Verifier
@@ -65,12 +65,12 @@ class CodeResourcesServer(BaseResourcesServer):
     async def execute_code(self, body: ExecuteCodeRequest) -> ExecuteCodeResponse:
         """Run a Python program, and see what it prints. With `keep_state`, its names are there for the next one."""
         session = current_session.get()
-        return await ended_with_client(self._in_thread, lambda: self._tools.execute_code(session, body))
+        return await run_until_disconnect(self._in_thread, lambda: self._tools.execute_code(session, body))
 
     async def run_tests(self, body: RunTestsRequest) -> RunTestsResponse:
         """Run a program on the task's public test cases."""
         session = current_session.get()
-        return await ended_with_client(self._in_thread, lambda: self._tools.run_tests(session, body))
+        return await run_until_disconnect(self._in_thread, lambda: self._tools.run_tests(session, body))
 
     async def verify(self, body: VerifyRequest) -> VerifyResponse:
         """What the response is worth."""

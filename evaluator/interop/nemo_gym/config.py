@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, f
 from evaluator.checkers import CheckerError, get_checker
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
-from evaluator.interop.http_serving import host_name
+from evaluator.interop.http_server import host_name
 from evaluator.model import Limits
 
 CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"

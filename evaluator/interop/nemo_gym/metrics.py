@@ -27,8 +27,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from evaluator.interop.nemo_gym import _pass_at_k
-from evaluator.interop.nemo_gym._measured import Placed, Row, account, is_measured, numbers, placed
 from evaluator.interop.nemo_gym._perf_summary import perf_summary
+from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, is_measured, numbers, placed
 from evaluator.interop.nemo_gym._spread import described, quartiles, spread
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
 

@@ -20,10 +20,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
-from evaluator.interop.nemo_gym.answering import answered
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.responses import answered
 from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.wire import (
     CloseSessionRequest,

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym.asking import Answer, Client, NoAnswerError, response_of, response_with
+from evaluator.interop.nemo_gym.client import Answer, Client, NoAnswerError, response_of, response_with
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ReverifyMode
 
 _HEALTH: Final = ("/", "/health", "/healthz", "/livez", "/readyz")

@@ -10,7 +10,7 @@ from typing import Final
 import yaml
 
 from evaluator.formats.nemo_gym import read_task
-from evaluator.interop.nemo_gym.asking import decoded
+from evaluator.interop.nemo_gym.client import decoded
 from evaluator.interop.nemo_gym.config import place_and_fault
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
 from evaluator.interop.nemo_gym.wire import JsonObject

@@ -17,7 +17,7 @@ from typing import Final, Self
 
 import yaml
 
-from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
+from evaluator.interop.nemo_gym.client import Client, NoAnswerError
 from evaluator.interop.nemo_gym.config import CONFIG_DICT, CONFIG_PATH
 
 _HOST: Final = "127.0.0.1"

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym.asking import NoAnswerError
+from evaluator.interop.nemo_gym.client import NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Server, Status
 from evaluator.interop.nemo_gym.wire import JsonObject
 

@@ -10,9 +10,9 @@ from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders._attempts import attempt
 from evaluator.graders.bench import Bench, Options
-from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
+from evaluator.interop.nemo_gym.responses import ToolError
 from evaluator.interop.nemo_gym.row_limits import require_short
 from evaluator.interop.nemo_gym.sessions import Sessions
 from evaluator.interop.nemo_gym.wire import (

@@ -18,7 +18,7 @@ from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import waits
 from evaluator.graders.bench import Options
-from evaluator.interop.client_runs import ended_with_client
+from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.profiling import VerifyProfile
@@ -65,7 +65,7 @@ class Verifier:
             task = with_time_for_all(task, self._config)
             job = partial(self._graded, task, request.response, time.perf_counter())
             begin = partial(asyncio.get_running_loop().run_in_executor, self._threads(task))
-            grade, seconds = await ended_with_client(begin, job)
+            grade, seconds = await run_until_disconnect(begin, job)
         except RecordError as error:
             return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
         except SandboxUnavailable as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.processes import descendants, wait_until_none
-from tests.interop.nemo_gym.asking import Client, fenced, request
+from tests.interop.nemo_gym.client import Client, fenced, request
 from tests.interop.nemo_gym.serving import COMMAND, ENVIRONMENT, Served
 
 Server = Callable[..., str]

@@ -4,7 +4,7 @@ from evaluator.interop.nemo_gym.collecting.collector import Collected, Request, 
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, address_from
 from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.collecting.figures import Figures
-from evaluator.interop.nemo_gym.collecting.retrying import Backoff
+from evaluator.interop.nemo_gym.collecting.retries import Backoff
 from evaluator.interop.nemo_gym.collecting.rows import Plan
 
 __all__ = [

@@ -14,12 +14,12 @@ import msgspec
 from evaluator.formats import Problem
 from evaluator.formats.json_text import decode_json
 from evaluator.interop.nemo_gym.collecting.aggregation import aggregate
-from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Asking, endpoint_for
+from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, ApiClient, endpoint_for
 from evaluator.interop.nemo_gym.collecting.failures import CollectError, RolloutError
 from evaluator.interop.nemo_gym.collecting.figures import Figures, figures_of
 from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled, key_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
-from evaluator.interop.nemo_gym.collecting.retrying import Backoff, Retrying
+from evaluator.interop.nemo_gym.collecting.retries import Backoff, Retries
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
 from evaluator.interop.nemo_gym.collecting.rows import Plan, materialized
 from evaluator.interop.nemo_gym.collecting.transport import encoded
@@ -73,18 +73,18 @@ class Watch(Protocol):
 async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collected:
     """Collects until all is there or `stop` is set. Raises `CollectError`, `FormatError`, `OSError`."""
     started = time.monotonic()
-    retrying = Retrying(request.backoff)
+    retries = Retries(request.backoff)
     async with AsyncExitStack() as stack:
         server = None
         if request.server is not None:
-            server = await stack.enter_async_context(ResourcesServer(request.server, request.timeout_s, retrying))
+            server = await stack.enter_async_context(ResourcesServer(request.server, request.timeout_s, retries))
             await server.greet()
-        asking = await stack.enter_async_context(Asking(request.address, request.timeout_s, retrying))
+        client = await stack.enter_async_context(ApiClient(request.address, request.timeout_s, retries))
         files = Files(request.output)
         output = begin(files, materialized(request.plan, watch.bad_row), resume=request.resume, tell=watch.notice)
         try:
             watch.begins(output.inputs, len(output.done))
-            roller = Roller(endpoint_for(request.api, asking), server, request.most_turns)
+            roller = Roller(endpoint_for(request.api, client), server, request.most_turns)
             stopped = await _all(_Collection(roller, output, watch), request.concurrency, stop)
             drop_settled(files, output.done)
         except CollectError:
@@ -96,7 +96,7 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
         if server is not None and not stopped:
             has_metrics = await _unless(stop, _aggregated(files, server, watch.notice)) or False
         figures = figures_of(files, output.inputs, request.plan.repeats)
-    return Collected(figures, retrying.retries, time.monotonic() - started, stopped, has_metrics)
+    return Collected(figures, retries.retries, time.monotonic() - started, stopped, has_metrics)
 
 
 class _Collection:

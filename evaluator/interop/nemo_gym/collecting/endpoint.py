@@ -21,7 +21,7 @@ from evaluator.interop.nemo_gym.collecting.failures import (
     TransientError,
     one_line,
 )
-from evaluator.interop.nemo_gym.collecting.retrying import Retrying
+from evaluator.interop.nemo_gym.collecting.retries import Retries
 from evaluator.interop.nemo_gym.collecting.transport import Reply, Transport, encoded, told_by
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import JsonValue
@@ -76,10 +76,10 @@ class Endpoint(Protocol):
         """The response to `items`: the input, and all that was said since. Raises `RolloutError`."""
 
 
-class Asking:
+class ApiClient:
     """Requests to the endpoint, made again where that may help."""
 
-    def __init__(self, address: Address, timeout_s: float, retrying: Retrying) -> None:
+    def __init__(self, address: Address, timeout_s: float, retries: Retries) -> None:
         """`timeout_s`: of one answer."""
         headers = {name: os.environ[variable] for variable, name in _HEADERS.items() if os.environ.get(variable)}
         if address.key:
@@ -89,7 +89,7 @@ class Asking:
         self._transport = Transport(
             "the model's endpoint", address.url, timeout_s=timeout_s, kind=kind, headers=headers
         )
-        self._retrying = retrying
+        self._retries = retries
         self._answered = False
 
     async def __aenter__(self) -> Self:
@@ -101,7 +101,7 @@ class Asking:
     async def post(self, path: str, body: JsonObject) -> JsonObject:
         """The object that is answered. Raises `RolloutError`, or `CollectError` where nobody will be answered."""
         content = encoded(body)
-        return await self._retrying.run(lambda: self._once(path, content))
+        return await self._retries.run(lambda: self._once(path, content))
 
     def nonsense(self, reply_text: str, why: str) -> RolloutError:
         """The failure where what was answered is no answer."""
@@ -140,45 +140,45 @@ class Asking:
 class Responses:
     """An endpoint that speaks the Responses API."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
 
     async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:
-        response = await self._asking.post("/responses", params | {"input": items})
+        response = await self._client.post("/responses", params | {"input": items})
         output = response.get("output")
         if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
-            raise self._asking.nonsense(_shown(response), "it has no output")
+            raise self._client.nonsense(_shown(response), "it has no output")
         if response.get("status", "completed" if output else None) not in _FINAL:
-            raise self._asking.nonsense(_shown(response), f"its status is {response.get('status')!r}")
+            raise self._client.nonsense(_shown(response), f"its status is {response.get('status')!r}")
         return response
 
 
 class ChatCompletions:
     """An endpoint that speaks Chat Completions."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
-        self._length = "max_completion_tokens" if _is_openai(asking.address.url) else "max_tokens"
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+        self._length = "max_completion_tokens" if _is_openai(client.address.url) else "max_tokens"
 
     async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:
         try:
             body = chat_request(params, items, self._length)
         except ConversionError as error:
             raise RolloutError(FailureClass.AGENT_RUN_ERROR, str(error), terminal=True) from None
-        completion = await self._asking.post("/chat/completions", body)
+        completion = await self._client.post("/chat/completions", body)
         choices = completion.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
-            raise self._asking.nonsense(_shown(completion), "it has no choices")
+            raise self._client.nonsense(_shown(completion), "it has no choices")
         try:
             return response_of(completion, message, choice.get("finish_reason"))
         except ConversionError as error:
-            raise self._asking.nonsense(_shown(completion), str(error)) from None
+            raise self._client.nonsense(_shown(completion), str(error)) from None
 
 
-def endpoint_for(api: Api, asking: Asking) -> Endpoint:
-    return Responses(asking) if api == "responses" else ChatCompletions(asking)
+def endpoint_for(api: Api, client: ApiClient) -> Endpoint:
+    return Responses(client) if api == "responses" else ChatCompletions(client)
 
 
 def _is_openai(url: str) -> bool:

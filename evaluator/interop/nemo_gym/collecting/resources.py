@@ -22,7 +22,7 @@ from evaluator.interop.nemo_gym.collecting.failures import (
     TransientError,
     one_line,
 )
-from evaluator.interop.nemo_gym.collecting.retrying import Retrying
+from evaluator.interop.nemo_gym.collecting.retries import Retries
 from evaluator.interop.nemo_gym.collecting.transport import Reply, Transport, UnreachableError, encoded, told_by
 from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
 from evaluator.model import JsonValue
@@ -47,11 +47,11 @@ _SERVER: Final = "the resources server"
 class ResourcesServer:
     """One server, for all rollouts."""
 
-    def __init__(self, address: str, timeout_s: float, retrying: Retrying) -> None:
+    def __init__(self, address: str, timeout_s: float, retries: Retries) -> None:
         """`timeout_s`: of one request; verifying may take long."""
         kind = FailureClass.TRANSPORT_UNREACHABLE
         self._transport = Transport(_SERVER, address, timeout_s=timeout_s, kind=kind)
-        self.retrying = retrying
+        self.retries = retries
         self.stateless = False
         """Whether a rollout can be verified without its session."""
         self.ends = 0
@@ -78,12 +78,12 @@ class ResourcesServer:
     async def begin(self, row: JsonObject) -> Session:
         """A session for a rollout. Raises `RolloutError`, or `CollectError` where this is no such server."""
         session = Session(self, row)
-        await self.retrying.run(session.seed)
+        await self.retries.run(session.seed)
         return session
 
     async def aggregate(self, body: bytes) -> JsonObject | None:
         """The figures of verified rollouts; None where the server has none. Raises `RolloutError`."""
-        reply = await self.retrying.run(lambda: self.asked("/aggregate_metrics", body, {}))
+        reply = await self.retries.run(lambda: self.asked("/aggregate_metrics", body, {}))
         if reply.status in (404, 405):
             return None
         value = _said(reply)
@@ -154,7 +154,7 @@ class Session:
             return encoded({"error": f"there is no tool of the name {one_line(name, _SHOWN)!r}"}).decode()
         content = encoded(arguments)
         try:
-            reply = await self._server.retrying.run(lambda: self._called(f"/{name}", content))
+            reply = await self._server.retries.run(lambda: self._called(f"/{name}", content))
         except _ToolBusyError as busy:
             reply = busy.reply
         self.calls += 1
@@ -163,7 +163,7 @@ class Session:
     async def verify(self, response: JsonObject) -> JsonObject:
         """The verified rollout. Raises `SessionLostError`, `RolloutError`."""
         content = encoded(self._row | {"response": response})
-        reply = await self._server.retrying.run(lambda: self._verified(content))
+        reply = await self._server.retries.run(lambda: self._verified(content))
         value = _said(reply)
         if reply.status != 200:
             raise self._server.refusal(reply, "/verify")

@@ -38,7 +38,7 @@ class Roller:
             try:
                 return await self._attempt(row, server)
             except SessionLostError:
-                server.retrying.retries += 1
+                server.retries.retries += 1
         return await self._attempt(row, server)
 
     async def _attempt(self, row: JsonObject, server: ResourcesServer) -> JsonObject:

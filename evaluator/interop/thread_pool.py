@@ -16,7 +16,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-async def in_crew(job: Callable[[], _T]) -> _T:
+async def in_pool_thread(job: Callable[[], _T]) -> _T:
     """What `job` returns or raises, run in a thread of the crew. Cancelled before it was begun, it never is."""
     return await asyncio.wrap_future(_crew.begin(job))
 
@@ -31,7 +31,7 @@ class _Crew:
         future: Future[_T] = Future()
         with self._lock:
             if self._missing:
-                threading.Thread(target=self._work, name="rollscope-crew", daemon=True).start()
+                threading.Thread(target=self._work, name="rollscope-pool", daemon=True).start()
                 self._missing -= 1
         self._orders.put(lambda: _fulfil(future, job))
         return future

@@ -31,7 +31,7 @@ class Backoff(msgspec.Struct, frozen=True):
         return own if asked_s is None else min(max(asked_s, 0.0), _LONGEST_ASKED_S)
 
 
-class Retrying:
+class Retries:
     """One collection's retries, counted."""
 
     def __init__(self, backoff: Backoff) -> None:

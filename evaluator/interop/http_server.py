@@ -39,7 +39,7 @@ def host_name(name: str) -> str:
     return small.strip("[]")
 
 
-def listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens: who connects before there is somebody to answer waits. Raises `AddressError`."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:

@@ -18,7 +18,7 @@ client: Final[ContextVar[Receive | None]] = ContextVar("client", default=None)
 """How to hear from the client whose request is being answered; `Guard` sets it."""
 
 
-async def ended_with_client(
+async def run_until_disconnect(
     begin: Callable[[Callable[[], Result]], Awaitable[Result]], job: Callable[[], Result]
 ) -> Result:
     """What `job` returns or raises, in the thread that `begin` has it run in. The request's body must have been read.

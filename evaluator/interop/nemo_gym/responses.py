@@ -56,7 +56,7 @@ def answered(method: Method) -> Endpoint:
     return _with_parameters_of(method, endpoint)
 
 
-def masked_where_it_fails(verify: Method) -> Endpoint:
+def verify_endpoint(verify: Method) -> Endpoint:
     """The endpoint of `verify`. Where it raises, or gives a reward that is no number, the answer is a masked rollout:
     an error's status would end a whole collection."""
 
