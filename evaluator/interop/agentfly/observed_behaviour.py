@@ -1,16 +1,4 @@
-"""What AgentFly's own sandbox was seen to answer, where that is not what its documentation says.
-
-Within `as_observed()`, for the task or thread that is in it:
-
-- the output keeps its last newline;
-- an error's text is an output like any other, and earns 1.0; an exception's ends with a newline;
-- code that is out of CPU time gives the empty text, one that is out of wall time `Execution timed out`, one that is
-  out of memory `Memory limit exceeded`;
-- `SystemExit` is an error whatever its status, `SystemExit: 0` or `SystemExit: None`, and what was printed is lost;
-- a process that ends by a signal, or by `os._exit` with a status other than 0, gives the empty text.
-
-What the sandbox itself does wrong is raised here too: the original made a 0.0 of it.
-"""
+"""AgentFly's observed behaviour, where it differs from its documentation."""
 
 from __future__ import annotations
 
@@ -26,7 +14,22 @@ _observed = ContextVar("observed", default=False)
 
 @contextmanager
 def as_observed() -> Iterator[None]:
-    """Within it, code is run and rewarded as AgentFly was seen to do, not as it documents."""
+    """A context in which code is run and rewarded as AgentFly was observed to do, not as documented.
+
+    Holds for the current asyncio task or thread. Within it
+
+    - the output keeps its last newline;
+    - an error's text is an output, and earns 1.0; that of an exception ends with a newline;
+    - code out of CPU time gives an empty text, out of wall time `Execution timed out`, out of memory
+      `Memory limit exceeded`;
+    - `SystemExit` is an error whatever its status, `SystemExit: 0` or `SystemExit: None`, and the output is lost;
+    - a process ended by a signal, or by `os._exit` with a status other than 0, gives an empty text.
+
+    A failing sandbox still raises; the original gave 0.0.
+
+        with as_observed():
+            await code_reward_test(prediction="1 / 0", context=context)  # reward 1.0
+    """
     token = _observed.set(True)
     try:
         yield
@@ -39,7 +42,7 @@ def is_observed() -> bool:
 
 
 def observed_source(code: str) -> str:
-    """A program that runs the code, and for which `SystemExit` is an exception like any other."""
+    """A program that runs the code, with `SystemExit` turned into an ordinary exception."""
     lines = [
         "def _run(source, names):",
         "    try:",
@@ -52,7 +55,7 @@ def observed_source(code: str) -> str:
 
 
 def observed_text(run: Run) -> str:
-    """What the original answers for a run."""
+    """The original's answer for a run."""
     if run.error is None:
         return run.output
     if run.raised:

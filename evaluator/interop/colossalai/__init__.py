@@ -1,8 +1,8 @@
-"""ColossalAI's code reward on our sandbox: change the import, get the same answers, contained.
+"""ColossalAI's code reward on Rollscope's sandbox: change the import, get the same answers.
 
     from evaluator.interop.colossalai import run_test, reliability_guard
 
-What differs, and which of it `strict_compat()` takes back: docs/colossalai.md.
+What differs, with and without `strict_compat()`: docs/colossalai.md.
 """
 
 from evaluator.graders._colossalai_run import InOutsError
