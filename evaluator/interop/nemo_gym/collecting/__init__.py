@@ -1,4 +1,4 @@
-"""Collects rollouts: a model is asked, its tool calls are made, a resources server verifies what it answered."""
+"""Collects rollouts: asks a model, makes its tool calls, and has a resources server verify the answers."""
 
 from evaluator.interop.nemo_gym.collecting.collector import Collected, Request, Watch, collect
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, address_from
