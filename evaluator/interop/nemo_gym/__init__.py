@@ -1,4 +1,4 @@
-"""NeMo Gym's resource servers on Rollscope's grading. See docs/nemo-gym.md."""
+"""NeMo Gym's resource servers with Rollscope's grading. See docs/nemo-gym.md."""
 
 from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
