@@ -144,11 +144,8 @@ def found(release: Release) -> Interpreter | None:
         if (probed := probe(path)) and probed.version[:2] == [3, release.minor]
     ]
     if not fitting:
-        tried = (
-            f"{named} does not run, or is another version"
-            if named
-            else "none was found on PATH or in the folders of pyenv and uv"
-        )
+        missing = "none was found on PATH or in the folders of pyenv and uv"
+        tried = f"{named} does not run, or is another version" if named else missing
         say(f"nemo-gym {release.number} is skipped: it needs a Python 3.{release.minor}, and {tried}: "
             f"name one with {release.variable}=/path/to/python")  # fmt: skip
         return None
