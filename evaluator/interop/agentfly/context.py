@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Any, Literal
 
 from evaluator.interop.agentfly.resources import ResourceEngine, shared_engine
@@ -95,9 +94,7 @@ class Context:
     async def __aenter__(self) -> Context:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.end_resource("rollout")
         await self.end_resource("global")
 

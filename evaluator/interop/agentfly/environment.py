@@ -16,12 +16,7 @@ class CodeError(Exception):
 
 
 class PythonSandboxEnv:
-    """Runs scripts, each in a new process: they share nothing. Normally acquired through `Context.acquire_resource`.
-
-    env = PythonSandboxEnv(limits=Limits(wall_s=5, cpu_s=5))
-    await env.start()
-    await env.step("print(1)")  # "1\\n"
-    """
+    """Runs scripts, each in a new process: they share nothing. See the example of `Context`, which acquires one."""
 
     def __init__(
         self, resource_id: str = "python", spec: ResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS

@@ -9,6 +9,13 @@ from contextvars import ContextVar
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, Run
 from evaluator.sandbox import Status
 
+_RUN = """\
+def _run(source, names):
+    try:
+        exec(compile(source, 'main.py', 'exec', dont_inherit=True), names)
+    except SystemExit as ended:
+        raise type('SystemExit', (Exception,), {'__module__': 'builtins'})(ended.code) from None
+"""
 _observed = ContextVar("observed", default=False)
 
 
@@ -43,15 +50,7 @@ def is_observed() -> bool:
 
 def observed_source(code: str) -> str:
     """A program that runs the code, with `SystemExit` turned into an ordinary exception."""
-    lines = [
-        "def _run(source, names):",
-        "    try:",
-        "        exec(compile(source, 'main.py', 'exec', dont_inherit=True), names)",
-        "    except SystemExit as ended:",
-        "        raise type('SystemExit', (Exception,), {'__module__': 'builtins'})(ended.code) from None",
-        f"_run({code!r}, globals())",
-    ]
-    return "\n".join(lines) + "\n"
+    return f"{_RUN}_run({code!r}, globals())\n"
 
 
 def observed_text(run: Run) -> str:

@@ -47,27 +47,22 @@ def application(limits: Limits = LIMITS) -> Starlette:
         try:
             body = msgspec.json.decode(await request.body(), type=_Request)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return _json(422, detail=f'give {{"code": "..."}}: {error}')
+            return JSONResponse({"detail": f'give {{"code": "..."}}: {error}'}, 422)
         try:
             return _answer(await run_until_disconnect(in_pool_thread, partial(run, body.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
-            return _json(503, error=str(error))
+            return JSONResponse({"error": str(error)}, 503)
 
     return Starlette(routes=[Route("/health", _health), Route("/exec", execute, methods=["POST"])])
 
 
-async def _health(request: Request) -> Response:
-    del request
-    return _json(200, status="ok")
+async def _health(_request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
 
 
 def _answer(done: Run) -> Response:
     if done.error is None:
-        return _json(200, output=done.output)
+        return JSONResponse({"output": done.output})
     # Python writes an exception's text to stderr with a newline, so it ends with one there.
     detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return _json(408 if done.status is Status.TIME else 400, detail=detail)
-
-
-def _json(code: int, /, **content: str) -> Response:
-    return JSONResponse(content, code)
+    return JSONResponse({"detail": detail}, 408 if done.status is Status.TIME else 400)

@@ -21,16 +21,6 @@ from evaluator.interop.colossalai.testing_util import (
 from evaluator.interop.colossalai.utils import check_correctness
 
 __all__ = [
-    "CODE_TYPE",
-    "Capturing",
-    "InOutsError",
-    "call_method",
-    "check_correctness",
-    "clean_traceback",
-    "custom_compare_",
-    "reliability_guard",
-    "run_test",
-    "strict_compat",
-    "stripped_string_compare",
-    "truncatefn",
-]
+    "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "clean_traceback", "custom_compare_",
+    "reliability_guard", "run_test", "strict_compat", "stripped_string_compare", "truncatefn",
+]  # fmt: skip

@@ -13,10 +13,8 @@ _strict: ContextVar[bool] = ContextVar("strict_compat", default=False)
 def strict_compat() -> Iterator[None]:
     """A context in which `run_test` and `check_correctness` repeat the original's mistakes, where that is safe.
 
-    Holds for the current thread or asyncio task. The mistakes are listed in docs/colossalai.md.
-
-        with strict_compat():
-            run_test({"inputs": ["1"], "outputs": ["1"]}, "print(1)", timeout=1.5)  # TypeError: whole seconds only
+    Holds for the current thread or asyncio task: `with strict_compat(): run_test(...)`. The mistakes are listed in
+    docs/colossalai.md.
     """
     token = _strict.set(True)
     try:

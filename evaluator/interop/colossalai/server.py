@@ -68,16 +68,16 @@ async def _check(request: Request, max_timeout_s: float) -> JSONResponse:
         _require_lists(body)
         timeout = _timeout(body.timeout, max_timeout_s)
     except (ValueError, RecursionError) as error:
-        return _refused(422, str(error))
+        return JSONResponse({"detail": str(error)}, 422)
     try:
         job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
         report = await run_until_disconnect(in_pool_thread, job)
     except SandboxUnavailable as error:
-        return _refused(503, str(error))
+        return JSONResponse({"detail": str(error)}, 503)
     except ValueError as error:
-        return _refused(422, str(error))
+        return JSONResponse({"detail": str(error)}, 422)
     if report.faulty:
-        return _refused(503, f"the sandbox failed: {report.error_info['error_message']}")
+        return JSONResponse({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
     return JSONResponse({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
 
 
@@ -92,7 +92,3 @@ def _timeout(requested: float, most: float) -> float:
     if requested > most:
         raise ValueError(f"timeout is {requested:g} s, above {most:g}: request less, or serve with --max-timeout")
     return requested or most
-
-
-def _refused(status: int, detail: str) -> JSONResponse:
-    return JSONResponse({"detail": detail}, status_code=status)

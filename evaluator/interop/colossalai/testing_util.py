@@ -93,19 +93,22 @@ def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report
 
 def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:
     if not in_outs:
-        message = "in_outs is empty: give inputs and outputs"
-        raise InOutsError(message, UnboundLocalError(message))
+        raise _unusable(UnboundLocalError, "in_outs is empty: give inputs and outputs")
     if not isinstance(in_outs, Mapping):
-        message = f"in_outs must be an object with inputs and outputs, not {type(in_outs).__name__}"
-        raise InOutsError(message, AttributeError(message))
+        raise _unusable(
+            AttributeError, f"in_outs must be an object with inputs and outputs, not {type(in_outs).__name__}"
+        )
     return in_outs
 
 
 def _program(test: str | None) -> str:
     if isinstance(test, str):
         return test
-    message = f"test must be the completion's code, not {type(test).__name__}"
-    raise InOutsError(message, AssertionError(message))
+    raise _unusable(AssertionError, f"test must be the completion's code, not {type(test).__name__}")
+
+
+def _unusable(original: type[Exception], message: str) -> InOutsError:
+    return InOutsError(message, original(message))
 
 
 def _checked_timeout(asked: Asked) -> Asked:

@@ -14,16 +14,7 @@ from evaluator.interop.nemo_gym.wire import (
 )
 
 __all__ = [
-    "AggregateMetrics",
-    "AggregateMetricsRequest",
-    "BaseResourcesServer",
-    "BaseVerifyRequest",
-    "BaseVerifyResponse",
-    "CodeResourcesServer",
-    "ConfigError",
-    "ReverifyMode",
-    "ServerConfig",
-    "ToolError",
-    "VerifyRequest",
+    "AggregateMetrics", "AggregateMetricsRequest", "BaseResourcesServer", "BaseVerifyRequest", "BaseVerifyResponse",
+    "CodeResourcesServer", "ConfigError", "ReverifyMode", "ServerConfig", "ToolError", "VerifyRequest",
     "VerifyResponse",
-]
+]  # fmt: skip

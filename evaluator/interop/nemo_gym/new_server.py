@@ -38,7 +38,8 @@ def write_server(folder: Path, name: str | None = None) -> list[Path]:
     }
     written = []
     for source in sorted(path for path in _TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        target = folder / _target(source.relative_to(_TEMPLATE), name)
+        path = source.relative_to(_TEMPLATE)
+        target = folder / str(path).removesuffix(_ENDING).replace("server.yaml", f"{name}.yaml")
         text = source.read_text(encoding="utf-8")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(Template(text).substitute(words) if source.suffix == _ENDING else text, encoding="utf-8")
@@ -73,8 +74,3 @@ def _require_empty(folder: Path) -> None:
     found = next(iter(sorted(path.name for path in folder.iterdir())), None)
     if found is not None:
         raise NewServerError(f"{folder}: not empty (it has {found}): give a new folder")
-
-
-def _target(path: Path, name: str) -> Path:
-    target = path.with_suffix("") if path.suffix == _ENDING else path
-    return target.with_name(f"{name}.yaml") if target.name == "server.yaml" else target

@@ -23,10 +23,7 @@ Endpoint = Callable[..., Awaitable[JSONResponse]]
 
 
 class ToolError(Exception):
-    """Raise it in a tool that can't do what the model requested: status 400, and the model sees the message, one line.
-
-    raise ToolError(f"no note about {body.topic!r}: there are notes about {', '.join(NOTES)}")
-    """
+    """Raise it in a tool that can't do what the model requested: status 400; the model sees the message, one line."""
 
 
 class PlainJSON(JSONResponse):

@@ -70,11 +70,7 @@ class EvaluatorVerifyResponse(nemo_gym.BaseVerifyResponse, VerifyResponse):  # t
 
 
 class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[misc]
-    """`CodeResourcesServer` behind NeMo Gym's class; its methods do the same. In `app.py`:
-
-    from evaluator.interop.nemo_gym.server import EvaluatorResourcesServer
-    EvaluatorResourcesServer.run_webserver()
-    """
+    """`CodeResourcesServer` behind NeMo Gym's class, with equal methods; `app.py` calls its `run_webserver()`."""
 
     ray_enabled: ClassVar[bool | None] = False
     config: EvaluatorResourcesServerConfig

@@ -8,15 +8,6 @@ from evaluator.interop.nemo_gym.collecting.retries import Backoff
 from evaluator.interop.nemo_gym.collecting.rows import Plan
 
 __all__ = [
-    "Address",
-    "Api",
-    "Backoff",
-    "CollectError",
-    "Collected",
-    "Figures",
-    "Plan",
-    "Request",
-    "Watch",
-    "address_from",
+    "Address", "Api", "Backoff", "CollectError", "Collected", "Figures", "Plan", "Request", "Watch", "address_from",
     "collect",
-]
+]  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -73,13 +73,6 @@ def address_from(given: str | None, environment: Mapping[str, str]) -> Address:
     return Address(url, key)
 
 
-class Endpoint(Protocol):
-    """A model."""
-
-    async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:
-        """The response to `items`, the input and all turns since. Raises `RolloutError`."""
-
-
 class ApiClient:
     """Sends requests to the endpoint, and retries where that may help."""
 
@@ -107,7 +100,7 @@ class ApiClient:
         )
 
     async def _once(self, path: str, content: bytes) -> JsonObject:
-        reply = await self.transport.post(path, content)
+        reply = await self.transport.send("POST", path, content)
         if not 200 <= reply.status < 300:
             raise self._refusal(reply, path, reply.status)
         try:
@@ -139,6 +132,7 @@ class Responses:
         self._client = client
 
     async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:
+        """The response to `items`, the input and all turns since. Raises `RolloutError`."""
         response = await self._client.post("/responses", params | {"input": items})
         output = response.get("output")
         if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
@@ -156,6 +150,7 @@ class ChatCompletions:
         self._length = "max_completion_tokens" if _is_openai(client.address.url) else "max_tokens"
 
     async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:
+        """As in `Responses`."""
         try:
             body = chat_request(params, items, self._length)
         except ConversionError as error:
@@ -170,6 +165,9 @@ class ChatCompletions:
             return response_of(completion, message, choice.get("finish_reason"))
         except ConversionError as error:
             raise self._client.malformed(_shown(completion), str(error)) from None
+
+
+Endpoint = Responses | ChatCompletions
 
 
 def endpoint_for(api: Api, client: ApiClient) -> Endpoint:

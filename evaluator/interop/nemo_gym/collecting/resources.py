@@ -69,7 +69,7 @@ class ResourcesServer:
     async def greet(self) -> None:
         """Finds out whether it runs, and whether it needs sessions to verify. Raises `CollectError`."""
         try:
-            reply = await self.transport.get("/reverify_mode")
+            reply = await self.transport.send("GET", "/reverify_mode")
         except TransientError as error:
             raise CollectError(f"--server: {error}: is it running?") from None
         self.stateless = reply.status == 200 and _value(reply) == ReverifyMode.STATELESS.value
@@ -104,7 +104,7 @@ class ResourcesServer:
     async def send(self, path: str, content: bytes, cookies: dict[str, str]) -> Reply:
         """One request, with a reply of any status. Raises `TransientError` if there is no reply."""
         try:
-            return await self.transport.post(path, content, cookies)
+            return await self.transport.send("POST", path, content, cookies)
         except UnreachableError:
             self.ends += 1
             raise

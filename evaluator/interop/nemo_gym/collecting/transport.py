@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
@@ -65,7 +65,7 @@ class Transport:
         self._kind = kind
         self._client = httpx2.AsyncClient(
             headers=dict(headers or {}),
-            timeout=None,  # the whole request has one limit, in `_send`
+            timeout=None,  # the whole request has one limit, in `send`
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_OPEN_S),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             trust_env=parts.hostname not in _LOOPBACK,  # a proxy can't reach this machine's own servers
@@ -74,20 +74,11 @@ class Transport:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def get(self, path: str) -> Reply:
-        """Raises as `post` does."""
-        return await self._send("GET", path, b"", {})
-
-    async def post(
-        self, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str] | None = None
+    async def send(
+        self, method: str, path: str, content: bytes = b"", cookies: Mapping[str, str] | None = None
     ) -> Reply:
         """Raises `TransientError` if there is no reply (`UnreachableError` if no server listens), `CollectError` if the
         request is impossible."""
-        return await self._send("POST", path, content, cookies or {})
-
-    async def _send(
-        self, method: str, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str]
-    ) -> Reply:
         headers = dict(_JSON)
         if cookies:
             headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
