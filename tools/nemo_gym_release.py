@@ -1,9 +1,9 @@
-"""Runs the tests against real releases of NeMo Gym, in environments of their own under `.nemo-gym/`.
+"""Runs the tests against real releases of NeMo Gym, in separate environments under `.nemo-gym/`.
 
     make test-nemo-gym                           # makes the environments once: 1.5 GB and some minutes each
     NEMO_GYM_VENVS=/some/where make test-nemo-gym   # on top of ready ones, /some/where/0.7.0 and so on
 
-Runs on any Python from 3.11: standard library only. A release for which no interpreter is found is left out, and said.
+Runs on any Python from 3.11 with the standard library only. Reports and skips a release without an interpreter.
 """
 
 from __future__ import annotations
@@ -19,30 +19,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from environment import MADE_FOR, ROOT, Interpreter, StopError, probe, say
+
 HOME = ROOT / ".nemo-gym"
 TESTS = ROOT / "tests" / "nemo_gym_release"
-TOLD = "ROLLSCOPE_NEMO_GYM_RELEASES"
-"""The environment variable by which the tests learn what there is: JSON, by release."""
+RELEASES_MADE = "ROLLSCOPE_NEMO_GYM_RELEASES"
+"""The environment variable for the tests with the environments by release, as JSON."""
 READY = "NEMO_GYM_VENVS"
-MADE_FOR = ".made-for"
-"""In an environment: what it was made of, written when it is complete."""
-
-_PROBE = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.version_info[:3]]))"
-
-
-class StopError(Exception):
-    """Nothing more can be done. One line that says what to type."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release of nemo-gym, and the Python that it is tried on."""
+    """A release of nemo-gym, and the Python to try it on."""
 
     number: str
     minor: int
-    """Of Python 3."""
-    needs: tuple[int, int, int]
+    """The minor version of Python 3."""
+    needs: list[int]
     """The oldest Python that its metadata allows."""
 
     @property
@@ -54,20 +47,7 @@ class Release:
         return HOME / self.number
 
 
-RELEASES = (Release("0.7.0", 13, (3, 13, 14)), Release("0.4.0", 12, (3, 12, 0)))
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """A Python that ran, and what it said of itself."""
-
-    executable: str
-    prefix: str
-    version: tuple[int, ...]
-
-    @property
-    def number(self) -> str:
-        return ".".join(map(str, self.version))
+RELEASES = (Release("0.7.0", 13, [3, 13, 14]), Release("0.4.0", 12, [3, 12, 0]))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -81,11 +61,13 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(TESTS), *arguments]
     command += shlex.split(os.environ.get("PYTEST_ARGS", ""))
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, TOLD: json.dumps(made)}, check=False).returncode
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, RELEASES_MADE: json.dumps(made)}, check=False
+    ).returncode
 
 
 def places(release: Release) -> dict[str, str]:
-    """What the tests are told of a release."""
+    """The paths of a release, for the tests."""
     behind = ready(release) or release.environment
     return {
         "environment": str(release.environment),
@@ -98,13 +80,13 @@ def places(release: Release) -> dict[str, str]:
 
 
 def is_made(release: Release) -> bool:
-    """Sees to the release's environment; False, after a line, where no interpreter is found. Raises `StopError`."""
+    """Makes the release's environment if needed; False, and a line, without an interpreter. Raises `StopError`."""
     interpreter = found(release)
     if interpreter is None:
         return False
     made_for = "\n".join([interpreter.executable, str(ROOT), (ROOT / "pyproject.toml").read_text(encoding="utf-8")])
     marker = release.environment / MADE_FOR
-    if not (marker.is_file() and marker.read_text(encoding="utf-8") == made_for and runs(python_of(release))):
+    if not (marker.is_file() and marker.read_text(encoding="utf-8") == made_for and probe(python_of(release))):
         make(release, interpreter)
         marker.write_text(made_for, encoding="utf-8")
     say(f"nemo-gym {release.number} on Python {interpreter.number}: {release.environment}")
@@ -117,25 +99,21 @@ def make(release: Release, interpreter: Interpreter) -> None:
     shutil.rmtree(release.environment, ignore_errors=True)
     release.environment.parent.mkdir(exist_ok=True)
     wanted = [f"nemo-gym=={release.number}", "pytest", "pytest-asyncio", "--editable", str(ROOT)]
-    if ready(release) is None:
+    behind = ready(release)
+    if behind is None:
         say(f"installing nemo-gym {release.number}, once: 1.5 GB, some minutes")
         call([interpreter.executable, "-I", "-m", "venv", str(release.environment)])
     else:
         call([interpreter.executable, "-I", "-m", "venv", "--without-pip", str(release.environment)])
-        see_packages_of(interpreter, release)
+        path = release.environment / library(release) / "ready.pth"  # behind its own packages; nothing is written there
+        path.write_text(f"{behind / library(release)}\n", encoding="utf-8")
     if interpreter.version < release.needs:
-        asked = ".".join(map(str, release.needs))
-        say(f"nemo-gym {release.number} asks for Python {asked}; on {interpreter.number} with --ignore-requires-python")
+        needs = ".".join(map(str, release.needs))
+        say(f"nemo-gym {release.number} requires Python {needs}; trying {interpreter.number} all the same")
         wanted.append("--ignore-requires-python")
     pip = [python_of(release), "-I", "-m", "pip", "--disable-pip-version-check"]
     call([*pip, "-qq", "install", *wanted])
     say(f"made in {time.monotonic() - started:.0f} s, {size(release.environment) / 1e9:.1f} GB")
-
-
-def see_packages_of(interpreter: Interpreter, release: Release) -> None:
-    """Puts a ready environment's packages behind the new one's own: nothing is written into the former."""
-    behind = release.environment / library(release) / "ready.pth"
-    behind.write_text(f"{interpreter.prefix}/{library(release)}\n", encoding="utf-8")
 
 
 def library(release: Release) -> str:
@@ -150,7 +128,7 @@ def python_of(release: Release) -> str:
 
 
 def found(release: Release) -> Interpreter | None:
-    """The newest of the interpreters that fit and run; says so where there is none. Raises `StopError`."""
+    """The newest interpreter that fits and runs; prints a line if there is none. Raises `StopError`."""
     environment = ready(release)
     if environment is not None:
         probed = probe(str(environment / "bin" / "python"))
@@ -163,24 +141,25 @@ def found(release: Release) -> Interpreter | None:
     fitting = [
         probed
         for path in ([named] if named else candidates(release.minor))
-        if (probed := probe(path)) and probed.version[:2] == (3, release.minor)
+        if (probed := probe(path)) and probed.version[:2] == [3, release.minor]
     ]
     if not fitting:
-        tried = f"{named} is none that runs" if named else "none was found on PATH, in pyenv's or in uv's folders"
-        say(f"nemo-gym {release.number} is left out: it wants a Python 3.{release.minor}, and {tried}: "
+        missing = "none was found on PATH or in the folders of pyenv and uv"
+        tried = f"{named} does not run, or is another version" if named else missing
+        say(f"nemo-gym {release.number} is skipped: it needs a Python 3.{release.minor}, and {tried}: "
             f"name one with {release.variable}=/path/to/python")  # fmt: skip
         return None
     return max(fitting, key=lambda one: one.version)
 
 
 def ready(release: Release) -> Path | None:
-    """The environment to build on, where one is named."""
+    """The environment to build on, if `NEMO_GYM_VENVS` names one."""
     folder = os.environ.get(READY)
     return Path(folder).resolve() / release.number if folder else None
 
 
 def candidates(minor: int) -> Iterator[str]:
-    """Paths at which a Python 3.`minor` may be. Those on PATH may be shims that do not run."""
+    """Possible paths of a Python 3.`minor`. Those on PATH may be shims that do not run."""
     home = Path.home()
     for on_path in os.environ.get("PATH", "").split(os.pathsep):
         if on_path:
@@ -191,35 +170,17 @@ def candidates(minor: int) -> Iterator[str]:
         yield from (str(path / "bin" / f"python3.{minor}") for path in sorted(folder.glob(pattern)))
 
 
-def probe(path: str) -> Interpreter | None:
-    """What the interpreter says of itself; None when it doesn't run."""
-    try:
-        done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
-        executable, prefix, version = json.loads(done.stdout)
-        return Interpreter(executable, prefix, tuple(version))
-    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
-        return None
-
-
 # --- running things
 
 
 def call(command: Sequence[str]) -> None:
     """Raises `StopError`."""
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        raise StopError(f"'{shlex.join(command)}' failed; its own message stands above")
-
-
-def runs(python: str) -> bool:
-    return probe(python) is not None
+        raise StopError(f"'{shlex.join(command)}' failed: see its own message above")
 
 
 def size(folder: Path) -> int:
     return sum(path.lstat().st_size for path in folder.rglob("*"))
-
-
-def say(line: str) -> None:
-    print(f"rollscope: {line}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import counted, new_table, one_line, print_table
-from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
+from evaluator.interop.nemo_gym.client import Client, NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
 from evaluator.interop.nemo_gym.server_folder import (
     check_configuration,

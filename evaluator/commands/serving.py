@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.interop import http_serving
+from evaluator.interop import http_server
 from evaluator.model import RecordError, limits_from
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def serve(system: System, options: Options) -> int:
     host = server.host if options.host is None else options.host
     port = server.port if options.port is None else options.port
     names = [*server.allowed_hosts, *options.allowed_hosts]
-    with http_serving.listening(host, port) as listener:
-        http_serving.serve(server.application, listener, host, longest=server.longest, allowed_hosts=names)
+    with http_server.listen(host, port) as listener:
+        http_server.serve(server.application, listener, host, longest=server.longest, allowed_hosts=names)
     return Exit.DONE
 
 
 def _check(system: System, options: Options) -> None:
     for name in options.allowed_hosts:
         try:
-            http_serving.host_name(name)
+            http_server.host_name(name)
         except ValueError as error:
             raise CommandError(f"--allowed-host {error}") from None
     if options.max_timeout is not None:

@@ -1,15 +1,14 @@
-"""What the servers refuse before they read a request: those that only a page of somebody else's in a browser sends, and
-those that are too long.
+"""Refuses requests that a foreign web page may have sent through a browser, and requests that are too long.
 
 A browser sends what a page asks it to, to any address that it can reach. But it names the page's origin, sends JSON to
-another origin only after asking for leave (which is never given here), and its `Host` is the name by which it found us.
+another origin only after a preflight request (never granted here), and puts into `Host` the name that it looked up.
 
 | answer | when |
 |---|---|
-| 400 `{"error"}` | the `Host` is none that the server goes by |
-| 403 `{"error"}` | the `Origin` is another than the server's own |
-| 413 `{"detail"}` | the body is too long, whether it says so or not |
-| 415 `{"error"}` | there is a body, and its type is not `application/json` |
+| 400 `{"error"}` | `Host` is not a name of the server |
+| 403 `{"error"}` | `Origin` is not the server's own |
+| 413 `{"detail"}` | the body is too long, declared or not |
+| 415 `{"error"}` | there is a body whose type is not `application/json` |
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evaluator.interop.client_runs import client
-from evaluator.interop.http_serving import host_name, is_loopback
+from evaluator.interop.disconnection import current_receive
+from evaluator.interop.http_server import host_name, is_loopback
 
 MIB: Final = 2**20
 _SHOWN: Final = 100
@@ -33,16 +32,16 @@ _DISCONNECT: Final[Message] = {"type": "http.disconnect"}
 
 
 class Hosts:
-    """The names that a server goes by."""
+    """The host names of a server."""
 
     def __init__(self, address: str, allowed: Iterable[str] = ()) -> None:
-        """`address`: where it listens. On loopback it goes by loopback's names and those that are allowed besides; else
-        by any, or, where some are allowed, by these, its address and loopback's names."""
+        """`address`: where it listens. On loopback, its names are loopback's and `allowed`. Elsewhere, `allowed`,
+        `address` and loopback's; or any name if none are allowed explicitly."""
         names = {host_name(name) for name in allowed}
         self._names = {*names, address.lower()} if names or is_loopback(address) else None
 
     def __contains__(self, header: str) -> bool:
-        """Whether a `Host` header, with or without a port, is one of them."""
+        """Whether a `Host` header, with or without a port, has one of the names."""
         if self._names is None:
             return True
         name = _without_port(header).lower()
@@ -57,10 +56,10 @@ def _without_port(host: str) -> str:
 
 
 class Guard:
-    """An ASGI middleware, to be asked before all others."""
+    """An ASGI middleware; it must be the outermost."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts, longest: float) -> None:
-        """`longest`: MiB that a body may have."""
+        """`longest`: MiB, the largest body."""
         self._app = app
         self._hosts = hosts
         self._longest = longest
@@ -73,32 +72,32 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        token = client.set(receive)
+        token = current_receive.set(receive)
         try:
             await self._answer(scope, receive, send)
         except ClientDisconnect:
-            return  # nobody is there to be answered
+            return  # nobody would read an answer
         finally:
-            client.reset(token)
+            current_receive.reset(token)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
         if host not in self._hosts:
-            return _refused(400, f"{_shown(host)} is no name of this server: start it with --allowed-host NAME")
+            return _refused(400, f"{_shown(host)} is not a name of this server: start it with --allowed-host NAME")
         for origin in headers.getlist("origin"):
             if not _is_own(origin, host):
-                return _refused(403, f"{_shown(origin)} is not this server's origin: pages of others can't use it")
+                return _refused(403, f"{_shown(origin)} is not this server's origin: other pages can't use it")
         length = headers.get("content-length", "0")
         if length == "0" and "transfer-encoding" not in headers:
             return None
         types = [each.partition(";")[0].strip().lower() for each in headers.getlist("content-type")]
         if types != [_JSON]:
-            told = f"the content type is {_shown(', '.join(types))}" if types else "there is no content type"
-            return _refused(415, f"{told}: send JSON with `content-type: {_JSON}`")
+            found = f"the content type is {_shown(', '.join(types))}" if types else "there is no content type"
+            return _refused(415, f"{found}: send JSON with `content-type: {_JSON}`")
         return self._too_long() if length.isdigit() and self._passes(int(length)) else None
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The application's answer, unless it comes to read more than it may."""
+        """Sends the application's answer, unless the body turns out too long."""
         read, begun = 0, False
 
         async def receive_some() -> Message:
@@ -133,8 +132,8 @@ def _is_own(origin: str, host: str) -> bool:
     return scheme in ("http", "https") and name == host.lower()
 
 
-def _refused(status: int, told: str) -> JSONResponse:
-    return JSONResponse({"error": told}, status)
+def _refused(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": message}, status)
 
 
 def _shown(text: str) -> str:

@@ -1,8 +1,8 @@
-"""A reward function for TRL's trainers, on Rollscope's grading:
+"""A reward function for TRL's trainers that grades with Rollscope:
 
     GRPOTrainer(..., reward_funcs=[code_reward])
 
-The dataset has a column with each row's tests. Nothing of TRL is imported.
+A column of the dataset has each row's tests. TRL is not imported.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 
 from evaluator import Limits, Rollout, Task, grade_all
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.given_tests import task_from
+from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
-"""Where tests are looked for, in this order."""
+"""The columns that may hold tests; the first that exists is used."""
 
 RewardFunction = Callable[..., list[float | None]]
 
@@ -32,18 +32,23 @@ def make_code_reward(
     disagreement: Disagreements = "unknown",
     name: str = "code_reward",
 ) -> RewardFunction:
-    """A reward function with options of its own, logged under `name`.
+    """Makes a reward function for `GRPOTrainer(reward_funcs=[...])`.
 
-    `column` holds the tests; None: the first of `COLUMNS` that the dataset has. `continuous`: the share of the tests
-    that passed, not all or nothing. `workers`: completions run at once; None: one a CPU. `disagreement`: as in
-    `evaluator.grade`; "unknown" gives None.
+    `column`: the column of tests, in any shape that `trainer_tests.task_from` reads; None: the first of `COLUMNS` that
+    the dataset has. `continuous`: reward the share of tests that passed; False: 1.0 if all passed, else 0.0. `limits`:
+    per test case and completion (`evaluator.Limits`); None: its defaults, or the row's. `workers`: completions graded
+    at once; None: one per CPU. `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
+
+        share = make_code_reward(column="unit_tests", continuous=True, name="share_of_tests")
+        share(completions=["def add(a, b): return a + b"], unit_tests=[{"assert_case": ["assert add(1, 2) == 3"]}])
     """
 
     def reward(completions: Sequence[JsonValue], **columns: JsonValue) -> list[float | None]:
-        """The reward of each completion (a text, or messages), in their order.
+        """The rewards in the order of `completions`: each is text, or messages of which the last one counts.
 
-        None where there is no grade: the row's tests can't be read (a warning says why), or the sandbox failed.
-        Raises `ValueError` where no column holds tests, `SandboxUnavailable` where there is no sandbox.
+        `columns`: the dataset's, each with one value per completion; those without tests are ignored. A reward is
+        None, which TRL leaves out, if the row's tests can't be read (a warning says why) or the sandbox failed.
+        Raises `ValueError` if no column holds tests or its length differs, `SandboxUnavailable` if no sandbox starts.
         """
         tests = _tests(columns, column, len(completions))
         tasks: dict[str, Task] = {}
@@ -66,20 +71,20 @@ def make_code_reward(
     return reward
 
 
-def _tests(columns: Mapping[str, JsonValue], asked: str | None, count: int) -> Sequence[JsonValue]:
-    name = asked or next((each for each in COLUMNS if each in columns), None)
+def _tests(columns: Mapping[str, JsonValue], column: str | None, count: int) -> Sequence[JsonValue]:
+    name = column or next((each for each in COLUMNS if each in columns), None)
     if name is None or name not in columns:
-        wanted = f"column {asked!r}" if asked else f"column of tests ({', '.join(COLUMNS)})"
+        wanted = f"column {column!r}" if column else f"column of tests ({', '.join(COLUMNS)})"
         has = ", ".join(columns) or "none"
         raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
     tests: Sequence[JsonValue] = columns[name]
     if len(tests) != count:
-        raise ValueError(f"column {name!r} has {len(tests)} values for {count} completions: give one a completion")
+        raise ValueError(f"column {name!r} has {len(tests)} values for {count} completions: give one per completion")
     return tests
 
 
 def _task_for(given: JsonValue, tasks: dict[str, Task], number: int) -> str | None:
-    """The id of the row's task, noted in `tasks`; rows with the same tests share one. None where it can't be read."""
+    """Adds the row's task to `tasks` and returns its id; equal tests share one. None if the tests can't be read."""
     task_id = given if isinstance(given, str) else json.dumps(given, sort_keys=True, default=repr)
     if task_id in tasks:
         return task_id
@@ -92,7 +97,7 @@ def _task_for(given: JsonValue, tasks: dict[str, Task], number: int) -> str | No
 
 
 def _text(completion: JsonValue) -> str:
-    """What the model wrote: a text, or the content of the last message; empty where that has none."""
+    """The completion, or the content of its last message; empty if that has none."""
     if isinstance(completion, str):
         return completion
     last = completion[-1] if isinstance(completion, Sequence) and completion else completion

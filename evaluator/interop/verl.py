@@ -1,11 +1,10 @@
-"""verl's reward function, on Rollscope's grading. In the trainer's configuration:
+"""A reward function for verl that grades with Rollscope. In the trainer's configuration:
 
     custom_reward_function:
       path: pkg://evaluator.interop.verl
       name: compute_score
 
-Nothing of verl is imported. It may be called from several threads, and from a process that holds CUDA: sandboxes are
-started by exec.
+verl is not imported. Safe to call from several threads, and from a process that holds CUDA: sandboxes start by exec.
 """
 
 from __future__ import annotations
@@ -15,26 +14,26 @@ from typing import TypedDict
 
 from evaluator import grade
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.given_tests import task_from
+from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError, limits_from
 
 
 class Score(TypedDict):
-    """What verl is told of one response: `score` trains, the others are logged. Always the same keys and types."""
+    """The score of one response: verl trains on `score` and logs the rest. The keys and types are always the same."""
 
     score: float
     acc: float
-    """1.0 when all tests passed, else 0.0."""
+    """1.0 if all tests passed, else 0.0."""
     pass_rate: float
     tests_passed: int
     tests_total: int
     verdict: str
     error: str
-    """Of the first failing test; empty when there is none."""
+    """The first failing test's; empty if none failed."""
 
 
 class UngradedError(RuntimeError):
-    """No grade could be made: the tests can't be read, or the sandbox failed. verl has no place for 'no reward'."""
+    """The tests can't be read, or the sandbox failed: there is no grade, and verl can't take a missing reward."""
 
 
 def compute_score(
@@ -48,18 +47,24 @@ def compute_score(
     disagreement: Disagreements = "fail",
     **kwargs: object,
 ) -> Score:
-    """The score of one response: 1.0 when it passes all tests, else 0.0; with `continuous` the share that it passes.
+    """Grades one response. verl passes the positional arguments; the keywords are its `reward_kwargs`.
 
-    `ground_truth`: the tests, as `evaluator.interop.given_tests` reads them. `limits`: fields of `evaluator.Limits`.
-    `disagreement`: as in `evaluator.grade`; a suite that fails in two processes and passes in one fails here by
-    default, since "unknown" would end the batch. These are verl's `custom_reward_function.reward_kwargs`; whatever
-    else it passes is unused.
-    Raises `UngradedError` where there is no grade, never a 0; `SandboxUnavailable` where there is no sandbox;
-    `RecordError` for limits that can't be read.
+    `data_source`: names the row in messages. `solution_str`: the response, a program or a chat answer with fenced code.
+    `ground_truth`: the tests, in any shape that `trainer_tests.task_from` reads. `continuous`: score the share of tests
+    that passed; False: 1.0 if all passed, else 0.0. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`
+    (seconds; MiB for `memory_mb`); None: the defaults, or the row's. `disagreement`: as in `evaluator.grade`, but a
+    suite that fails in two processes and passes in one fails by default: "unknown" raises, which would end the batch.
+    `extra_info` and other keywords are ignored.
+
+    Raises `UngradedError` if there is no grade (never scored 0), `SandboxUnavailable` if no sandbox starts,
+    `RecordError` for bad `limits`.
+
+        tests = {"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}
+        compute_score("taco", "def add(a, b): return a + b", tests)["score"]  # 1.0
     """
     del extra_info, kwargs
     if not isinstance(solution_str, str):
-        raise UngradedError(f"{data_source}: solution_str is {type(solution_str).__name__}: give the response's text")
+        raise UngradedError(f"{data_source}: solution_str is of type {type(solution_str).__name__}: give text")
     try:
         task = task_from(ground_truth, str(data_source) or "verl")
     except RecordError as error:

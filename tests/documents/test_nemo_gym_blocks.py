@@ -38,7 +38,7 @@ from evaluator.interop.nemo_gym.new_server import write_server
 from evaluator.interop.nemo_gym.wire import ExecuteCodeRequest
 from tests.documents import nemo_gym_custom_resource_server as document
 from tests.graders.judge_server import JudgeServer, judge_server, own_environment, says
-from tests.interop.nemo_gym.asking import answer_of
+from tests.interop.nemo_gym.client import answer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN: set[tuple[str, str]] = set()

@@ -189,7 +189,8 @@ def test_a_taken_port_and_an_address_of_another_machine() -> None:
         port = taken.getsockname()[1]
         status, told = refused("agentfly", "--port", port)
     assert (status, told) == (
-        2, f"rollscope: port {port} of 127.0.0.1 can't be had (address already in use): give another --port, or 0\n"
+        2,
+        f"rollscope: can't listen on port {port} of 127.0.0.1 (address already in use): give another --port, or 0\n",
     )  # fmt: skip
     assert refused("agentfly", "--port", 0, "--host", "192.0.2.1") == (
         2, "rollscope: --host 192.0.2.1: not an address of this machine\n"

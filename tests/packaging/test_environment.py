@@ -81,7 +81,7 @@ def test_an_interpreter_that_does_not_run_ends_in_one_line(clone: Path, python: 
     failed = make(clone, PYTHON=python)
     assert failed.returncode != 0
     said = failed.stderr.splitlines()[0]
-    assert said.startswith(f"rollscope: PYTHON={python} does not run or is no CPython from 3.11: name another")
+    assert said.startswith(f"rollscope: PYTHON={python} does not run or is not CPython 3.11 or newer: name another")
 
 
 @pytest.fixture

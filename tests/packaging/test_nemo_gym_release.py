@@ -21,9 +21,9 @@ def test_without_interpreters_each_release_is_left_out_by_name(tmp_path: Path) -
 
     assert status == 0
     assert len(lines) == 3
-    assert "0.7.0 is left out: it wants a Python 3.13" in lines[0]
+    assert "0.7.0 is skipped: it needs a Python 3.13" in lines[0]
     assert lines[0].endswith("name one with PYTHON313=/path/to/python")
-    assert "0.4.0 is left out: it wants a Python 3.12" in lines[1]
+    assert "0.4.0 is skipped: it needs a Python 3.12" in lines[1]
     assert lines[2].endswith("nothing was tested")
 
 
@@ -35,13 +35,13 @@ def test_a_shim_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
     status, lines = tried(tmp_path)
 
     assert (status, len(lines)) == (0, 3)
-    assert "0.7.0 is left out" in lines[0]
+    assert "0.7.0 is skipped" in lines[0]
 
 
 def test_an_interpreter_that_is_named_and_does_not_run_is_told(tmp_path: Path) -> None:
     _, lines = tried(tmp_path, PYTHON313=str(tmp_path / "none"))
 
-    assert f"{tmp_path / 'none'} is none that runs" in lines[0]
+    assert f"{tmp_path / 'none'} does not run" in lines[0]
 
 
 def test_ready_environments_that_are_not_there_are_a_mistake(tmp_path: Path) -> None:

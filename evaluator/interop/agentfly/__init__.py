@@ -5,7 +5,7 @@ from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault
 from evaluator.interop.agentfly.installation import install
-from evaluator.interop.agentfly.observed import as_observed
+from evaluator.interop.agentfly.observed_behaviour import as_observed
 from evaluator.interop.agentfly.resources import AcquireTimeout, ResourceEngine
 from evaluator.interop.agentfly.rewards import (
     REWARD_REGISTRY,
@@ -22,25 +22,8 @@ from evaluator.interop.agentfly.specs import ContainerResourceSpec, PythonSandbo
 from evaluator.sandbox import SandboxUnavailable
 
 __all__ = [
-    "REWARD_REGISTRY",
-    "AcquireTimeout",
-    "BaseReward",
-    "CodeError",
-    "ContainerResourceSpec",
-    "Context",
-    "PythonSandboxEnv",
-    "PythonSandboxSpec",
-    "ResourceEngine",
-    "RewardResult",
-    "SandboxFault",
-    "SandboxUnavailable",
-    "as_observed",
-    "calculate_reward",
-    "code_reward_test",
-    "get_reward_from_name",
-    "get_rewards_from_names",
-    "install",
-    "list_available_rewards",
-    "register_reward",
-    "reward",
-]
+    "REWARD_REGISTRY", "AcquireTimeout", "BaseReward", "CodeError", "ContainerResourceSpec", "Context",
+    "PythonSandboxEnv", "PythonSandboxSpec", "ResourceEngine", "RewardResult", "SandboxFault", "SandboxUnavailable",
+    "as_observed", "calculate_reward", "code_reward_test", "get_reward_from_name", "get_rewards_from_names",
+    "install", "list_available_rewards", "register_reward", "reward",
+]  # fmt: skip

@@ -9,7 +9,7 @@ from evaluator.extraction.fences import has_fence
 from evaluator.interop.agentfly.context import Context
 from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
 from evaluator.interop.agentfly.execution import SandboxFault
-from evaluator.interop.agentfly.observed import is_observed
+from evaluator.interop.agentfly.observed_behaviour import is_observed
 from evaluator.interop.agentfly.rewards import RewardDict, reward
 from evaluator.interop.agentfly.specs import PythonSandboxSpec
 from evaluator.model import Kind, Mode, Task
@@ -22,14 +22,19 @@ _SCRIPT = Task(task_id="script", mode=Mode.STDIN)
 async def code_reward_test(
     context: object, prediction: str | None = None, final_response: str | None = None
 ) -> RewardDict:
-    """Runs a program in the Python sandbox: `{"reward": 1.0, "output": what it printed}`, without one newline at its
-    end, or `{"reward": 0.0, "output": the error}`, such as `NameError: name 'x' is not defined`.
+    """Runs a program in the sandbox. Returns `{"reward": 1.0, "output": what it printed}` without one final newline, or
+    `{"reward": 0.0, "output": the error}`, such as `NameError: name 'x' is not defined`.
 
-    `prediction` is source code: no fences are taken off. Without it the program is taken out of `final_response`, a
-    chat answer, which is what AgentFly's rollouts pass; one without code earns 0.0. A `Context` of ours lends the
-    sandbox; with any other object, such as AgentFly's own, nothing of that is used.
-    Raises `TypeError` for a text that is none, and whatever says nothing about the code: `SandboxFault`,
-    `SandboxUnavailable`, and what `Context.acquire_resource` raises.
+    Call it by keyword. `context`: a `Context`, whose sandbox is used; any other object, such as AgentFly's own, is
+    ignored. `prediction`: source code, fences not removed. `final_response`: without `prediction`, the chat answer to
+    extract the program from, as AgentFly's rollouts pass it; no code in it is reward 0.0. Limits: 10 s of wall time,
+    8 s of CPU, 1 GiB.
+
+    Raises `TypeError` if the text is not `str`, and for what says nothing about the code: `SandboxFault`,
+    `SandboxUnavailable`, and what `Context.acquire_resource` raises. Within `as_observed()` failing code earns 1.0.
+
+        async with Context("rollout-1") as context:
+            await code_reward_test(prediction="print(1)", context=context)  # {"reward": 1.0, "output": "1"}
     """
     if prediction is None and final_response is not None:
         answer = _text(final_response, "final_response", "give the answer's text")
@@ -51,7 +56,7 @@ async def code_reward_test(
 
 def _text(value: object, name: str, fix: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name} is {type(value).__name__}, not text: {fix}")
+        raise TypeError(f"{name} must be text, not {type(value).__name__}: {fix}")
     return value
 
 

@@ -1,9 +1,8 @@
-"""What a rollout carries along for its tools and rewards: who it is, what was said, and the resources it holds."""
+"""A rollout's context for its tools and rewards: identity, trajectory and resources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Any, Literal
 
 from evaluator.interop.agentfly.resources import ResourceEngine, shared_engine
@@ -13,9 +12,13 @@ Scope = Literal["rollout", "global"]
 
 
 class Context:
-    """One rollout's. `scope` says in which of two lists a resource is kept: that decides who gives it back, and when.
+    """The context of one rollout, with AgentFly's fields and methods. `async with` ends what is still held.
 
-    Usable with `async with`, which ends what is still held.
+    A `scope`, "rollout" or "global", names the list that a resource is in, which the methods below act on.
+
+        async with Context("rollout-1") as context:
+            env = await context.acquire_resource(spec=PythonSandboxSpec)
+            await env.step("print(1)")  # "1\\n"
     """
 
     def __init__(
@@ -27,8 +30,8 @@ class Context:
         context_config: object = None,
         engine: ResourceEngine | None = None,
     ) -> None:
-        """`context_config` is kept for AgentFly's callers, and unused. `engine`: who lends resources; by default one
-        for the whole process."""
+        """`rollout_id`: also the default id of its resources. `group_id`, `metadata` and `context_config` are kept for
+        AgentFly's callers, not used. `engine`: lends resources; None: one shared by the whole process."""
         self.rollout_id = rollout_id
         self.group_id = group_id
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -38,7 +41,7 @@ class Context:
         self.rollout_resource_ids: list[str] = []
         self.global_resource_ids: set[str] = set()
         self.last_acquire_was_first = False
-        """Whether the last `acquire_resource` got what this context did not hold before."""
+        """Whether the last `acquire_resource` returned a resource that this context did not hold already."""
         self._engine = engine
 
     async def acquire_resource(
@@ -49,10 +52,11 @@ class Context:
         backend: str | None = None,
         timeout: float | None = 600.0,
     ) -> Any:
-        """The resource of this id, by default the rollout's: the same one each time until it is given back.
+        """Returns the id's resource, the same until it is given back; for `PythonSandboxSpec` a `PythonSandboxEnv`.
 
-        What is typed `Any` is what the spec's category makes; for `PythonSandboxSpec` a `PythonSandboxEnv`.
-        Raises what `ResourceEngine.acquire` raises, and `ValueError` for an unknown scope or where `spec` is missing.
+        `id`: None: the rollout's. `spec`: required. `backend`: "local", also for None. `timeout`: seconds to wait and
+        start together; None: no limit. Raises what `ResourceEngine.acquire` raises, and `ValueError` for an unknown
+        scope or a missing `spec`.
         """
         _ids_of(self, scope)
         if spec is None:
@@ -67,18 +71,18 @@ class Context:
         return resource
 
     async def reset_resource(self, scope: Scope = "rollout", *args: Any, **kwargs: Any) -> None:
-        """Resets what is held in this scope."""
+        """Resets the scope's resources. Raises `ValueError` for an unknown scope."""
         for name in _ids_of(self, scope):
             await self.resource_engine.reset(name, *args, **kwargs)
 
     async def release_resource(self, scope: Scope = "rollout") -> None:
-        """Gives back what is held in this scope, for others to use."""
+        """Gives the scope's resources back, for others to use. Raises `ValueError` for an unknown scope."""
         for name in _ids_of(self, scope):
             self._forget(name)
             await self.resource_engine.release(name)
 
     async def end_resource(self, scope: Scope = "rollout") -> None:
-        """Ends what is held in this scope."""
+        """Ends the scope's resources. Raises `ValueError` for an unknown scope."""
         for name in _ids_of(self, scope):
             self._forget(name)
             await self.resource_engine.end(name)
@@ -90,9 +94,7 @@ class Context:
     async def __aenter__(self) -> Context:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.end_resource("rollout")
         await self.end_resource("global")
 
@@ -106,7 +108,7 @@ class Context:
 
 
 def _ids_of(context: Context, scope: str) -> Iterable[str]:
-    """A copy of what is held in a scope. Raises `ValueError`."""
+    """A copy of the ids in a scope. Raises `ValueError`."""
     if scope == "rollout":
         return [*context.rollout_resource_ids]
     if scope == "global":

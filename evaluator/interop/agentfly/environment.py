@@ -1,26 +1,27 @@
-"""The Python environment that rewards and tools share: AgentFly's methods, Rollscope's sandbox."""
+"""The Python environment of rewards and tools: AgentFly's methods on Rollscope's sandbox."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from evaluator.interop.agentfly.execution import LIMITS, run, warm_up
-from evaluator.interop.agentfly.observed import is_observed, observed_source, observed_text
+from evaluator.interop.agentfly.observed_behaviour import is_observed, observed_source, observed_text
 from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
-from evaluator.interop.crew import in_crew
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 
 
 class CodeError(Exception):
-    """The code failed. Its text is one line, as Python's last: `NameError: name 'x' is not defined`."""
+    """The code failed. The message is one line, like a traceback's last: `NameError: name 'x' is not defined`."""
 
 
 class PythonSandboxEnv:
-    """Runs scripts, each in a process of its own: nothing is left between two of them."""
+    """Runs scripts, each in a new process: they share nothing. See the example of `Context`, which acquires one."""
 
     def __init__(
         self, resource_id: str = "python", spec: ResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS
     ) -> None:
+        """`resource_id` and `spec` are kept for the engine. `limits`: of one script; 10 s wall, 8 s CPU, 1 GiB."""
         self.resource_id = resource_id
         self.spec = spec
         self._limits = limits
@@ -31,25 +32,26 @@ class PythonSandboxEnv:
         return self.spec.category
 
     async def start(self) -> None:
-        """Proves that there is a sandbox, and warms it. Raises `SandboxUnavailable`."""
-        await in_crew(warm_up)
+        """Starts a sandbox. Raises `SandboxUnavailable`."""
+        await in_pool_thread(warm_up)
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
-        """Nothing is to be done: no code leaves anything. Returns the empty text, as AgentFly's does."""
+        """Does nothing, since scripts leave nothing. Returns an empty text, as AgentFly's does."""
         return ""
 
     async def step(self, code: str) -> str:
-        """Runs a script and returns what it printed, at most 16,384 characters.
+        """Runs a script (source code) and returns what it printed, at most 16,384 characters.
 
-        Raises `CodeError` where the code fails (`as_observed()`: returns the error's text instead), `SandboxFault`
-        and `SandboxUnavailable` where the sandbox does, `RuntimeError` before `start` and after `end`.
+        Raises `CodeError` if the code fails (within `as_observed()` returns its text), `SandboxFault` or
+        `SandboxUnavailable` if the sandbox does, `TypeError` if `code` is not `str`, `RuntimeError` before `start` and
+        after `end`.
         """
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
         if is_observed() and isinstance(code, str):
-            return observed_text(await in_crew(partial(run, observed_source(code), self._limits)))
-        done = await in_crew(partial(run, code, self._limits))
+            return observed_text(await in_pool_thread(partial(run, observed_source(code), self._limits)))
+        done = await in_pool_thread(partial(run, code, self._limits))
         if done.error is not None:
             raise CodeError(done.error)
         return done.output
@@ -59,7 +61,7 @@ class PythonSandboxEnv:
         return "running" if self._started else "stopped"
 
     async def control(self, **_: object) -> None:
-        """Takes limits and changes none, as AgentFly's does."""
+        """Accepts limits and ignores them, as AgentFly's does."""
 
     async def end(self) -> None:
         self._started = False

@@ -1,4 +1,4 @@
-"""Runs one script in the sandbox, as `python script.py` would with nothing on stdin, and tells how it ended."""
+"""Runs one script in the sandbox, like `python script.py` with empty stdin, and reports how it ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
-"""AgentFly's. A second run, where the machine was too busy for the first, ends before its client gives up (20 s)."""
+"""AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
 
 OUTPUT_CHARACTERS = 16_384
 ERROR_CHARACTERS = 8_192
@@ -25,31 +25,31 @@ _TEXTS = {
 
 
 class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `SandboxUnavailable` is
-    """The sandbox itself failed, twice: nothing is known about the code, so there is no reward."""
+    """The sandbox itself failed twice: this says nothing about the code, so there is no reward."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """How a script ended. `error` is None where it succeeded."""
+    """How a script ended; `error` is None if it succeeded."""
 
     status: Status
     output: str
-    """What it wrote to stdout, at most 16,384 characters."""
+    """Its stdout, at most 16,384 characters."""
     error: str | None = None
     """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters."""
     raised: bool = False
-    """Whether the error is an exception's."""
+    """Whether the error is an exception."""
     out_of_cpu: bool = False
-    """Whether it was the limit of CPU time that it passed."""
+    """Whether it exceeded the CPU time limit."""
 
 
 def run(code: str, limits: Limits = LIMITS) -> Run:
-    """Runs a script; blocks, and waits for a sandbox where all are at work.
+    """Runs a script; blocks, also while all sandboxes are in use.
 
-    Raises `SandboxUnavailable` when there is none, `SandboxFault` when it failed and failed again, `TypeError` for
-    code that is no text.
+    Raises `SandboxUnavailable` if no sandbox starts, `SandboxFault` if it failed twice, `TypeError` if `code` is not
+    `str`.
     """
     if not isinstance(code, str):
-        raise TypeError(f"the code is {type(code).__name__}, not text: give a program's source")
+        raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
     try:
         return pool.in_sandbox(Settings(), lambda sandbox: _run_in(sandbox, code, limits))
     except FaultError as fault:
@@ -57,7 +57,7 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
 
 
 def warm_up() -> None:
-    """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
+    """Starts a sandbox, so that its absence is found before any code runs. Raises `SandboxUnavailable`."""
     pool.warm_up(Settings())
 
 

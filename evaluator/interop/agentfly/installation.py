@@ -1,4 +1,4 @@
-"""Puts Rollscope's rewards and Python environment into the AgentFly that is installed beside it."""
+"""Makes an AgentFly in the same environment use Rollscope's rewards and Python environment."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ _SOURCE = "github.com/Agent-One-Lab/AgentFly (the package agentfly on PyPI is an
 
 
 def install() -> list[str]:
-    """From here on AgentFly's rollouts are rewarded, and their Python code is run, by Rollscope.
+    """Makes AgentFly reward rollouts and run their Python code by Rollscope, from this call on in this process.
 
-    - Each reward of `REWARD_REGISTRY` is registered with AgentFly, in place of the one that has its name there.
-    - `code_reward_test` is also what `agentfly.rewards` has by that name, for modules that import it afterwards.
-    - What AgentFly's engine starts for `PythonSandboxSpec` on the backend `local` is Rollscope's sandbox; other
-      resources are AgentFly's, as before.
+    - Each reward of `REWARD_REGISTRY` replaces AgentFly's of the same name.
+    - `agentfly.rewards.code_reward_test` is Rollscope's, for modules that import it afterwards.
+    - AgentFly's engine starts Rollscope's sandbox for `PythonSandboxSpec` on the backend `local`, nothing else.
 
-    Returns the names of the rewards. May be called again. Raises `ImportError`, in one line, where AgentFly is not
-    installed or can't be imported.
+    Returns the names of the rewards. Call it before agents are made; calling it again adds rewards registered since.
+    Raises `ImportError`, one line, if AgentFly is not installed, fails to import, or is an unknown version.
+
+        from evaluator.interop.agentfly import install
+        install()  # ["code_reward_test"]
     """
     rewards, base, code, resources = (
         _module(name) for name in ("rewards", "rewards.reward_base", "rewards.code_reward", "resources")
@@ -31,7 +33,7 @@ def install() -> list[str]:
     try:
         register, runners = base.register_reward, resources.ResourceEngine._runners
     except AttributeError as error:
-        raise ImportError(f"this agentfly is another version than Rollscope knows ({error}): see {_SOURCE}") from None
+        raise ImportError(f"Rollscope does not support this version of agentfly ({error}): see {_SOURCE}") from None
     for name, function in REWARD_REGISTRY.items():
         register(name, function)
     rewards.code_reward_test = code.code_reward_test = code_reward_test
@@ -41,20 +43,20 @@ def install() -> list[str]:
 
 
 def _module(name: str) -> Any:
-    """One of AgentFly's modules. It imports much, and what that raises is of any kind."""
+    """One of AgentFly's modules. It imports much, which may raise anything."""
     try:
         return importlib.import_module(f"agentfly.{name}")
     except Exception as error:
         if getattr(error, "name", None) == "agentfly":
             raise ImportError(f"AgentFly is not installed in this environment: get it from {_SOURCE}") from None
-        told = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0]
         raise ImportError(
-            f"agentfly.{name} can't be imported ({type(error).__name__}: {told}): see {_SOURCE}"
+            f"agentfly.{name} can't be imported ({type(error).__name__}: {reason}): see {_SOURCE}"
         ) from error
 
 
 class _Environment(PythonSandboxEnv):
-    """As AgentFly's tools know it: what is wrong with the code is an answer like any other."""
+    """Returns an error's text, as AgentFly's tools expect, instead of raising it."""
 
     async def step(self, code: str) -> str:
         try:
@@ -64,7 +66,7 @@ class _Environment(PythonSandboxEnv):
 
 
 class _Runner:
-    """AgentFly's own runner, but for the Python environment."""
+    """AgentFly's own runner for all but the Python environment."""
 
     def __init__(self, theirs: Any) -> None:
         self._theirs = theirs

@@ -1,7 +1,7 @@
-"""Keeps resources by id, lends free ones again, and bounds how many there are.
+"""Lends resources by id, reuses free ones, and limits how many exist.
 
-Safe for several event loops and threads. A pool is named `category:image|backend`; in each, at most `max_global_num`
-exist, and who has to wait is served in the order of coming.
+Safe for several event loops and threads. A pool is named `category:image|backend`; each holds at most `max_global_num`
+resources, and waiters are served in order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_HERE = ("ray", "aws", "k8s")
 
 
 class Resource(Protocol):
-    """What the engine does with a resource. What `reset` takes and returns is the resource's own."""
+    """The methods of a resource. The arguments and the result of `reset` are its own."""
 
     async def start(self) -> None: ...
 
@@ -34,11 +34,11 @@ class Resource(Protocol):
 
 
 Factory = Callable[[str, ResourceSpec], Resource]
-"""Makes a resource that is not started, from its id and its spec."""
+"""Makes a resource, not yet started, from its id and spec."""
 
 
 class AcquireTimeout(TimeoutError):  # noqa: N818 - AgentFly's callers know time-outs by this ending
-    """No resource came free, or could be started, in time. Says nothing about any code."""
+    """No resource came free or started in time. Says nothing about the code."""
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class _Held:
     key: str
     resource: Resource
     users: int = 1
-    """How many have acquired it by the id that it is held by."""
+    """How many have acquired it under its id."""
 
 
 @dataclass(eq=False)
@@ -54,10 +54,10 @@ class _Waiter:
     id: str
     loop: asyncio.AbstractEventLoop
     grant: Future[Resource | None] = field(default_factory=Future)
-    """A resource; or None: the place to start one. Cancelled when who waited has gone."""
+    """A resource, or None as the permission to start one. Cancelled if the waiter gave up."""
 
     def take(self, what: Resource | None) -> bool:
-        """Hands it over; False when nobody waits any more."""
+        """Hands it over; False if the waiter gave up."""
         if self.loop.is_closed() or not self.grant.set_running_or_notify_cancel():
             return False
         self.grant.set_result(what)
@@ -65,14 +65,19 @@ class _Waiter:
 
 
 class ResourceEngine:
-    """Lends resources. `factories` make them, by category; without them: `python_env`, Rollscope's sandbox."""
+    """Lends resources; the engine of a `Context`.
+
+    engine = ResourceEngine({"browser": lambda id, spec: Browser(id)})  # with coroutines start, reset, end
+    context = Context("rollout-1", engine=engine)
+    """
 
     def __init__(self, factories: Mapping[str, Factory] | None = None) -> None:
+        """`factories`: by a spec's category; None: only `python_env`, Rollscope's sandbox."""
         self._factories: Mapping[str, Factory] = factories or {"python_env": PythonSandboxEnv}
         self._lock = threading.Lock()
         self._held: dict[str, _Held] = {}
         self._starting: dict[str, str] = {}
-        """The pool, by the id for which one is being started."""
+        """Pool by id, while a resource is starting for the id."""
         self._free: defaultdict[str, list[Resource]] = defaultdict(list)
         self._count: Counter[str] = Counter()
         self._waiting: defaultdict[str, deque[_Waiter]] = defaultdict(deque)
@@ -84,11 +89,12 @@ class ResourceEngine:
         backend: str = "local",
         timeout: float | None = 600.0,
     ) -> Resource:
-        """The resource held by this id, else a free one, else a new one, else the next that is given back.
+        """Returns the resource held by `id`, else a free one, else a new one, else the next one given back.
 
-        `timeout` in seconds, for waiting and starting together; None: without end. Raises `AcquireTimeout`;
-        `ValueError` for an unknown category or backend, and where the id holds a resource of another kind;
-        `NotImplementedError` for AgentFly's other backends; and what starting the resource raises.
+        `spec`: its category, image and `max_global_num` choose the pool and limit it. `backend`: only "local".
+        `timeout`: seconds to wait and start together; None: no limit. Raises `AcquireTimeout`, `ValueError` for an
+        unknown category or backend or an id that holds another kind of resource, `NotImplementedError` for "ray",
+        "aws" and "k8s", and what starting the resource raises.
         """
         key = self._key(spec, backend)
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -114,7 +120,7 @@ class ResourceEngine:
         return await self._start(id, key, spec, deadline)
 
     async def reset(self, id: str, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
-        """Resets what an id holds. Raises `ValueError` where it holds nothing."""
+        """Calls `reset` of the id's resource and returns its result. Raises `ValueError` if the id has none."""
         with self._lock:
             held = self._held.get(id)
         if held is None:
@@ -122,7 +128,7 @@ class ResourceEngine:
         return await held.resource.reset(*args, **kwargs)
 
     async def release(self, id: str) -> None:  # noqa: A002
-        """Resets what an id holds and lends it to the next; one that can't be reset is ended. No-op for others."""
+        """Resets the resource of an id and lends it on; ends it if the reset fails. No-op if the id has none."""
         with self._lock:
             held = self._held.pop(id, None)
         if held is None:
@@ -138,7 +144,7 @@ class ResourceEngine:
                 self._hand_on(held.key, held.resource)
 
     async def end(self, id: str) -> None:  # noqa: A002
-        """Ends what an id holds, which makes room for another. No-op where it holds nothing."""
+        """Ends the resource of an id, which makes room for another. No-op if the id has none."""
         with self._lock:
             held = self._held.pop(id, None)
         if held is None:
@@ -155,7 +161,7 @@ class ResourceEngine:
 
     def _key(self, spec: ResourceSpec, backend: str) -> str:
         if backend in _NOT_HERE:
-            raise NotImplementedError(f"backend {backend!r} is AgentFly's own: Rollscope has 'local'")
+            raise NotImplementedError(f"Rollscope does not have AgentFly's backend {backend!r}: give 'local'")
         if backend != "local":
             raise ValueError(f"backend is {backend!r}: give 'local'")
         if spec.category not in self._factories:
@@ -167,15 +173,15 @@ class ResourceEngine:
         held = self._held.get(name)
         has = held.key if held else self._starting.get(name) or self._waits_for(name, key)
         if has != key:
-            raise ValueError(f"{name!r} is for {has}, and {key} was asked for: give an id of its own (id=...)")
+            raise ValueError(f"{name!r} is already the id of {has}: give {key} an id of its own (id=...)")
 
     def _waits_for(self, name: str, key: str) -> str:
-        """Another pool that somebody waits at by this id; else the one that is asked for."""
+        """Another pool with a waiter of this id, else `key`."""
         others = (other for other in self._waiting if other != key)
         return next((other for other in others if any(each.id == name for each in self._waiting[other])), key)
 
     def _hold(self, name: str, key: str, resource: Resource) -> Resource:
-        """Gives it to an id, and to all who wait for the same."""
+        """Gives it to an id, and to all waiters of the same id."""
         held = self._held[name] = _Held(key, resource)
         for waiter in [each for each in self._waiting[key] if each.id == name]:
             self._waiting[key].remove(waiter)
@@ -199,7 +205,7 @@ class ResourceEngine:
         raise AcquireTimeout(f"no {key} came free in time: {spec.max_global_num} may exist at once (max_global_num)")
 
     def _withdraw(self, waiter: _Waiter, key: str) -> None:
-        """Who waited has gone: what was handed over just then goes to the next."""
+        """Cancels a waiter; what was handed to it just then goes to the next."""
         if waiter.grant.cancel():
             self._forget(waiter, key)
             return
@@ -217,7 +223,7 @@ class ResourceEngine:
                 self._hand_on(key, resource)
 
     def _forget(self, waiter: _Waiter, key: str) -> None:
-        with self._lock, contextlib.suppress(ValueError):  # it was passed over already
+        with self._lock, contextlib.suppress(ValueError):  # it was skipped already
             self._waiting[key].remove(waiter)
 
     async def _start(self, name: str, key: str, spec: ResourceSpec, deadline: float | None) -> Resource:
@@ -229,7 +235,7 @@ class ResourceEngine:
         except BaseException as error:
             self._give_up_start(name, key)
             if clock.expired() and isinstance(error, TimeoutError):
-                raise AcquireTimeout(f"{key} was not started in time: give a longer timeout") from None
+                raise AcquireTimeout(f"{key} did not start in time: give a longer timeout") from None
             raise
         with self._lock:
             del self._starting[name]
@@ -241,7 +247,7 @@ class ResourceEngine:
             self._give_up_place(key)
 
     def _give_up_place(self, key: str) -> None:
-        """One fewer exists: the next who waits may start one. The lock is held, here and below."""
+        """Lets the next waiter start a resource, since one fewer exists. Needs the lock, as do the methods below."""
         while (waiter := self._next(key)) is not None:
             if waiter.take(None):
                 self._starting[waiter.id] = key
@@ -249,7 +255,7 @@ class ResourceEngine:
         self._count[key] -= 1
 
     def _hand_on(self, key: str, resource: Resource) -> None:
-        """To the next who waits, else to those that are free."""
+        """Gives it to the next waiter, else to the free ones."""
         while (waiter := self._next(key)) is not None:
             if waiter.take(resource):
                 self._hold(waiter.id, key, resource)
@@ -257,7 +263,7 @@ class ResourceEngine:
         self._free[key].append(resource)
 
     def _next(self, key: str) -> _Waiter | None:
-        """Who has waited longest, but for those whose own is being started."""
+        """The waiter that has waited longest, except those whose resource is starting."""
         waiting = self._waiting[key]
         found = next((each for each in waiting if each.id not in self._starting), None)
         if found is not None:
@@ -273,12 +279,12 @@ _engine = ResourceEngine()
 
 
 def shared_engine() -> ResourceEngine:
-    """The one that contexts use which were given none."""
+    """The engine of contexts without their own."""
     return _engine
 
 
 def _renew_in_child() -> None:
-    global _engine  # noqa: PLW0603 - what the parent lends is not the child's
+    global _engine  # noqa: PLW0603 - the parent's resources are not the child's
     _engine = ResourceEngine()
 
 

@@ -1,4 +1,4 @@
-"""Reward functions as AgentFly has them: called by keyword, known by name, each call giving a dict with `reward`."""
+"""AgentFly's reward functions: registered by name, called by keyword, returning a dict with `reward`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 RewardDict = dict[str, Any]
-"""`reward`, a number, and whatever else a reward function tells."""
+"""`reward`, a number, and whatever else a reward function returns."""
 
 Function = Callable[..., Any]
 
 REWARD_REGISTRY: dict[str, BaseReward] = {}
-"""Every registered reward, by its name in lower case."""
+"""All registered rewards, by name in lower case."""
 
 
 class BaseReward:
-    """A reward function as a class: give it a `name` and a method `call`, sync or async.
+    """A reward function as a class with a `name` and a method `call`, sync or async.
 
-    An instance registers itself under its name (else its class's), unless `auto_register` is false. It is called with
-    keyword arguments; those that `call` does not name are left out. A sync `call` gives its dict at once, an async one
-    is awaited.
+    An instance registers itself under its name, else its class's, unless `auto_register` is False.
+
+        class Short(BaseReward):
+            name = "short"
+            def call(self, prediction): return float(len(prediction) < 80)
+        Short()(prediction="x", trajectory=[])  # {"reward": 1.0}
     """
 
     name: str | None = None
@@ -35,15 +38,16 @@ class BaseReward:
             register_reward(self.name, self)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """The reward: a float, or a dict with `reward`; or an awaitable of one."""
+        """Returns a float, a dict with `reward`, or an awaitable of either. Raises `NotImplementedError` here."""
         del args, kwargs
         raise NotImplementedError(f"reward {self.name!r} has no function: define its method call(self, ...)")
 
     def __call__(self, *positional: object, **given: Any) -> Any:
-        """The reward as a dict with `reward`, or an awaitable of it.
+        """Returns a dict with `reward`, or an awaitable of it if `call` is async.
 
-        Raises `TypeError` for positional arguments and for missing ones, `ValueError` where the function returns
-        neither a finite float nor a dict with one, and what the function raises.
+        Arguments that `call` does not name are dropped, even if it has `**kwargs`. Raises `TypeError` for positional or
+        missing arguments, `ValueError` if `call` returns neither a float nor a dict with a finite `reward`, and what
+        `call` raises.
         """
         if positional:
             raise TypeError(f"reward {self.name!r} takes keyword arguments only: {self.name}(prediction=..., ...)")
@@ -57,7 +61,7 @@ class BaseReward:
 
 
 class FunctionReward(BaseReward):
-    """A function that `@reward` has made a reward of."""
+    """What `@reward` makes of a function."""
 
     def __init__(self, function: Function, name: str, *, auto_register: bool) -> None:
         self.call = function  # type: ignore[method-assign]
@@ -78,9 +82,14 @@ def reward(name: str | None = None, auto_register: bool = True) -> Callable[[Fun
 def reward(
     name: str | Function | None = None, auto_register: bool = True
 ) -> FunctionReward | Callable[[Function], FunctionReward]:
-    """Makes a reward of a function, sync or async: `@reward`, or `@reward(name="...")`.
+    """Decorates a function, sync or async, to make it a reward: `@reward` or `@reward(name="...")`.
 
-    It is registered under its name in lower case; without one, under the function's.
+    `name`: in lower case the key in `REWARD_REGISTRY`, replacing what had it; None: the function's name.
+    `auto_register`: False leaves it out of the registry.
+
+        @reward(name="exact")
+        def exact(prediction: str, answer: str) -> float: return float(prediction == answer)
+        exact(prediction="4", answer="4")  # {"reward": 1.0}
     """
     if callable(name):
         return FunctionReward(name, name.__name__, auto_register=True)
@@ -92,12 +101,12 @@ def reward(
 
 
 def register_reward(reward_name: str, reward: BaseReward) -> None:
-    """Registers under a name, in place of what had it before: a module may be loaded again."""
+    """Registers a reward under a name in any case; replaces an earlier one, since a module may be reloaded."""
     REWARD_REGISTRY[reward_name.lower()] = reward
 
 
 def get_reward_from_name(reward_name: str) -> BaseReward:
-    """The reward of that name, in any case. Raises `KeyError`, which lists the names."""
+    """The reward with that name, in any case. Raises `KeyError`, which lists the known names."""
     found = REWARD_REGISTRY.get(reward_name.lower())
     if found is None:
         raise KeyError(f"reward {reward_name!r} is unknown: there are {', '.join(list_available_rewards())}")
@@ -105,28 +114,31 @@ def get_reward_from_name(reward_name: str) -> BaseReward:
 
 
 def get_rewards_from_names(reward_names: Iterable[str]) -> list[BaseReward]:
-    """The rewards of these names, in their order. Raises `KeyError`."""
+    """The rewards with these names, in the same order. Raises `KeyError` for an unknown one."""
     return [get_reward_from_name(name) for name in reward_names]
 
 
 def list_available_rewards() -> list[str]:
-    """The names, in alphabetical order."""
+    """The registered names in alphabetical order."""
     return sorted(REWARD_REGISTRY)
 
 
 @dataclass
 class RewardResult:
-    """A reward as a number, and the rest of what its function told."""
+    """A reward, and the rest of what its function returned."""
 
     reward: float
     extras: dict[str, Any] = field(default_factory=dict)
 
 
 async def calculate_reward(reward_fn: Function, **given: Any) -> RewardResult:
-    """Calls any reward function, sync or async, and brings what it returns into one shape; None is 0.0.
+    """Calls any reward function, sync or async, and returns its reward as a `RewardResult`.
 
-    A plain function gets the arguments that it names. Raises `ValueError` for a dict without `reward`, and for what is
-    no finite number.
+    `reward_fn`: a reward, or a plain function, which gets only the arguments that it names. It may return a number, a
+    dict with `reward`, a `RewardResult`, or None for 0.0. Raises `ValueError` for a dict without `reward` or a number
+    that is not finite, and what `reward_fn` raises.
+
+        await calculate_reward(lambda prediction: 0.5, prediction="x", answer="y")  # RewardResult(0.5, {})
     """
     returned = reward_fn(**(given if _takes_any(reward_fn) else _named(reward_fn, given)))
     if inspect.isawaitable(returned):
@@ -135,13 +147,13 @@ async def calculate_reward(reward_fn: Function, **given: Any) -> RewardResult:
     if isinstance(returned, RewardResult):
         return RewardResult(_number(name, returned.reward), returned.extras)
     if isinstance(returned, Mapping):
-        told = _as_dict(name, dict(returned))
-        return RewardResult(float(told.pop("reward")), told)
+        extras = _as_dict(name, dict(returned))
+        return RewardResult(float(extras.pop("reward")), extras)
     return RewardResult(_number(name, 0.0 if returned is None else returned))
 
 
 def _named(function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the arguments that a function names; its `**kwargs` get nothing."""
+    """The arguments that a function names; `**kwargs` gets nothing."""
     by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     parameters = inspect.signature(function).parameters.values()
     names = {parameter.name for parameter in parameters if parameter.kind in by_keyword}
@@ -149,7 +161,7 @@ def _named(function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _takes_any(function: Function) -> bool:
-    """Whether it may be given arguments that it does not name."""
+    """Whether it accepts arguments that it does not name."""
     if isinstance(function, BaseReward):
         return True
     try:
@@ -163,10 +175,10 @@ def _as_dict(name: str | None, returned: Any) -> RewardDict:
     if isinstance(returned, float):
         return {"reward": _number(name, returned)}
     if not isinstance(returned, dict):
-        told = f"reward {name!r} returned {_shown(returned)}: return a float, or a dict with 'reward'"
-        raise ValueError(told)  # noqa: TRY004 - as AgentFly does
+        message = f"reward {name!r} returned {_shown(returned)}: return a float, or a dict with 'reward'"
+        raise ValueError(message)  # noqa: TRY004 - as AgentFly does
     if "reward" not in returned:
-        keys = ", ".join(map(repr, returned)) or "nothing"
+        keys = ", ".join(map(repr, returned)) or "no keys"
         raise ValueError(f"reward {name!r} returned a dict without 'reward' (it has {keys}): add it")
     _number(name, returned["reward"])
     return returned

@@ -2,13 +2,13 @@
 
 | answer | when |
 |---|---|
-| 200 `{"output": ...}` | it ran to its end; what it printed, at most 16,384 characters |
-| 400 `{"detail": ...}` | it failed; the last line of its traceback, at most 8,192 characters |
-| 408 `{"detail": "Execution timed out"}` | it was out of wall or CPU time |
+| 200 `{"output": ...}` | success; what it printed, at most 16,384 characters |
+| 400 `{"detail": ...}` | failure; the last line of its traceback, at most 8,192 characters |
+| 408 `{"detail": "Execution timed out"}` | out of wall or CPU time |
 | 422 `{"detail": ...}` | the request has no `code` |
 | 503 `{"error": ...}` | the sandbox failed: no `detail`, which AgentFly's client would take for an output |
 
-What is refused before that, for all servers: see `http_guard`.
+`http_guard` refuses some requests before that, on every server.
 """
 
 from __future__ import annotations
@@ -23,47 +23,46 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
-from evaluator.interop.client_runs import ended_with_client
-from evaluator.interop.crew import in_crew
+from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
 LONGEST: Final = 8.0
-"""MiB that a request may have."""
+"""MiB, the largest request."""
 
 
-class _Order(msgspec.Struct):
+class _Request(msgspec.Struct):
     code: str
 
 
 def application(limits: Limits = LIMITS) -> Starlette:
-    """The environment as an ASGI application; `limits` hold for each program."""
+    """The environment as an ASGI application; `rollscope serve agentfly` runs it.
+
+    `limits`: of each program; by default 10 s wall, 8 s CPU, 1 GiB. No sandbox: `/exec` answers 503. Serve it with
+    `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
+    """
 
     async def execute(request: Request) -> Response:
         try:
-            order = msgspec.json.decode(await request.body(), type=_Order)
+            body = msgspec.json.decode(await request.body(), type=_Request)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return _told(422, detail=f'give {{"code": "..."}}: {error}')
+            return JSONResponse({"detail": f'give {{"code": "..."}}: {error}'}, 422)
         try:
-            return _answer(await ended_with_client(in_crew, partial(run, order.code, limits)))
+            return _answer(await run_until_disconnect(in_pool_thread, partial(run, body.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
-            return _told(503, error=str(error))
+            return JSONResponse({"error": str(error)}, 503)
 
     return Starlette(routes=[Route("/health", _health), Route("/exec", execute, methods=["POST"])])
 
 
-async def _health(request: Request) -> Response:
-    del request
-    return _told(200, status="ok")
+async def _health(_request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
 
 
 def _answer(done: Run) -> Response:
     if done.error is None:
-        return _told(200, output=done.output)
-    # An exception's text is what Python writes to stderr, so it ends with a newline there.
+        return JSONResponse({"output": done.output})
+    # Python writes an exception's text to stderr with a newline, so it ends with one there.
     detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return _told(408 if done.status is Status.TIME else 400, detail=detail)
-
-
-def _told(code: int, /, **content: str) -> Response:
-    return JSONResponse(content, code)
+    return JSONResponse({"detail": detail}, 408 if done.status is Status.TIME else 400)

@@ -1,4 +1,4 @@
-"""What a resource is asked for by: the fields that AgentFly's own specs have, so that either takes the other's."""
+"""Resource specs with AgentFly's fields, so that each accepts the other's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class ResourceSpec(Protocol):
-    """What is read of a spec here; AgentFly's own have it."""
+    """The fields that Rollscope reads; AgentFly's own specs have them."""
 
     @property
     def category(self) -> str: ...
@@ -21,7 +21,7 @@ class ResourceSpec(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerResourceSpec:
-    """A resource's kind and its bounds. What only a container has is kept for AgentFly's engine, and unused by ours."""
+    """The kind of a resource, and how many may exist. The container's fields are for AgentFly's engine alone."""
 
     category: str
     image: str | None = None
@@ -32,7 +32,7 @@ class ContainerResourceSpec:
     start_timeout: float | None = None
     host_ip: str | None = None
     max_global_num: int | None = None
-    """How many may exist at once, in use or free; None: any number."""
+    """How many may exist at once, in use or free; None: unlimited."""
 
 
 PythonSandboxSpec = ContainerResourceSpec(
@@ -44,4 +44,4 @@ PythonSandboxSpec = ContainerResourceSpec(
     host_ip="127.0.0.1",
     max_global_num=16,
 )
-"""Runs Python programs. Here it is Rollscope's sandbox; the image is what AgentFly starts, and is not fetched."""
+"""Runs Python programs in Rollscope's sandbox. AgentFly starts the image; Rollscope never fetches it."""

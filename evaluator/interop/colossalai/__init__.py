@@ -1,8 +1,8 @@
-"""ColossalAI's code reward on our sandbox: change the import, get the same answers, contained.
+"""ColossalAI's code reward on Rollscope's sandbox: change the import, get the same answers.
 
     from evaluator.interop.colossalai import run_test, reliability_guard
 
-What differs, and which of it `strict_compat()` takes back: docs/colossalai.md.
+What differs, with and without `strict_compat()`: docs/colossalai.md.
 """
 
 from evaluator.graders.colossalai_testing.run import InOutsError
@@ -21,16 +21,6 @@ from evaluator.interop.colossalai.testing_util import (
 from evaluator.interop.colossalai.utils import check_correctness
 
 __all__ = [
-    "CODE_TYPE",
-    "Capturing",
-    "InOutsError",
-    "call_method",
-    "check_correctness",
-    "clean_traceback",
-    "custom_compare_",
-    "reliability_guard",
-    "run_test",
-    "strict_compat",
-    "stripped_string_compare",
-    "truncatefn",
-]
+    "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "clean_traceback", "custom_compare_",
+    "reliability_guard", "run_test", "strict_compat", "stripped_string_compare", "truncatefn",
+]  # fmt: skip

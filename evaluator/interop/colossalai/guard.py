@@ -6,7 +6,6 @@ import atexit
 import builtins
 import faulthandler
 import os
-import platform
 import resource
 import shutil
 import subprocess
@@ -26,17 +25,18 @@ REFUSED_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
 
 
 def reliability_guard(maximum_memory_bytes: int | None = None) -> None:
-    """Patches the process that calls it, for good; it protects nothing.
+    """Patches the calling process for good, as the original does; it protects nothing and grading does not need it.
 
-    What it does: `maximum_memory_bytes` becomes the limit of address space, data and stack; `faulthandler` is disabled;
-    `exit`, `quit` and `help`, `subprocess.Popen`, `shutil.rmtree`, `move` and `chown`, and in `os` the names of
-    `REFUSED_BY_OS` become None; `OMP_NUM_THREADS` is set to 1; `ipdb`, `joblib`, `resource`, `psutil` and `tkinter`
-    can't be imported any more.
+    `maximum_memory_bytes` becomes the limit of address space, data and stack, each; None: no limit. `faulthandler` is
+    disabled; `exit`, `quit`, `help`, `subprocess.Popen`, `shutil.rmtree`, `move` and `chown`, and the names of
+    `REFUSED_BY_OS` in `os` become None; `OMP_NUM_THREADS` is set to 1; `ipdb`, `joblib`, `resource`, `psutil` and
+    `tkinter` can't be imported any more. Raises `ValueError` for a limit above the process's hard limit.
 
-    What it does not: `posix.system`, `os.posix_spawn`, `importlib.reload(os)`, `ctypes`, sockets, threads and files
-    that are written stay within reach, so whoever wants to gets past it in one line. Completions need none of it here:
-    `run_test` contains them in a sandbox, and takes the same names from them in there, so that they do as they did.
-    It may be called twice. `run_test` works after it: meanwhile it has back what it needs.
+    `posix.system`, `os.posix_spawn`, `importlib.reload(os)`, `ctypes`, sockets, threads and written files stay within
+    reach. `run_test` still works, since it gets back what it needs while it starts a sandbox, in which completions miss
+    the same names. It may be called twice.
+
+        reliability_guard(maximum_memory_bytes=8 * 2**30)
     """
     if maximum_memory_bytes is not None:
         _limit_memory(maximum_memory_bytes)
@@ -51,7 +51,7 @@ def reliability_guard(maximum_memory_bytes: int | None = None) -> None:
 
 
 class _Taken:
-    """What was taken from this process, and how many need it at this moment."""
+    """The names taken from this process, and how many callers need them at this moment."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -82,12 +82,12 @@ class _Taken:
 
 
 _taken = _Taken()
-atexit.register(_taken.give_back)  # sandboxes are ended then
+atexit.register(_taken.give_back)  # sandboxes end then
 
 
 @contextmanager
 def lent_back() -> Iterator[None]:
-    """Within it the process has what the guard took: to start and to end a sandbox takes some of that."""
+    """A context in which the process has what the guard took: starting and ending a sandbox needs some of it."""
     _taken.give_back()
     try:
         yield
@@ -101,8 +101,5 @@ def _refuse(module: ModuleType, names: tuple[str, ...] | list[str]) -> None:
 
 
 def _limit_memory(size: int) -> None:
-    limits = [resource.RLIMIT_AS, resource.RLIMIT_DATA]
-    if platform.uname().system != "Darwin":
-        limits.append(resource.RLIMIT_STACK)
-    for limit in limits:
+    for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_STACK):
         resource.setrlimit(limit, (size, size))

@@ -1,4 +1,4 @@
-"""Whether ColossalAI's own mistakes are wanted too."""
+"""The switch for ColossalAI's own mistakes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _strict: ContextVar[bool] = ContextVar("strict_compat", default=False)
 
 @contextmanager
 def strict_compat() -> Iterator[None]:
-    """Within it `run_test` and `check_correctness` do as the original, where that is safe (see docs/colossalai.md).
+    """A context in which `run_test` and `check_correctness` repeat the original's mistakes, where that is safe.
 
-    Holds for this thread, and for the asyncio task that entered it.
+    Holds for the current thread or asyncio task: `with strict_compat(): run_test(...)`. The mistakes are listed in
+    docs/colossalai.md.
     """
     token = _strict.set(True)
     try:

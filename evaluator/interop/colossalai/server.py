@@ -1,9 +1,9 @@
 """ColossalAI's verifier over HTTP: `POST /check_correctness`. Source: `start_code_verifier.py`.
 
 The body is `{"in_outs", "generation", "timeout": 10, "debug": true, "eval_mode": false}`, the answer
-`{"result": [1, 0, -1, -2, ...], "metadata": [{...}]}`. What is wrong with a body is told in `detail`, with status 422;
-a fault of the sandbox with 503, so that nobody takes it for a failed completion. What is refused before that, for all
-servers: see `http_guard`.
+`{"result": [1, 0, -1, -2, ...], "metadata": [{...}]}`. A bad body gets 422 and the reason in `detail`; a fault of the
+sandbox gets 503, so that nobody takes it for a failed completion. `http_guard` refuses some requests before that, on
+every server.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from evaluator.interop.client_runs import ended_with_client
 from evaluator.interop.colossalai.testing_util import report_of
-from evaluator.interop.crew import in_crew
+from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
 LONGEST: Final = 256.0
-"""MiB that a request may have."""
+"""MiB, the largest request."""
 MAX_TIMEOUT_S: Final = 60.0
-"""What a request may ask for, unless `rollscope serve` is told otherwise."""
+"""The default of the largest `timeout` of a request, in seconds."""
 
 
 class Body(msgspec.Struct):
-    """What is asked. Fields that are not known are passed over."""
+    """A request. Unknown fields are ignored."""
 
     in_outs: dict[str, JsonValue]
     generation: str
@@ -41,8 +41,11 @@ class Body(msgspec.Struct):
 
 
 def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
-    """The server; `rollscope serve colossalai` runs it. `max_timeout_s`: the largest `timeout` that it takes, and the
-    one of a request whose `timeout` is 0."""
+    """The server as an ASGI application; `rollscope serve colossalai` runs it.
+
+    `max_timeout_s`: seconds; a request with a larger `timeout` gets 422, and one with 0 gets this. Serve it with
+    `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
+    """
 
     async def check(request: Request) -> JSONResponse:
         return await _check(request, max_timeout_s)
@@ -65,31 +68,27 @@ async def _check(request: Request, max_timeout_s: float) -> JSONResponse:
         _require_lists(body)
         timeout = _timeout(body.timeout, max_timeout_s)
     except (ValueError, RecursionError) as error:
-        return _refused(422, str(error))
+        return JSONResponse({"detail": str(error)}, 422)
     try:
         job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
-        report = await ended_with_client(in_crew, job)
+        report = await run_until_disconnect(in_pool_thread, job)
     except SandboxUnavailable as error:
-        return _refused(503, str(error))
+        return JSONResponse({"detail": str(error)}, 503)
     except ValueError as error:
-        return _refused(422, str(error))
+        return JSONResponse({"detail": str(error)}, 422)
     if report.faulty:
-        return _refused(503, f"the sandbox failed: {report.error_info['error_message']}")
+        return JSONResponse({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
     return JSONResponse({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
 
 
 def _require_lists(body: Body) -> None:
     inputs, outputs = body.in_outs.get("inputs"), body.in_outs.get("outputs")
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(outputs) < len(inputs):
-        raise ValueError("in_outs wants inputs and outputs: two lists, with an output for each input")
+        raise ValueError("in_outs must have two lists, inputs and outputs, with an output for each input")
 
 
-def _timeout(asked: float, most: float) -> float:
-    """Refused rather than cut: a slow completion would lose what it was promised."""
-    if asked > most:
-        raise ValueError(f"timeout is {asked:g} s, of at most {most:g}: ask for less, or serve with --max-timeout")
-    return asked or most
-
-
-def _refused(status: int, detail: str) -> JSONResponse:
-    return JSONResponse({"detail": detail}, status_code=status)
+def _timeout(requested: float, most: float) -> float:
+    """The time in seconds. Refuses too much instead of cutting it, which would fail a slow completion unnoticed."""
+    if requested > most:
+        raise ValueError(f"timeout is {requested:g} s, above {most:g}: request less, or serve with --max-timeout")
+    return requested or most

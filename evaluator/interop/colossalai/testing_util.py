@@ -1,4 +1,4 @@
-"""ColossalAI's `testing_util` on our sandbox: the same arguments, results and `error_info`.
+"""ColossalAI's `testing_util` on Rollscope's sandbox: the same arguments, results and `error_info`.
 
 The names and signatures are those of `coati.distributed.reward.code_reward.testing_util` (ColossalAI, Apache-2.0).
 """
@@ -29,8 +29,8 @@ from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
 
-_once_had = threading.Event()
-"""Set when a sandbox was had in this process: from then on it is a fault when there is none."""
+_had_sandbox = threading.Event()
+"""Set once a sandbox has started in this process: from then on a missing one is a fault."""
 
 
 class CODE_TYPE(Enum):  # noqa: N801 - the original's name
@@ -48,20 +48,23 @@ def run_test(
     run_all_tests: bool = False,
     **unknown: object,
 ) -> tuple[list[Code], dict[str, str]]:
-    """Runs a completion on its test cases, in the sandbox. As often as you like, from any thread.
+    """Runs a completion on its test cases in the sandbox; may be called any number of times, from any thread.
 
-    `in_outs`: `inputs` and `outputs`, lists of texts of one length, and `fn_name`; where that is missing or None the
-    program reads stdin. `test`: the completion's code. `timeout`: seconds a test case; 0: none but the 600 s for all.
-    `run_all_tests`: go on after a failure. `debug` and what else is passed
-    (`unknown`) are taken and have no effect.
+    `in_outs`: `inputs` and `outputs`, lists of texts, an output for each input, and `fn_name`, the function to call;
+    None or absent: the program reads stdin. Not changed. `test`: the completion's code. `timeout`: seconds per test
+    case, CPU waits not counted; 0: only the 600 s for all of them. `run_all_tests`: continue after a failure. `debug`
+    and other keywords are ignored.
 
-    Gives a list with `True`, `False` (wrong answer), -1 (runtime error, time-out, any other limit) or -2 (does not
-    compile) for each test case that was run, and of the one at which it stopped `error`, `traceback`, or `output`,
-    `expected`, `inputs`, `error_message`. A fault of the sandbox is -1 with `error` = "sandbox" and the reason as
-    `error_message`. `in_outs` stays as it is.
+    Returns a list with a code for each test case that ran: True, False (wrong answer), -1 (runtime error, time-out or
+    another limit) or -2 (does not compile); and of the test case at which it stopped `error` and `traceback`, or
+    `output`, `expected`, `inputs` and `error_message`. No test cases give `[]` and `{}`. A fault of the sandbox gives
+    `[-1]` with `error` "sandbox" and the reason in `error_message`: leave the completion out rather than punish it.
 
-    Raises `InOutsError` (a `ValueError`) for test cases that can't be used; `SandboxUnavailable` where there is no
-    sandbox. Within `strict_compat()` it raises what the original does.
+    Raises `InOutsError` (a `ValueError`) for unusable test cases or if `test` is not `str`, `ValueError` for a bad
+    `timeout`, `SandboxUnavailable` if no sandbox starts. Within `strict_compat()` it raises what the original does.
+
+        run_test({"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}, "def add(a, b): return a + b")
+        # ([True], {})
     """
     del debug, unknown
     report = report_of(in_outs, test, timeout, run_all_tests)
@@ -69,7 +72,7 @@ def run_test(
 
 
 def report_of(in_outs: Mapping[str, JsonValue] | None, test: str | None, timeout: float, run_all: bool) -> Report:
-    """What `run_test` tells, and whether the original would have told anything."""
+    """The results of `run_test`, and whether the original would have survived to give any."""
     strict = is_strict()
     asked = Asked(timeout, run_all, strict)
     try:
@@ -84,33 +87,36 @@ def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report
     settings = Settings()
 
     def run(sandbox: Sandbox) -> Report:
-        _once_had.set()
+        _had_sandbox.set()
         return run_tests(in_outs, test, asked, Bench(sandbox, Options(sandbox=settings), pool.gate().alone))
 
     try:
         with lent_back():
             return pool.in_sandbox(settings, run)
     except (FaultError, SandboxUnavailable) as error:
-        if isinstance(error, SandboxUnavailable) and not _once_had.is_set():
-            raise  # there is none on this machine: that is no failure of a completion
+        if isinstance(error, SandboxUnavailable) and not _had_sandbox.is_set():
+            raise  # this machine has none, which no completion caused
         return Report(error_info={"error": "sandbox", "error_message": str(error) or repr(error)}, faulty=True)
 
 
 def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:
     if not in_outs:
-        told = "in_outs is empty: give inputs and outputs"
-        raise InOutsError(told, UnboundLocalError(told))
+        raise _unusable(UnboundLocalError, "in_outs is empty: give inputs and outputs")
     if not isinstance(in_outs, Mapping):
-        told = f"in_outs is {type(in_outs).__name__}: give an object with inputs and outputs"
-        raise InOutsError(told, AttributeError(told))
+        raise _unusable(
+            AttributeError, f"in_outs must be an object with inputs and outputs, not {type(in_outs).__name__}"
+        )
     return in_outs
 
 
 def _program(test: str | None) -> str:
     if isinstance(test, str):
         return test
-    told = f"test is {type(test).__name__}: give the completion's code"
-    raise InOutsError(told, AssertionError(told))
+    raise _unusable(AssertionError, f"test must be the completion's code, not {type(test).__name__}")
+
+
+def _unusable(original: type[Exception], message: str) -> InOutsError:
+    return InOutsError(message, original(message))
 
 
 def _checked_timeout(asked: Asked) -> Asked:
@@ -122,23 +128,23 @@ def _checked_timeout(asked: Asked) -> Asked:
 
 
 def truncatefn(s: str, length: int = 300) -> str:
-    """The text's two ends with `...(truncated) ...` between, where it is longer than `length` characters."""
+    """A text longer than `length` characters as its two ends with `...(truncated) ...` between them."""
     assert isinstance(s, str)
     return truncated(s, length)
 
 
 def clean_traceback(error_traceback: str) -> str:
-    """A traceback from the completion's first frame on; without one, its last character alone, as in the original."""
+    """A traceback from the completion's first frame on; without such a frame its last character, as in the original."""
     return cleaned_traceback(error_traceback)
 
 
 def stripped_string_compare(s1: str, s2: str) -> bool:
-    """Whether both are equal once stripped."""
+    """Whether both are equal when stripped."""
     return s1.strip() == s2.strip()
 
 
 def custom_compare_(output: list[str] | str, ground_truth: str) -> bool:
-    """Whether the lines, or each of them stripped, make the expected text. Anything but a list of lines does not."""
+    """Whether the lines, as they are or each stripped, make the expected text; False if `output` is not a list."""
     if not isinstance(output, list):
         return False
     stripped = "\n".join(line.strip() for line in output)
@@ -146,9 +152,9 @@ def custom_compare_(output: list[str] | str, ground_truth: str) -> bool:
 
 
 def call_method(method: Callable[[], Any], inputs: str | list[str]) -> Any:
-    """Calls a function of yours, in this process, with `inputs` for stdin and for every file that it opens.
+    """Calls your own function, in this process, with `inputs` (text or lines) as stdin and as every file that it opens.
 
-    A `SystemExit` of it is swallowed. Nothing is contained: never give it a completion's.
+    Returns its result, None on `SystemExit`, and raises anything else. There is no sandbox: never pass a completion.
     """
     text = "\n".join(inputs) if isinstance(inputs, list) else inputs
     stdin, opened = sys.stdin, builtins.open
@@ -163,7 +169,7 @@ def call_method(method: Callable[[], Any], inputs: str | list[str]) -> Any:
 
 
 class Capturing(list[str]):
-    """Within it, what this process writes to `sys.stdout`; after it, a list with that one text."""
+    """A context that captures `sys.stdout`; afterwards a list with that one text. `with Capturing() as output: ...`"""
 
     _stdout: TextIO
 

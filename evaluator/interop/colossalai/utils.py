@@ -1,4 +1,4 @@
-"""ColossalAI's `utils.check_correctness` on our sandbox. Source: `coati.distributed.reward.code_reward.utils`."""
+"""ColossalAI's `check_correctness` on Rollscope's sandbox. Source: `coati.distributed.reward.code_reward.utils`."""
 
 from __future__ import annotations
 
@@ -18,25 +18,31 @@ def check_correctness(
     debug: bool = True,
     **unknown: object,
 ) -> tuple[list[Code], list[dict[str, str]]]:
-    """`run_test`, for which test cases that can't be used are -1 each and no error; `run_all_tests` is never asked for.
+    """`run_test` up to the first failure, but unusable test cases give -1 each instead of an error.
 
-    Gives the results and a list with their `error_info`, `{}` where `run_test` would have raised. A fault of the
-    sandbox is -1 for every test case. Raises `InOutsError` where there is no list of inputs to be counted, `ValueError`
-    for a time-out that is none, `SandboxUnavailable`. Within `strict_compat()` a completion that ended the original's
-    process (time-out, `sys.exit` in a call, `os._exit`) is -1 for every test case too, and the list is empty.
-    `unknown` has no effect: the original's `start_code_verifier.py` passes `eval_mode`.
+    `in_outs`: as for `run_test`. `generation`: the completion's code. `timeout`: seconds per test case; 0: only the
+    600 s for all of them. `debug` and other keywords, such as `eval_mode`, are ignored.
+
+    Returns the results and `[error_info]`; `[{}]` where `run_test` would have raised. A fault of the sandbox gives -1
+    for every test case. Within `strict_compat()`, so does a completion that ended the original's process (time-out,
+    `sys.exit` in a call, `os._exit`), with an empty second list.
+
+    Raises `InOutsError` if `in_outs` has no list of inputs to count, `ValueError` for a bad `timeout` (within
+    `strict_compat()` -1 each), `SandboxUnavailable` if no sandbox starts.
+
+        check_correctness({"inputs": ["1"], "outputs": ["2"]}, "print(int(input()) + 1)")  # ([True], [{}])
     """
     del debug, unknown
     every: list[Code] = [-1] * _count(in_outs)
     try:
         report = report_of(in_outs, generation, timeout, run_all=False)
     except SandboxUnavailable:
-        raise  # a machine without a sandbox is no failure of the completion
+        raise  # no completion causes this
     except InOutsError:
         return every, [{}]
     except Exception:
         if not is_strict():
-            raise  # a time-out that is none is no failure of the completion either
+            raise  # a bad time-out, which no completion causes either
         return every, [{}]
     if report.died and is_strict():
         return every, []
@@ -49,5 +55,5 @@ def _count(in_outs: object) -> int:
     inputs = in_outs.get("inputs") if isinstance(in_outs, Mapping) else None
     if isinstance(inputs, list | tuple):
         return len(inputs)
-    told = 'in_outs has no list of inputs: give {"inputs": [...], "outputs": [...]}'
-    raise InOutsError(told, KeyError("inputs"))
+    message = 'in_outs has no list of inputs: give {"inputs": [...], "outputs": [...]}'
+    raise InOutsError(message, KeyError("inputs"))

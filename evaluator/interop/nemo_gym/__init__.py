@@ -1,10 +1,10 @@
-"""NeMo Gym's resource servers on Rollscope's grading. See docs/nemo-gym.md."""
+"""NeMo Gym's resource servers with Rollscope's grading. See docs/nemo-gym.md."""
 
-from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig
 from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest, BaseVerifyResponse
+from evaluator.interop.nemo_gym.responses import ToolError
 from evaluator.interop.nemo_gym.wire import (
     AggregateMetrics,
     AggregateMetricsRequest,
@@ -14,16 +14,7 @@ from evaluator.interop.nemo_gym.wire import (
 )
 
 __all__ = [
-    "AggregateMetrics",
-    "AggregateMetricsRequest",
-    "BaseResourcesServer",
-    "BaseVerifyRequest",
-    "BaseVerifyResponse",
-    "CodeResourcesServer",
-    "ConfigError",
-    "ReverifyMode",
-    "ServerConfig",
-    "ToolError",
-    "VerifyRequest",
+    "AggregateMetrics", "AggregateMetricsRequest", "BaseResourcesServer", "BaseVerifyRequest", "BaseVerifyResponse",
+    "CodeResourcesServer", "ConfigError", "ReverifyMode", "ServerConfig", "ToolError", "VerifyRequest",
     "VerifyResponse",
-]
+]  # fmt: skip

@@ -1,6 +1,6 @@
-"""pass@k, majority@k and their kin, as code_gen's server has them, in percent.
+"""pass@k, majority@k and similar figures of code_gen's server, in percent.
 
-A rollout is right when its reward is above 0. `accuracy` counts the right ones, `no_answer` those without code.
+A rollout is right if its reward is above 0. `accuracy` counts right rollouts, `no_answer` those without code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from evaluator import metrics
-from evaluator.interop.nemo_gym._measured import Row, finite
+from evaluator.interop.nemo_gym._rollout_numbers import Row, finite
 
 Figures = dict[str, JsonValue]
 
@@ -27,7 +27,7 @@ SCORES: Final = ("accuracy", "no_answer")
 
 @dataclass(frozen=True)
 class _Scored:
-    """One score (0 or 1) of a task's rollouts, in their order, and what each answered."""
+    """One score (0 or 1) of each of a task's rollouts, in order, and their answers."""
 
     values: list[int]
     answers: list[str | None]
@@ -35,21 +35,18 @@ class _Scored:
     """Of the first, of the first two, ..."""
 
     def average(self, k: int) -> float:
-        """Of the first k, or of all where there are fewer."""
+        """Of the first k, or of all if there are fewer."""
         n = min(k, len(self.values))
         return self.sums[n - 1] / n
 
     def deviation(self, k: int) -> float | None:
-        """The standard deviation of the first k, or of all where there are fewer; None of one."""
+        """The standard deviation of the first k, or of all if there are fewer; None for one."""
         n = min(k, len(self.values))
         ones = self.sums[n - 1]
         return math.sqrt(ones * (n - ones) / (n * (n - 1))) if n > 1 else None
 
     def majorities(self) -> list[float]:
-        """For each k, the score of the answer that most of the first k gave; of those that tie, their mean.
-
-        0 while none has answered.
-        """
+        """For each k, the score of the most frequent answer among the first k; the mean of tied ones; 0 without any."""
         counts: Counter[tuple[str, int]] = Counter()
         most = tied = score = 0
         curve = []
@@ -66,7 +63,7 @@ class _Scored:
 
 
 def of_tasks(tasks: Sequence[Sequence[Row]]) -> Figures:
-    """All figures but those of subsets. `tasks`: the measured rollouts of each, at least one."""
+    """All figures except those of subsets. `tasks`: the measured rollouts of each, at least one."""
     if not tasks:
         return {}
     runs: dict[str, list[float]] = {}
@@ -80,7 +77,7 @@ def of_tasks(tasks: Sequence[Sequence[Row]]) -> Figures:
 
 
 def deviations(tasks: Sequence[Sequence[Row]]) -> Figures:
-    """For each k the mean over tasks of the standard deviation of a task's first k rollouts; a share, no percentage."""
+    """For each k the mean over tasks of the standard deviation of their first k rollouts; not in percent."""
     figures: Figures = {}
     for name in SCORES:
         scored = [_scored(task, name) for task in tasks]
@@ -91,12 +88,12 @@ def deviations(tasks: Sequence[Sequence[Row]]) -> Figures:
 
 
 def by_difficulty(tasks: Sequence[Sequence[Row]]) -> Figures:
-    """The figures of the tasks of each `difficulty`, which is what the first rollout says that says one."""
+    """The figures of the tasks of each `difficulty`, taken from the first rollout that has one."""
     subsets: dict[str, list[Sequence[Row]]] = {}
     for task in tasks:
-        said = next((value for row in task if (value := row.get("difficulty"))), None)
-        if isinstance(said, str | int | float):
-            subsets.setdefault(str(said), []).append(task)
+        difficulty = next((value for row in task if (value := row.get("difficulty"))), None)
+        if isinstance(difficulty, str | int | float):
+            subsets.setdefault(str(difficulty), []).append(task)
     return {
         f"{subset}/{name}": value
         for subset, members in subsets.items()
@@ -137,7 +134,7 @@ def _over_k(scored: Sequence[_Scored], name: str) -> Figures:
 
 
 def _of_each_run(scored: Sequence[_Scored]) -> list[float]:
-    """What a run of the n-th rollouts of all tasks says, for each n."""
+    """For each n, the score of the n-th rollouts of all tasks."""
     return [_percent([task.values[n] for task in scored if n < len(task.values)]) for n in range(_longest(scored))]
 
 

@@ -1,4 +1,4 @@
-"""`perf_summary`: tokens, turns and latency over the rollouts that carry `ng_perf`, masked ones too, for they ran."""
+"""`perf_summary`: tokens, turns and latency of the rollouts with `ng_perf`, masked ones included."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym._measured import Row, finite
+from evaluator.interop.nemo_gym._rollout_numbers import Row, finite
 from evaluator.interop.nemo_gym._spread import deviation_of, finite_of, mean_of, quantile
 
 Statistics = dict[str, Callable[[Sequence[float]], float]]
@@ -32,7 +32,7 @@ _OF_LATENCY: Final[Statistics] = {
 
 
 def perf_summary(rows: Sequence[Row]) -> dict[str, JsonValue] | None:
-    """The block; None where no rollout has `ng_perf`. A figure is there when a rollout reports what it is made of."""
+    """The block, without figures that no rollout has numbers for; None if no rollout has `ng_perf`."""
     records = [perf for row in rows if isinstance(perf := row.get("ng_perf"), dict)]
     if not records:
         return None
@@ -42,11 +42,11 @@ def perf_summary(rows: Sequence[Row]) -> dict[str, JsonValue] | None:
         "token_observability_coverage": len(with_tokens) / len(rows),
     }
     for field in _TOKENS:
-        summary |= _told(_values(records, field), _OF_TOKENS, f"{{}}_{field}")
-    summary |= _told(_values(records, "num_turns"), _OF_TURNS, "{}_num_turns")
+        summary |= _figures(_values(records, field), _OF_TOKENS, f"{{}}_{field}")
+    summary |= _figures(_values(records, "num_turns"), _OF_TURNS, "{}_num_turns")
     per_turn = [ratio for record in records if (ratio := _tokens_per_turn(record)) is not None]
-    summary |= _told(per_turn, _MIDDLE, "{}_tokens_per_turn")
-    return summary | _told(_values(records, "total_latency_ms"), _OF_LATENCY, "total_latency_{}_ms")
+    summary |= _figures(per_turn, _MIDDLE, "{}_tokens_per_turn")
+    return summary | _figures(_values(records, "total_latency_ms"), _OF_LATENCY, "total_latency_{}_ms")
 
 
 def _values(records: Sequence[Row], field: str) -> list[float]:
@@ -58,7 +58,7 @@ def _tokens_per_turn(record: Row) -> float | None:
     return None if tokens is None or turns is None or turns <= 0 else tokens / turns
 
 
-def _told(values: list[float], statistics: Statistics, name: str) -> dict[str, JsonValue]:
+def _figures(values: list[float], statistics: Statistics, name: str) -> dict[str, JsonValue]:
     if not values:
         return {}
     return {**finite_of({name.format(each): statistic(values) for each, statistic in statistics.items()})}

@@ -1,4 +1,4 @@
-"""How a list of numbers is spread. What is not finite (a sum beyond the floats' range) is left out of every answer."""
+"""Mean and spread of numbers. Results that are not finite (a sum beyond the floats' range) are left out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Figures = dict[str, float]
 
 
 def described(values: Sequence[float], rows: int) -> Figures:
-    """`mean`, `max`, `min`, `median`, `std` of the values, at least one, that `rows` rows had.
+    """`mean`, `max`, `min`, `median`, `std` of the values (at least one) in `rows` rows.
 
-    `std` is the sample's; of one row it is 0, and of one value among several rows it is not known.
+    `std` is the sample's: 0 for one row, and left out for one value in several rows.
     """
     figures = {"mean": mean_of(values), "max": max(values), "min": min(values), "median": quantile(values, 0.5)}
     if len(values) > 1 or rows == 1:
@@ -22,8 +22,8 @@ def described(values: Sequence[float], rows: int) -> Figures:
 
 
 def spread(values: Sequence[float], error: str) -> Figures:
-    """`mean`, `median`, `std`, `min`, `max`, the mean's standard error under the name `error`, and from two values on
-    its 95 % interval by Student's t, `ci_low_95` and `ci_high_95`."""
+    """`mean`, `median`, `std`, `min`, `max`, the standard error of the mean as `error`, and for two or more values its
+    95 % interval by Student's t, `ci_low_95` and `ci_high_95`."""
     n = len(values)
     mean, std = mean_of(values), _deviation_of_sample(values)
     standard_error = std / math.sqrt(n)
@@ -47,7 +47,7 @@ def quartiles(values: Sequence[float]) -> Figures:
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Infinite where their sum is beyond the floats' range."""
+    """Infinite if the sum is beyond the floats' range."""
     try:
         return math.fsum(values) / len(values)
     except OverflowError:
@@ -55,12 +55,12 @@ def mean_of(values: Sequence[float]) -> float:
 
 
 def deviation_of(values: Sequence[float]) -> float:
-    """The standard deviation where the values are all that there are."""
+    """The standard deviation of a whole population."""
     return math.sqrt(_squares(values) / len(values))
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of them lies, interpolated between neighbours."""
+    """The value below which that share of the values lies, interpolated."""
     in_order = sorted(values)
     place = (len(in_order) - 1) * share
     below = math.floor(place)
@@ -69,7 +69,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def finite_of(figures: Figures) -> Figures:
-    """Those that are a number."""
+    """The finite ones."""
     return {name: value for name, value in figures.items() if math.isfinite(value)}
 
 

@@ -1,4 +1,4 @@
-"""How many standard errors a 95 % interval reaches to either side: Student's t, without SciPy."""
+"""The half-width of a 95 % interval in standard errors: Student's t, without SciPy."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from typing import Final
 
 _CONFIDENCE: Final = 0.95
 _Z95: Final = 1.959963984540054
-"""The same of the normal distribution, which t comes to with many degrees of freedom."""
+"""The normal distribution's, the limit of t for many degrees of freedom."""
 _MANY: Final = 300
-"""Beyond, the expansion's next term is below 1e-11."""
+"""Above it, the expansion's next term is below 1e-11."""
 _HALVINGS: Final = 80
 
 
 @lru_cache(maxsize=1024)
 def t95(degrees: int) -> float:
-    """The t that holds |T| < t in 95 of 100 cases, for `degrees` of freedom, 1 or more; right to 1e-9.
-
-    Raises `ValueError` for fewer degrees.
-    """
+    """The t with P(|T| < t) = 0.95 for `degrees` of freedom, exact to 1e-9. Raises `ValueError` below 1."""
     if degrees < 1:
         raise ValueError(f"{degrees} degrees of freedom: give 1 or more")
-    return _expanded(degrees) if degrees > _MANY else _found(degrees)
+    return _expanded(degrees) if degrees > _MANY else _bisected(degrees)
 
 
-def _found(degrees: int) -> float:
-    """By halving the angle's range: the probability rises with the angle arctan(t / sqrt(degrees))."""
+def _bisected(degrees: int) -> float:
+    """By bisection: the probability rises with the angle arctan(t / sqrt(degrees))."""
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""A resource server to build one's own on: its endpoints, its sessions, and how it is started.
+"""The base class of resource servers: endpoints, sessions and start.
 
     class MyTaskResourcesServer(BaseResourcesServer):
         async def my_tool(self, body: MyToolRequest) -> MyToolResponse: ...
@@ -7,8 +7,8 @@
     if __name__ == "__main__":
         MyTaskResourcesServer.run_webserver()
 
-Every public coroutine method with a typed `body` is a tool, `POST /<its name>`. The endpoints are NeMo Gym's
-(`nemo_gym/base_resources_server.py`, release 0.7.0); nothing of it is imported.
+Every public coroutine method with a typed `body` is a tool, `POST /<its name>`. The endpoints are those of NeMo Gym's
+`nemo_gym/base_resources_server.py` (release 0.7.0), which is not imported.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evaluator.interop import http_serving
-from evaluator.interop.nemo_gym.answering import PlainJSON, answered, masked_where_it_fails
+from evaluator.interop import http_server
 from evaluator.interop.nemo_gym.command_line import config_from_command_line
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.responses import PlainJSON, endpoint_of, verify_endpoint
 from evaluator.interop.nemo_gym.session_cookie import SessionCookie
 from evaluator.interop.nemo_gym.wire import (
+    HEALTH_PATHS,
     AggregateMetrics,
     AggregateMetricsRequest,
     CloseSessionRequest,
@@ -44,7 +45,6 @@ from evaluator.interop.nemo_gym.wire import (
 )
 from evaluator.sandbox import SandboxUnavailable
 
-_HEALTH: Final = ("/", "/health", "/healthz", "/livez", "/readyz")
 _NOT_TOOLS: Final = {"seed_session", "verify", "aggregate_metrics", "close_session", "started", "closed"}
 _PLAIN: Final = ("seed_session", "aggregate_metrics", "close_session")
 _BAD_INPUT: Final = 2
@@ -52,38 +52,43 @@ _NO_SANDBOX: Final = 3
 
 
 class BaseResourcesServer:
-    """One server. Its methods are called by the web application that `setup_webserver` makes, and by tests."""
+    """A resource server: subclass it, and write `verify` and tools. Only `run_webserver` opens a port.
+
+    In a test, call the methods: `await MyServer().verify(BaseVerifyRequest(input=[...], metadata={...}))`.
+    """
 
     config_type: ClassVar[type[ServerConfig]] = ServerConfig
     reverify_mode: ClassVar[ReverifyMode] = ReverifyMode.STATELESS
-    """Whether a stored rollout can be verified again by itself. UNSUPPORTED where `verify` needs a session's state."""
+    """Whether a stored rollout can be verified again on its own; UNSUPPORTED if `verify` needs a session's state."""
 
     def __init__(self, config: ServerConfig | None = None, server_client: object = None) -> None:
-        """`server_client` is kept for who has one; nothing here uses it."""
+        """`config`: None: the defaults of `config_type`. `server_client`: kept for subclasses, not used."""
         self.config = config or self.config_type()
         self.server_client = server_client
 
     async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
-        """Begins a rollout: `body` is its row. Nothing is kept unless a subclass does."""
+        """Starts a rollout; `body` is its row, which only subclasses store. Returns the session's id if it has one."""
         return _session_id(body)
 
     async def close_session(self, body: CloseSessionRequest) -> dict[str, str]:
-        """Ends a rollout; one that is not known has ended."""
+        """Ends a rollout; an unknown one is not an error."""
         return _session_id(body)
 
     async def verify(self, body: Any) -> Any:
-        """What a rollout is worth: a subclass says so. `body` is what its annotation says, by default
-        `BaseVerifyRequest`."""
+        """Rewards a rollout; written by subclasses. `body`: of the annotated type, by default `BaseVerifyRequest`.
+
+        Returns a `BaseVerifyResponse`. If it raises, or `reward` is not finite, `/verify` answers a masked rollout.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no verify: write `async def verify(self, body)`")
 
     async def aggregate_metrics(self, body: AggregateMetricsRequest) -> AggregateMetrics:
-        """The figures of many verified rollouts."""
+        """The figures of a run, from all its verified rollouts; never raises because of a row."""
         from evaluator.interop.nemo_gym.metrics import aggregate
 
         return await asyncio.to_thread(aggregate, body.verify_responses)
 
     def prove(self) -> None:
-        """Called before the server listens. Raises what keeps it from starting: `SandboxUnavailable`."""
+        """Called before the server listens. Raises `SandboxUnavailable` if it can't work."""
 
     async def started(self) -> None:
         """Called before the first request."""
@@ -92,10 +97,10 @@ class BaseResourcesServer:
         """Called after the last request."""
 
     def found_session(self, session: str) -> None:
-        """Called for a session that an earlier process of the server began: what was kept for it is gone."""
+        """Called for a session of an earlier process of the server, whose state is lost."""
 
     def setup_webserver(self) -> FastAPI:
-        """The server as an ASGI application."""
+        """The server as an ASGI application, without the checks of `http_guard`, which `run_webserver` adds."""
 
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -106,18 +111,18 @@ class BaseResourcesServer:
         app = FastAPI(title=self.config.name, lifespan=lifespan, default_response_class=PlainJSON)
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
-        for path in _HEALTH:
+        for path in HEALTH_PATHS:
             app.get(path)(_healthy)
         app.get("/reverify_mode")(self._reverify_mode)
-        app.post("/verify")(masked_where_it_fails(self.verify))
+        app.post("/verify")(verify_endpoint(self.verify))
         for name in _PLAIN:
-            app.post(f"/{name}")(answered(getattr(self, name)))
+            app.post(f"/{name}")(endpoint_of(getattr(self, name)))
         for name, tool in self.tools().items():
-            app.post(f"/{name}")(answered(tool))
+            app.post(f"/{name}")(endpoint_of(tool))
         return app
 
     def tools(self) -> dict[str, Callable[..., Awaitable[Any]]]:
-        """The tools by name: every public coroutine method of a subclass that takes one `body`."""
+        """The tools by name: all public coroutine methods of a subclass that have a parameter `body`."""
         methods = inspect.getmembers(self, inspect.iscoroutinefunction)
         return {
             name: method
@@ -127,8 +132,11 @@ class BaseResourcesServer:
 
     @classmethod
     def run_webserver(cls) -> None:
-        """Serves until it is stopped: as NeMo Gym's environment variables say, else as the command line does
-        (`--host`, `--port`, `--config`), by default with the one configuration in `configs/` beside the program.
+        """Serves until Ctrl-C or SIGTERM, in the main thread.
+
+        The configuration is that of NeMo Gym's environment variables; else of the command line (`--host`, `--port`,
+        `--allowed-host`, `--config`), by default the only file in `configs/` beside the program. Raises `SystemExit`
+        after one line on stderr: 2 for a bad configuration or address, 3 if no sandbox starts.
         """
         try:
             config = config_from_environment(cls.config_type, os.environ)
@@ -138,12 +146,12 @@ class BaseResourcesServer:
                 config = config_from_command_line(cls.config_type, sys.argv[1:], _folder_of_program())
             server = cls(config)
             server.prove()
-            listener = http_serving.listening(config.host, config.port)
-        except (ConfigError, http_serving.AddressError, SandboxUnavailable) as error:
+            listener = http_server.listen(config.host, config.port)
+        except (ConfigError, http_server.AddressError, SandboxUnavailable) as error:
             print(f"{cls.__name__}: {error}", file=sys.stderr)
             raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
         with listener:
-            http_serving.serve(
+            http_server.serve(
                 server.setup_webserver(),
                 listener,
                 config.host,
@@ -153,7 +161,7 @@ class BaseResourcesServer:
 
     @staticmethod
     def _extract_answer(conversation: list[JsonObject]) -> str:
-        """What the model answered at last, of a `BaseVerifyRequest.input`; empty where it said nothing."""
+        """The model's last answer in a `BaseVerifyRequest.input`; empty if there is none."""
         return last_answer(conversation)
 
     async def _reverify_mode(self) -> str:
@@ -170,10 +178,10 @@ async def _healthy() -> dict[str, str]:
 
 
 async def _refused(request: Request, error: RequestValidationError) -> Response:
-    """A body that misses the schema: which field, and what is wrong with it; nothing of what was sent."""
+    """The fields at which a body does not match the schema, without their content."""
     del request
-    told = [{"loc": list(each["loc"]), "msg": each["msg"], "type": each["type"]} for each in error.errors()]
-    return PlainJSON({"detail": told}, status_code=422)
+    detail = [{"loc": list(each["loc"]), "msg": each["msg"], "type": each["type"]} for each in error.errors()]
+    return PlainJSON({"detail": detail}, status_code=422)
 
 
 def _session_id(body: SeedSessionRequest | CloseSessionRequest) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Says a grade in the words of NeMo Gym's code_gen server: its `result` codes and its account of the first failure.
+"""Translates a grade into code_gen's `result` codes and its `metadata` about the first failure.
 
-Source: `resources_servers/code_gen/lcb_integration/testing_util.py` of release 0.7.0, as observed.
+Source: `resources_servers/code_gen/lcb_integration/testing_util.py` of NeMo Gym 0.7.0, as observed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Codes(NamedTuple):
     """code_gen's two fields."""
 
     result: list[bool | int]
-    """A code a test case that was run: true passed, -1 killed, -2 wrong answer (false where a function was called),
+    """A code per test case that ran: true passed, -1 killed, -2 wrong answer (false where a function was called),
     -3 time limit, -4 error."""
     metadata: dict[str, JsonValue]
-    """Of the first failing test case; the time that was taken where there is none."""
+    """About the first failing test case; the time taken if there is none."""
 
 
 def codes_of(task: Task, grade: Grade) -> Codes | None:
-    """None where code_gen would have nothing to say: no code was run, or not on inputs."""
+    """None if code_gen would report nothing: no code ran, or not on inputs."""
     if task.mode not in (Mode.CALL, Mode.STDIN) or grade.code is None or not grade.verdict.graded:
         return None
     ran = [case for case in grade.cases if case.verdict is not Verdict.NOT_RUN]
@@ -57,11 +57,11 @@ def _code(task: Task, case: CaseResult) -> bool | int:
 
 
 def _not_loaded(case: CaseResult) -> dict[str, JsonValue]:
-    return {"error_code": _ERROR, "error_message": f"Error during testing: {_told(case)}"}
+    return {"error_code": _ERROR, "error_message": f"Error during testing: {_exception_text(case)}"}
 
 
-def _told(case: CaseResult) -> str:
-    """An exception's text as `str` gives it; a syntax error's has its place."""
+def _exception_text(case: CaseResult) -> str:
+    """The exception as `str` gives it, with the line for a syntax error."""
     message = case.error_message or ""
     if case.error_type not in ("SyntaxError", "IndentationError", "TabError") or case.error_line is None:
         return message or case.error_type or ""
@@ -115,10 +115,10 @@ def _message(task: Task, given: TestCase, case: CaseResult) -> str:
     return f"Wrong answer at output_line_idx={place}: {truncated(actual[place])} != {truncated(expected[place])}"
 
 
-def _first_other(actual: list[str], expected: list[str], told: int) -> int:
-    """The line at which the comparison stopped: where the checker says, if lines differ there, else the first."""
-    if told < len(actual) and actual[told] != expected[told]:
-        return told
+def _first_other(actual: list[str], expected: list[str], reported: int) -> int:
+    """The line that the checker reported if it differs, else the first that does."""
+    if reported < len(actual) and actual[reported] != expected[reported]:
+        return reported
     return next((place for place, pair in enumerate(zip(actual, expected, strict=True)) if pair[0] != pair[1]), 0)
 
 

@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 from evaluator.engines import pool
 from evaluator.graders import get_grader
-from evaluator.interop.client_runs import ended_with_client
-from evaluator.interop.nemo_gym.answering import ToolError
+from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
 from evaluator.interop.nemo_gym.config import ServerConfig
+from evaluator.interop.nemo_gym.responses import ToolError
 from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.tools import Tools
 from evaluator.interop.nemo_gym.verification import Verifier
@@ -32,13 +32,19 @@ from evaluator.sandbox import Settings
 
 Result = TypeVar("Result")
 
-_LOOKS_FOR_IDLE_S: Final = 30
+_IDLE_CHECK_S: Final = 30
 
 
 class CodeResourcesServer(BaseResourcesServer):
-    """NeMo Gym's code_gen server, on Rollscope's sandbox: rows with tests, and whatever other graders take."""
+    """NeMo Gym's code_gen server on Rollscope's sandbox: for rows with tests, or for any other grader.
+
+    server = CodeResourcesServer(ServerConfig(unit_test_timeout_secs=5))
+    response = await server.verify(VerifyRequest.model_validate({**row, "response": {"output": [...]}}))
+    response.reward, response.verdict  # 1.0, "passed"
+    """
 
     def __init__(self, config: ServerConfig | None = None, server_client: object = None) -> None:
+        """As in `BaseResourcesServer`. Starts no sandbox: `prove` does."""
         super().__init__(config, server_client)
         self.verifier = Verifier(self.config)
         self._tools = Tools(self.config)
@@ -46,34 +52,37 @@ class CodeResourcesServer(BaseResourcesServer):
         self._housekeeping: asyncio.Task[None] | None = None
 
     async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
-        """Begins a rollout: its row is kept for `run_tests`, and earlier state is given up."""
+        """Starts a rollout: stores its row for `run_tests` and drops earlier state.
+
+        Raises `ToolError` if `body.resources_session_id` was closed.
+        """
         session = current_session.get()
         row = body.task_data if body.task_data is not None else dict(body.model_extra or {})
         name, sessions = body.resources_session_id, self._tools.sessions
         if name is None:
             await self._in_thread(lambda: sessions.seed(session, row))
         elif not await self._in_thread(lambda: sessions.seed_named(name, session, row)):
-            raise ToolError(f"the session {name} was closed: begin another")
+            raise ToolError(f"the session {name} was closed: start another")
         return await super().seed_session(body)
 
     async def close_session(self, body: CloseSessionRequest) -> dict[str, str]:
-        """Ends a rollout, with its interpreter."""
+        """Ends a rollout and its interpreter."""
         name, session, sessions = body.resources_session_id, current_session.get(), self._tools.sessions
         await self._in_thread(lambda: sessions.close_named(name) if name is not None else sessions.close(session))
         return await super().close_session(body)
 
     async def execute_code(self, body: ExecuteCodeRequest) -> ExecuteCodeResponse:
-        """Run a Python program, and see what it prints. With `keep_state`, its names are there for the next one."""
+        """Run a Python program, and see what it prints. With `keep_state`, the next one has its names."""
         session = current_session.get()
-        return await ended_with_client(self._in_thread, lambda: self._tools.execute_code(session, body))
+        return await run_until_disconnect(self._in_thread, lambda: self._tools.execute_code(session, body))
 
     async def run_tests(self, body: RunTestsRequest) -> RunTestsResponse:
         """Run a program on the task's public test cases."""
         session = current_session.get()
-        return await ended_with_client(self._in_thread, lambda: self._tools.run_tests(session, body))
+        return await run_until_disconnect(self._in_thread, lambda: self._tools.run_tests(session, body))
 
     async def verify(self, body: VerifyRequest) -> VerifyResponse:
-        """What the response is worth."""
+        """Grades the response by the row's tests, or as `grader` says. If it can't, the answer is a masked rollout."""
         return await self.verifier.verify(body)
 
     def prove(self) -> None:
@@ -81,7 +90,7 @@ class CodeResourcesServer(BaseResourcesServer):
             pool.warm_up(Settings())
 
     def found_session(self, session: str) -> None:
-        self._tools.sessions.is_from_before(session)
+        self._tools.sessions.note_lost(session)
 
     async def started(self) -> None:
         self._housekeeping = asyncio.create_task(self._end_idle())
@@ -98,7 +107,7 @@ class CodeResourcesServer(BaseResourcesServer):
 
     async def _end_idle(self) -> None:
         while True:
-            await asyncio.sleep(_LOOKS_FOR_IDLE_S)
+            await asyncio.sleep(_IDLE_CHECK_S)
             await self._in_thread(self._tools.sessions.close_idle)
 
     async def _in_thread(self, job: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""How a resource server is configured: by a file, by NeMo Gym's environment variables, or by its defaults."""
+"""The configuration of a resource server: from a file, NeMo Gym's environment variables, or defaults."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, f
 from evaluator.checkers import CheckerError, get_checker
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
-from evaluator.interop.http_serving import host_name
+from evaluator.interop.http_server import host_name
 from evaluator.model import Limits
 
 CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"
 """The environment variable with the whole configuration, as YAML."""
 CONFIG_PATH: Final = "NEMO_GYM_CONFIG_PATH"
-"""The environment variable with the name of the instance that a server is."""
+"""The environment variable with the name of the server's instance."""
 
 _SECTION: Final = "resources_servers"
 _NEMO_GYMS_FIELDS: Final = {
@@ -31,11 +31,16 @@ _EXAMPLE: Final = "grader: tests:reward=fraction"
 
 
 class ConfigError(ValueError):
-    """A configuration that can't be used: one line that says what is wrong and how to mend it."""
+    """A bad configuration: one line that says what is wrong and how to fix it."""
 
 
 class ServerConfig(BaseModel):
-    """A server's. What NeMo Gym keeps there for itself (entrypoint, domain, description, ...) is passed over."""
+    """The fields of a server's configuration; a subclass may add its own. Unknown ones are ignored.
+
+        ServerConfig(grader="tests:reward=fraction", run_all_tests=True)
+
+    Raises pydantic's `ValidationError`; `config_from_file` also checks `grader` and `checker`.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -43,43 +48,43 @@ class ServerConfig(BaseModel):
     host: str = "127.0.0.1"
     port: int = 8000
     allowed_hosts: tuple[str, ...] = ()
-    """Further names that requests may have in their `Host`: see `http_guard.Hosts`."""
+    """More names of the server in a request's `Host`: see `http_guard.Hosts`."""
     max_request_mb: float = Field(default=256.0, gt=0)
-    """MiB that a request may have."""
+    """MiB, the largest request."""
 
     grader: str | dict[str, JsonValue] | None = None
-    """By whom rollouts are graded, where their rows do not say: `NAME`, `NAME:key=value,...`, a table with `name` and
-    the options, or `FILE.py:FUNCTION`. None: by tests, or `exact_match` where a row has an answer in place of tests."""
+    """The default grader of rows: `NAME`, `NAME:key=value,...`, a table with `name` and options, or
+    `FILE.py:FUNCTION`. None: tests, or `exact_match` if a row has an answer instead of tests."""
     checker: str | None = "nemo_gym"
-    """The rule by which outputs are compared, where a row does not say. The default is code_gen's of release 0.7."""
+    """The default checker of rows; `nemo_gym` compares as code_gen of release 0.7."""
     run_all_tests: bool = False
-    """Whether to go on after a completion's first failing test case. code_gen does not."""
+    """Whether to continue after a completion's first failing test case. code_gen does not."""
     unfenced_code: bool = False
-    """Whether an answer without a closed code fence may be code. For code_gen it is not."""
+    """Whether an answer without a closed code fence may be code. Not in code_gen."""
     public_tests: int = Field(default=0, ge=0)
-    """How many of a row's test cases the model may run by `/run_tests`, where the row names none as public."""
+    """How many test cases the model may run by `/run_tests` if the row has no `public_tests`."""
     reasoning_format_penalty: float = 0.0
-    """The reward where thinking tags stand in the answer, or more than once in the reasoning."""
+    """The reward if the answer has thinking tags, or the reasoning more than one pair."""
     unverified: Literal["keep", "unknown"] = "keep"
-    """What becomes of a grade that could only be made in the completion's own process."""
+    """What to do with a grade made in the completion's own process: `unknown` masks it."""
     disagreement: Literal["unknown", "keep", "fail"] = "unknown"
-    """What becomes of a test suite that fails in two processes and passes in one: masked, a pass, or a failure."""
+    """What a suite is that fails in two processes and passes in one: masked, passed (`keep`) or failed."""
 
     unit_test_timeout_secs: float = Field(default=10.0, gt=0)
-    """Wall and CPU seconds a test case."""
+    """Wall and CPU seconds per test case."""
     max_timeout_secs: float = Field(default=60.0, gt=0)
-    """The largest time limits of a test case that a row may ask for; no less than `unit_test_timeout_secs`."""
+    """The largest time limits per test case that a row may set; at least `unit_test_timeout_secs`."""
     memory_mb: float = Field(default=1024.0, gt=0)
-    """Resident MiB a test case."""
+    """Resident MiB per test case."""
     num_processes: int | None = Field(default=None, ge=1)
-    """How many completions are verified at once; never more than there are CPUs. None: as many as there are."""
+    """How many completions are verified at once, at most one per CPU; None: one per CPU."""
     session_idle_secs: float = Field(default=600.0, gt=0)
-    """After how long without a request a session's state is given up."""
+    """Seconds without a request after which a session's state is dropped."""
     max_sessions: int = Field(default=32, ge=1)
-    """How many sessions may have an interpreter of their own at once (`keep_state`)."""
+    """How many sessions may have an interpreter (`keep_state`) at once."""
 
     profile: bool = False
-    """Whether to tell at the end where the time of verifying went: a table on stderr, and JSON on stdout."""
+    """Whether to print the time per stage of verifying at the end: a table on stderr, JSON on stdout."""
 
     @field_validator("allowed_hosts")
     @classmethod
@@ -93,7 +98,7 @@ class ServerConfig(BaseModel):
 
     @property
     def limits(self) -> Limits:
-        """Of each test case. The time for all of a completion's follows from how many there are."""
+        """Per test case; `row_limits` sets the time for all of them."""
         seconds = self.unit_test_timeout_secs
         return Limits(wall_s=seconds, cpu_s=seconds, memory_mb=self.memory_mb, virtual_mb=max(4096, self.memory_mb))
 
@@ -102,7 +107,7 @@ Config = TypeVar("Config", bound=ServerConfig)
 
 
 def config_from(kind: type[Config], fields: Mapping[str, object], where: str, folder: Path | None = None) -> Config:
-    """A configuration from a mapping; files are looked for from `folder`. Raises `ConfigError`: `where`, and what."""
+    """A configuration from a mapping; `folder` anchors relative paths. Raises `ConfigError`, prefixed by `where`."""
     try:
         config = kind.model_validate(dict(fields))
         if config.grader is not None:
@@ -121,8 +126,11 @@ def config_from(kind: type[Config], fields: Mapping[str, object], where: str, fo
 
 
 def config_from_file(kind: type[Config], path: Path) -> Config:
-    """A configuration from FILE.yaml, FILE.toml or FILE.json: a server's fields, or a configuration of NeMo Gym's with
-    one resources server in it. Raises `ConfigError`."""
+    """A configuration from FILE.yaml, FILE.toml or FILE.json.
+
+    `kind`: the class to build. The file has a server's fields at the top level, or is a configuration of NeMo Gym with
+    one resources server. Raises `ConfigError`, also for a field that does not exist.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         content: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else yaml.safe_load(text)
@@ -131,20 +139,19 @@ def config_from_file(kind: type[Config], path: Path) -> Config:
     except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: can't be read: {place_and_fault(error)}") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: holds no fields: give for instance {_EXAMPLE!r}")
+        raise ConfigError(f"{path}: must be an object, for example {_EXAMPLE!r}")
     fields = _of_server(content, None, str(path))
     known = kind.model_fields.keys() | (set() if fields is content else _NEMO_GYMS_FIELDS)
     unknown = sorted(map(str, fields.keys() - known))
     if unknown:
-        raise ConfigError(f"{path}: {unknown[0]} is no field of a server's: give any of {', '.join(kind.model_fields)}")
+        raise ConfigError(
+            f"{path}: {unknown[0]} is not a field of a server: give any of {', '.join(kind.model_fields)}"
+        )
     return config_from(kind, fields, str(path), path.resolve().parent)
 
 
 def config_from_environment(kind: type[Config], environment: Mapping[str, str]) -> Config | None:
-    """What `gym env start` and `ng_run` hand to a server that they start; None where nothing is handed.
-
-    Raises `ConfigError`.
-    """
+    """The configuration from `gym env start` or `ng_run`; None if neither started the server. Raises `ConfigError`."""
     text, name = environment.get(CONFIG_DICT), environment.get(CONFIG_PATH)
     if not text:
         return None
@@ -153,14 +160,14 @@ def config_from_environment(kind: type[Config], environment: Mapping[str, str]) 
     except yaml.YAMLError as error:
         raise ConfigError(f"{CONFIG_DICT}: can't be read: {place_and_fault(error)}") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{CONFIG_DICT}: holds no fields: give the whole configuration, as YAML")
-    # NeMo Gym's own switch stands on top, and is for all of its servers.
+        raise ConfigError(f"{CONFIG_DICT}: must be an object: give the whole configuration, as YAML")
+    # NeMo Gym's own switch is at the top level, for all servers.
     fields = {"profile": bool(content.get("profiling_enabled")), **_of_server(content, name, CONFIG_DICT)}
     return config_from(kind, fields, CONFIG_DICT)
 
 
 def place_and_fault(error: Exception) -> str:
-    """Where the fault is, and what; without the text around it, which in one line says nothing."""
+    """The place and the reason of a YAML error, on one line."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or problem is None:
         return " ".join(str(error).split())
@@ -168,7 +175,7 @@ def place_and_fault(error: Exception) -> str:
 
 
 def _of_server(content: dict[str, object], name: str | None, where: str) -> dict[str, object]:
-    """The fields of one server: of the named instance, or of the only one there is; else those on top."""
+    """The fields of the named instance, or of the only one, else the top level."""
     instances = {
         key: part[_SECTION]
         for key, part in content.items()
@@ -180,6 +187,6 @@ def _of_server(content: dict[str, object], name: str | None, where: str) -> dict
         name = next(iter(instances))
     if name not in instances:
         known = ", ".join(instances) or "none"
-        raise ConfigError(f"{where}: no resources server is called {name!r} (there is {known}): set {CONFIG_PATH}")
+        raise ConfigError(f"{where}: no resources server is called {name!r} (known: {known}): set {CONFIG_PATH}")
     fields = next(iter(instances[name].values()))
     return {**(fields if isinstance(fields, dict) else {}), "name": name}

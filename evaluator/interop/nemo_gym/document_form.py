@@ -1,7 +1,7 @@
-"""The request and the response of `verify` as the page "Building Custom Resource Servers" has them.
+"""The request and the response of `verify` in the form of the page "Building Custom Resource Servers".
 
-A request there is a conversation and what is known of its task; over HTTP the rows of NeMo Gym 0.7.0 are read into
-that form. See docs/nemo-gym-document.md.
+A request is a conversation and metadata of its task; rows of NeMo Gym 0.7.0 are converted to that form. See
+docs/nemo-gym-document.md.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ _KNOWN = ("metadata", "verifier_metadata")
 
 
 class BaseVerifyRequest(BaseModel):
-    """What is to be verified. A subclass may declare further fields of its rows."""
+    """What `verify` gets. A subclass may declare more fields of its rows.
+
+    BaseVerifyRequest(input=[{"role": "assistant", "content": "42"}], metadata={"answer": "42"})
+    """
 
     input: list[JsonObject]
-    """The prompt's messages and what the model answered, each `{"role", "content"}`; tool calls and the like are items
-    as they came."""
+    """The messages of prompt and answer, each `{"role", "content"}`; tool calls and other items unchanged."""
     metadata: JsonObject = Field(default_factory=dict, exclude=True)
-    """What is known of the task. Over HTTP: the row's `verifier_metadata`, over its `metadata`, over its other fields.
-    `model_dump` leaves it out: it may hold what is right, and an answer may have a `metadata` of its own."""
+    """The task's data. Over HTTP: the row's `verifier_metadata`, over its `metadata`, over its other fields.
+    `model_dump` leaves it out: it may hold the right answer, and a response may have its own `metadata`."""
     responses_create_params: ResponsesCreateParams | None = None
-    """As it came over HTTP."""
+    """Unchanged from HTTP; None in a request built by hand."""
     response: ModelResponse | None = None
-    """As it came over HTTP; `response.output_text` is the answer's text."""
+    """Unchanged from HTTP, as above; `response.output_text` is the answer's text."""
 
     @model_validator(mode="before")
     @classmethod
     def _read_row(cls, value: object) -> object:
-        """A row with a response, in this form; what is in this form already stays as it is."""
+        """Converts a row with a response to this form; leaves this form unchanged."""
         if not isinstance(value, Mapping) or not {_ASKED, _ANSWERED} <= value.keys():
             return value
         asked, answered = value[_ASKED], value[_ANSWERED]
@@ -43,26 +45,25 @@ class BaseVerifyRequest(BaseModel):
 
 
 class BaseVerifyResponse(BaseModel):
-    """What it is worth: `BaseVerifyResponse(**body.model_dump(), reward=1.0)`. Further fields are kept; NeMo Gym gives
-    the mean of each number on top."""
+    """What `verify` returns: `BaseVerifyResponse(**body.model_dump(), reward=1.0)`. More fields are kept, and NeMo Gym
+    averages the numbers among them."""
 
     model_config = ConfigDict(extra="allow")
 
     input: list[JsonObject] = Field(default_factory=list, exclude=True)
-    """Left out of what goes over HTTP, where the next two fields say the same."""
+    """Not sent over HTTP, since the next two fields have the same content."""
     responses_create_params: ResponsesCreateParams | None = None
     response: ModelResponse | None = None
     reward: float
     metadata: JsonObject | None = None
     mask_sample: bool = False
-    """Whether the reward measures nothing, and is to be left out; `failure_reason` says why."""
+    """Whether to leave the reward out of all figures; `failure_reason` says why."""
     failure_kind: str | None = None
     failure_reason: str | None = None
 
 
 def last_answer(conversation: list[JsonObject]) -> str:
-    """The text of the assistant's last message; empty where it said nothing. Never None, which a row without an answer
-    would equal."""
+    """The text of the assistant's last message, else an empty text: None would equal a row's missing answer."""
     for item in reversed(conversation):
         if item.get("role") == "assistant":
             return _text(item.get("content"))
@@ -79,7 +80,7 @@ def _conversation(items: object) -> Iterator[JsonObject]:
 
 
 def _text(content: object) -> str:
-    """A message's text, from either of its forms: a text, or parts."""
+    """A message's content as text; it may be a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()

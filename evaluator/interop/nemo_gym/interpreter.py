@@ -1,4 +1,4 @@
-"""A Python in the sandbox that keeps its names from one piece of code to the next, as a notebook does."""
+"""A Python in the sandbox that keeps names from one piece of code to the next, like a notebook."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def step(source, stdin):
 
 
 class Interpreter:
-    """One session's, in a sandbox of its own. Safe to call from several threads: one piece runs at a time."""
+    """The interpreter of one session, in its own sandbox. Thread-safe: it runs one piece at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -53,12 +53,12 @@ class Interpreter:
         self._sandbox: Sandbox | None = None
         self._execution: Execution | None = None
         self._gave_up = False
-        """Whether a run was given up since the last answer, and what was defined before with it."""
+        """Whether a run was abandoned since the last answer, and earlier definitions with it."""
 
     def run(self, code: str, stdin: str) -> ExecuteCodeResponse:
-        """Runs one piece of code. `state` says whether what was defined before was there, and still is afterwards.
+        """Runs one piece of code; `state` of the answer says whether earlier definitions survived.
 
-        Raises `FaultError`, `SandboxUnavailable`: what was defined before is gone then.
+        Raises `FaultError`, `SandboxUnavailable`; earlier definitions are lost then.
         """
         with self._lock:
             first = self._execution is None
@@ -86,7 +86,7 @@ class Interpreter:
             return answer
 
     def close(self) -> None:
-        """Ends it, also in the midst of a run."""
+        """Ends it, even during a run."""
         if self._sandbox is not None:
             self._sandbox.abort()
         with self._lock:
@@ -113,14 +113,14 @@ class Interpreter:
 
 
 def answer_of(outcome: Outcome) -> ExecuteCodeResponse:
-    """What a program did, as a model is told of it."""
+    """What the model sees of a program's run."""
     stderr = outcome.stderr.text()[:OUTPUT_CHARACTERS]
     limit = _LIMITS.get(outcome.status)
     if limit is not None:
         stderr += f"Killed: the {limit} limit was passed.\n"
     elif outcome.status in (Status.DIED, Status.REJECTED):
         stderr += f"Killed: {outcome.message}\n"
-    elif outcome.failure is not None and not stderr:  # it does not compile: Python says so before there is a stderr
+    elif outcome.failure is not None and not stderr:  # it does not compile, so nothing wrote to stderr
         stderr = f"line {outcome.failure.line}: {outcome.failure.type}: {outcome.failure.message}\n"
     return ExecuteCodeResponse(
         stdout=outcome.stdout.text()[:OUTPUT_CHARACTERS],

@@ -1,4 +1,4 @@
-"""Ends a server with the process that launched it: `gym eval reverify` of release 0.7.0 leaves its servers behind."""
+"""Ends a server when its launcher ends: `gym eval reverify` of release 0.7.0 leaves its servers running."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ _SHELLS: Final = ("bash", "dash", "sh")
 
 
 def end_with_launcher() -> None:
-    """Has this process sent SIGTERM when its parent ends. To be called by who was launched by NeMo Gym.
+    """Sends SIGTERM to this process when its parent ends. For servers launched by NeMo Gym.
 
-    Where the parent is a shell that the launcher started for the server, the launcher's end counts too: such a shell
-    outlives it. Bash before 5.1 stays there for any server, each later one with `nemo_gym_log_dir`.
-
-    A thread waits for the end: the kernel's own signal for that would come as soon as the *thread* that started this
-    process ends, which in a trainer may be any.
+    If the parent is a shell that the launcher started for the server, the launcher's end counts too, since such a shell
+    outlives it: Bash before 5.1 always, later ones with `nemo_gym_log_dir`. A thread waits, since the kernel's own
+    signal (PR_SET_PDEATHSIG) comes when the *thread* that started this process ends.
     """
     parent = os.getppid()
     watched = _watched(parent)
@@ -34,9 +32,9 @@ def end_with_launcher() -> None:
 
 
 def _watched(parent: int) -> list[int]:
-    """A descriptor for the parent, and for each process between it and the launcher, and for that.
+    """Descriptors of the parent, of the launcher, and of the shells between them.
 
-    A shell between them has the server's configuration in its environment (0.7) or in its command (0.4).
+    Such a shell has the server's configuration in its environment (0.7) or in its command (0.4).
     """
     watched = []
     process = parent
@@ -46,7 +44,7 @@ def _watched(parent: int) -> list[int]:
             folder = Path(f"/proc/{process}")
             name, _, state = (folder / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
             given = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
-        except OSError:  # it has ended, is somebody else's, or the kernel is older than 5.3
+        except OSError:  # it has ended, is another user's, or the kernel is older than 5.3
             break
         if name not in _SHELLS or _CONFIGURATION not in given:
             break

@@ -1,19 +1,18 @@
-"""The figures of NeMo Gym's `POST /aggregate_metrics`, as its release 0.7.0 makes them for code_gen's server.
+"""The figures of `POST /aggregate_metrics`, as NeMo Gym 0.7.0 makes them for code_gen's server.
 
-Sources: `nemo_gym/reward_profile.py` and `resources_servers/code_gen/app.py` there; key by key the same, but for W&B's
-histograms, which no wire carries, and for these rollouts:
+Sources: its `nemo_gym/reward_profile.py` and `resources_servers/code_gen/app.py`. The keys and values are equal, except
+for W&B's histograms, which are not sent, and for these rollouts:
 
-- A rollout that measures nothing is in no figure of quality, and is counted as `coverage/masked_rollouts`: here those
-  with `mask_sample`, as there, and also those whose verdict is `unknown` or `sandbox_error` and those whose reward is
-  no finite number. There, the former count with the reward that they carry, the latter end the request with an error.
-- Rollouts without a task index are of one task when their prompts are equal, and a repeat that is missing or taken gets
-  the next free number. There, both are 0, and two with the same pair end the request with an error.
-- Rollouts are put in the order of task and repeat first. There, the n-th of a task is the n-th that was sent.
-- What no float holds (NaN, infinite, beyond 1e308) is no number, and no figure is NaN or infinite.
+- Rollouts whose reward does not count are in no figure of quality, only in `coverage/masked_rollouts`: those with
+  `mask_sample`, as in NeMo Gym, and also those with the verdict `unknown` or `sandbox_error` (NeMo Gym counts their
+  reward) or a reward that is not finite (NeMo Gym answers an error).
+- Rollouts without a task index are one task if their prompts are equal, and a missing or taken repeat gets the next
+  free number. In NeMo Gym both are 0, and an equal pair is an error.
+- Rollouts are sorted by task and repeat. In NeMo Gym the n-th of a task is the n-th that was sent.
+- Values beyond floats (NaN, infinite, above 1e308) are ignored, and no figure is NaN or infinite.
 
-Releases that do not know `mask_sample` (0.4.0 is one) count masked rollouts with the 0 that they carry, in every
-figure, and average the mark itself as `mean/mask_sample`. They have no coverage, nothing by or across repeats, no
-`perf_summary` and no `num_repeats`; what else they have is the same.
+Releases without `mask_sample` (such as 0.4.0) count masked rollouts as reward 0 in every figure, and average the mark
+as `mean/mask_sample`. They have no coverage, no figures by or across repeats, no `perf_summary` and no `num_repeats`.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from evaluator.interop.nemo_gym import _pass_at_k
-from evaluator.interop.nemo_gym._measured import Placed, Row, account, is_measured, numbers, placed
 from evaluator.interop.nemo_gym._perf_summary import perf_summary
+from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, is_measured, numbers, placed
 from evaluator.interop.nemo_gym._spread import described, quartiles, spread
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
 
@@ -43,13 +42,13 @@ _NO_ESTIMATE: Final = (
     *(f"/{end}" for end in _ENDS_OF_SPREADS),
     *("_ci_lower", "_ci_upper", "_ci95_lower", "_ci95_upper"),
 )
-"""How the name of a field ends whose mean is no estimate by itself, so that none is made across repeats."""
+"""Endings of fields whose means are no estimates, so that there are no figures of them across repeats."""
 
 
 def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
-    """The figures of verified rollouts: by task, over all, by repeat, and those to look at first.
+    """The figures of verified rollouts: by task, over all, by repeat, and the most important ones.
 
-    Raises nothing that a row could cause. Nothing in the answer is NaN, infinite, or of NumPy.
+    No row makes it raise. All numbers are Python's own, and finite.
     """
     if not responses:
         return AggregateMetrics()
@@ -78,11 +77,11 @@ def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
 
 
 def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
-    """What code_gen's server adds to `agent_metrics`: pass@k, majority@k, `pass@1[avg-of-k]`, `no_answer` and how they
-    spread, over all tasks and by `difficulty`; in percent, the spread within a task as a share.
+    """What code_gen's server adds to `agent_metrics`: pass@k, majority@k, `pass@1[avg-of-k]`, `no_answer` and their
+    spread, over all tasks and by `difficulty`; in percent, but for the spread within a task.
 
-    `tasks`: the verified rollouts of each. Those that measure nothing are left out here as well, for releases that hand
-    them over. A rollout is right when its reward is above 0.
+    `tasks`: the verified rollouts of each; masked ones, which some releases pass on, are left out. A rollout is right
+    if its reward is above 0.
     """
     measured = [kept for task in tasks if (kept := [row for row in task if is_measured(row)])]
     if not measured:
@@ -95,9 +94,9 @@ def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
 
 
 def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
-    """Those to look at first: the mean tokens, and what is right by pass@1, pass@k and majority@k at the largest k.
+    """The most important figures: mean tokens, and accuracy by pass@1, pass@k and majority@k at the largest k.
 
-    Of the subsets, whose names begin with a lower-case letter, pass@1.
+    For subsets, whose names begin with a lower-case letter, pass@1.
     """
     found = {name: agent_metrics[name] for name in _TOKENS if name in agent_metrics}
     for pattern in _HEADLINES:
@@ -115,7 +114,7 @@ def _at_largest_k(agent_metrics: Mapping[str, JsonValue], pattern: str) -> JsonO
 
 
 def _coverage(rollouts: Sequence[Placed], measured: Sequence[Placed]) -> dict[str, int]:
-    """How much the figures are made of; nothing where that is all."""
+    """How many rollouts and tasks count; empty if all do."""
     if len(measured) == len(rollouts):
         return {}
     tasks = len({rollout.task for rollout in measured})
@@ -132,7 +131,7 @@ def _by_task(rollouts: Iterable[Placed]) -> list[list[Placed]]:
 
 
 def _group_level(task: Sequence[Placed]) -> JsonObject:
-    """A task's figures. No rollout of it is missing: who asks sends what there is."""
+    """The figures of a task. No rollout counts as missing, since the request has all that exist."""
     return {
         TASK_INDEX: task[0].task,
         **_described(task),
@@ -162,7 +161,7 @@ def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
 
 
 def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
-    """The figures of each repeat over all tasks; none where there is one repeat."""
+    """The figures of each repeat over all tasks; empty for a single repeat."""
     tasks = len({rollout.task for rollout in measured})
     by_repeat: dict[int, list[Placed]] = {}
     for rollout in measured:
@@ -184,7 +183,7 @@ def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
 
 
 def _across_repeats(levels: Sequence[JsonObject]) -> dict[str, float]:
-    """How the means of the repeats are spread, a repeat being one observation."""
+    """The spread of the repeats' means."""
     means: dict[str, list[float]] = {}
     for level in levels:
         for name, value in level.items():

@@ -1,6 +1,6 @@
-"""Writes the folder of a new resource server, complete and running, from the files in `_template/`.
+"""Writes the folder of a new, working resource server from the files in `_template/`.
 
-A file whose name ends in `.template` has `$name`, `$class_name` and the like filled in; the others are copied.
+Files that end in `.template` get `$name`, `$class_name` and so on filled in; the others are copied.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _LONGEST_NAME: Final = 40
 
 
 class NewServerError(ValueError):
-    """The folder can't be written. One line that says why and how to mend it."""
+    """The folder can't be written. One line that says why and how to fix it."""
 
 
 def write_server(folder: Path, name: str | None = None) -> list[Path]:
-    """Writes a server's files into a folder that is empty or not there yet; returns them, in order.
+    """Writes a server's files into a new or empty folder and returns their paths.
 
-    `name` is the server's in NeMo Gym's configuration, by default the folder's. Raises `NewServerError`.
+    `name`: the server's in NeMo Gym's configuration; None: the folder's. Raises `NewServerError`.
     """
     name = _checked_name(folder, name)
     if folder.is_symlink() or folder.exists():
@@ -38,7 +38,8 @@ def write_server(folder: Path, name: str | None = None) -> list[Path]:
     }
     written = []
     for source in sorted(path for path in _TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        target = folder / _target(source.relative_to(_TEMPLATE), name)
+        path = source.relative_to(_TEMPLATE)
+        target = folder / str(path).removesuffix(_ENDING).replace("server.yaml", f"{name}.yaml")
         text = source.read_text(encoding="utf-8")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(Template(text).substitute(words) if source.suffix == _ENDING else text, encoding="utf-8")
@@ -47,7 +48,7 @@ def write_server(folder: Path, name: str | None = None) -> list[Path]:
 
 
 def requirement() -> str:
-    """What a server's environment installs Rollscope by: this version, or this checkout where it runs from one."""
+    """The requirement that installs this version of Rollscope, or this checkout."""
     root = Path(evaluator.__file__).resolve().parent.parent
     if (root / "pyproject.toml").is_file() and (root / "tools" / "hatch_build.py").is_file():
         return f"-e {root.as_uri()}"
@@ -62,19 +63,14 @@ def _checked_name(folder: Path, name: str | None) -> str:
     if not _NAME.fullmatch(better):
         better = "my_task"
     raise NewServerError(
-        f"{given[:80]!r} can't be a server's name (small letters, digits and _, a letter first, at most {_LONGEST_NAME}"
-        f"): give --name {better}"
+        f"{given[:80]!r} can't be a server's name (lower-case letters, digits and _, a letter first, at most"
+        f" {_LONGEST_NAME}): give --name {better}"
     )
 
 
 def _require_empty(folder: Path) -> None:
     if not folder.is_dir():
-        raise NewServerError(f"{folder}: there is a file of that name: give another folder")
+        raise NewServerError(f"{folder}: a file of that name exists: give another folder")
     found = next(iter(sorted(path.name for path in folder.iterdir())), None)
     if found is not None:
         raise NewServerError(f"{folder}: not empty (it has {found}): give a new folder")
-
-
-def _target(path: Path, name: str) -> Path:
-    target = path.with_suffix("") if path.suffix == _ENDING else path
-    return target.with_name(f"{name}.yaml") if target.name == "server.yaml" else target

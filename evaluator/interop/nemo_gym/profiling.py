@@ -1,4 +1,4 @@
-"""How long a server's requests took, stage by stage: for `rollscope serve nemo-gym --profile`."""
+"""The time of a server's requests by stage, for `rollscope serve nemo-gym --profile`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HEADERS: Final = ("stage", "total s", "share", "mean ms", "p50 ms", "p99 ms", "
 
 
 class StageTime(msgspec.Struct, frozen=True, kw_only=True):
-    """What one stage took, over the `n` requests that entered it."""
+    """The time of one stage over the `n` requests that entered it."""
 
     stage: str
     total_s: float
     share: float
-    """Of all requests' time, 0 to 1."""
+    """Of the total time, 0 to 1."""
     mean_ms: float
     p50_ms: float
     p99_ms: float
@@ -30,21 +30,21 @@ class StageTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerifyProfile:
-    """The durations of verified requests. `add` may be called from several threads."""
+    """The durations of verified requests. `add` is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seconds: dict[str, array[float]] = {name: array("d") for name in (*STAGES, _REST, _TOTAL)}
 
     def add(self, spent: Spent, total_s: float) -> None:
-        """One request: what its stages took, and how long it took in all; what no stage took is `rest`."""
+        """Adds a request: the time of its stages, and its total; the remainder is `rest`."""
         rest = max(0.0, total_s - sum(spent.seconds.values()))
         with self._lock:
             for name, value in (*spent.seconds.items(), (_REST, rest), (_TOTAL, total_s)):
                 self._seconds[name].append(value)
 
     def stages(self) -> list[StageTime]:
-        """The stages that were entered, in the order of `STAGES`, then `rest` and `total`; nothing of no request."""
+        """The stages entered, in the order of `STAGES`, then `rest` and `total`; empty without requests."""
         with self._lock:
             seconds = {name: sorted(values) for name, values in self._seconds.items() if values}
         whole = sum(seconds.get(_TOTAL, ())) or 1.0
@@ -62,7 +62,7 @@ class VerifyProfile:
         ]
 
     def table(self) -> str:
-        """A text of aligned columns, without a newline at its end."""
+        """Aligned columns, without a final newline."""
         rows = [_HEADERS, *map(_cells, self.stages())]
         if len(rows) == 1:
             return "no request was verified"

@@ -1,8 +1,8 @@
-"""The code-grading server as a subclass of NeMo Gym's own `SimpleResourcesServer`, for who wants one.
+"""The code-grading server as a subclass of NeMo Gym's own `SimpleResourcesServer`.
 
-Nothing else here imports `nemo_gym`, and the server that needs none (`CodeResourcesServer`) is as good for `ng_run`:
-this one has NeMo Gym's middleware, telemetry and exposure of tools over MCP besides. Releases from 0.4 to 0.7: fields
-and endpoints that a release lacks are added here.
+The only module that imports `nemo_gym`. `ng_run` works as well with `CodeResourcesServer`, which needs no NeMo Gym;
+this one adds NeMo Gym's middleware, telemetry and tools over MCP. For releases 0.4 to 0.7: it adds the fields and
+endpoints that a release lacks.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
-from evaluator.interop.nemo_gym.answering import answered
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.responses import endpoint_of
 from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.wire import (
     CloseSessionRequest,
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 _BAD_INPUT: Final = 2
 _NO_SANDBOX: Final = 3
 
-# Releases before 0.5 have none, and do not ask.
+# Releases before 0.5 have none, and never request it.
 _ReverifyMode: Any = getattr(nemo_gym, "ReverifyMode", ReverifyMode)
 
 
 class EvaluatorResourcesServerConfig(ServerConfig, nemo_gym.BaseResourcesServerConfig):  # type: ignore[misc]
-    """Our fields and NeMo Gym's. `entrypoint` is required, as there."""
+    """The fields of `ServerConfig` and NeMo Gym's, of which `entrypoint` is required."""
 
     model_config = ConfigDict(frozen=False)
 
     debug: bool = False
-    """code_gen's. Changes nothing here."""
+    """code_gen's; has no effect."""
     REVERIFY_MODE: ClassVar[Any] = _ReverifyMode.STATELESS
 
 
@@ -64,30 +64,29 @@ class EvaluatorVerifyRequest(nemo_gym.BaseVerifyRequest):  # type: ignore[misc]
 
 
 class EvaluatorVerifyResponse(nemo_gym.BaseVerifyResponse, VerifyResponse):  # type: ignore[misc]
-    """NeMo Gym's response, and the fields of ours that the release has not."""
+    """NeMo Gym's response with the fields of `VerifyResponse`."""
 
     verdict: str = "unknown"
 
 
 class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[misc]
-    """`CodeResourcesServer` behind NeMo Gym's class."""
+    """`CodeResourcesServer` behind NeMo Gym's class, with equal methods; `app.py` calls its `run_webserver()`."""
 
     ray_enabled: ClassVar[bool | None] = False
     config: EvaluatorResourcesServerConfig
 
     @cached_property
     def core(self) -> CodeResourcesServer:
-        """What grades and runs code. Raises `ConfigError`."""
+        """The server that grades and runs code. Raises `ConfigError`."""
         fields = self.config.model_dump(include=set(ServerConfig.model_fields))
         return CodeResourcesServer(config_from(ServerConfig, fields, self.config.name), self.server_client)
 
     def setup_webserver(self) -> FastAPI:
-        """The server as an ASGI application. Raises `ConfigError` and `SandboxUnavailable`: what keeps it from
-        starting."""
+        """The server as an ASGI application. Raises `ConfigError`, and `SandboxUnavailable` if no sandbox starts."""
         self.core.prove()
         app: FastAPI = super().setup_webserver()
         for name, tool in self.core.tools().items():
-            app.post(f"/{name}")(answered(tool))
+            app.post(f"/{name}")(endpoint_of(tool))
         there = {getattr(route, "path", None) for route in app.routes}
         if "/close_session" not in there:
             app.post("/close_session")(self.close_resources_session)
@@ -95,39 +94,36 @@ class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[
             app.get("/reverify_mode")(self._reverify_mode)
         _add_to_life(app, self.core)
         settings = self.core.config
-        # Added last, it is asked first.
+        # Added last, it runs first.
         app.add_middleware(Guard, hosts=Hosts(settings.host, settings.allowed_hosts), longest=settings.max_request_mb)
         return app
 
     def setup_session_middleware(self, app: FastAPI) -> None:
-        app.add_middleware(_SessionOfNemoGym)  # what is added first is asked last, when there is a session
+        app.add_middleware(_SessionOfNemoGym)  # added first, it runs last, when there is a session
         super().setup_session_middleware(app)
 
     async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
-        """Begins a rollout: its row is kept for `run_tests`, and earlier state is given up."""
         return await self.core.seed_session(body)
 
     async def close_resources_session(self, body: CloseSessionRequest) -> dict[str, str]:
-        """Ends a rollout, with its interpreter."""
         return await self.core.close_session(body)
 
     async def verify(self, body: EvaluatorVerifyRequest) -> EvaluatorVerifyResponse:
-        """What the response is worth."""
         sent = VerifyRequest.model_validate(body.model_dump())
         answer = await self.core.verify(sent)
         return EvaluatorVerifyResponse.model_validate(answer.model_dump())
 
     def compute_metrics(self, tasks: list[list[JsonObject]]) -> JsonObject:
-        """pass@k and its like in percent, of rollouts by task; those that measure nothing are left out."""
+        """pass@k and similar figures in percent, from the rollouts of each task."""
         return metrics.compute_metrics(tasks)
 
     def get_key_metrics(self, agent_metrics: JsonObject) -> JsonObject:
-        """Those to look at first."""
+        """The most important figures."""
         return metrics.key_metrics(agent_metrics)
 
     @classmethod
     def run_webserver(cls) -> Any:
-        """Serves as NeMo Gym's configuration says, until it is stopped."""
+        """Serves with NeMo Gym's configuration; ends with `SystemExit` as `BaseResourcesServer` does."""
         end_with_launcher()
         try:
             return super().run_webserver()
@@ -140,7 +136,7 @@ class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[
 
 
 class _SessionOfNemoGym:
-    """An ASGI middleware: the session that NeMo Gym's cookie names is the one that the tools work in."""
+    """An ASGI middleware that makes the session of NeMo Gym's cookie the current one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Tries on a running resource server what a trainer will ask of it, and what goes wrong in practice."""
+"""Tries on a running resource server what a trainer requests, and what goes wrong in practice."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym.asking import Answer, Client, NoAnswerError, response_of, response_with
-from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ReverifyMode
+from evaluator.interop.nemo_gym.client import Answer, Client, NoAnswerError, response_of, response_with
+from evaluator.interop.nemo_gym.wire import HEALTH_PATHS, FailureKind, JsonObject, ReverifyMode
 
-_HEALTH: Final = ("/", "/health", "/healthz", "/livez", "/readyz")
 _NOT_THERE: Final = (404, 405)
 _HUGE: Final = 300_000
 _FULL: Final = 1.0
@@ -25,7 +24,7 @@ _ANSWERS: Final = ("answer", "expected_answer", "reference_answer")
 
 
 class Status(StrEnum):
-    """What a check came to. A warning may be as it is meant; the others leave no room."""
+    """The result of a check. A warning may be intended."""
 
     OK = "ok"
     WARNING = "warning"
@@ -35,7 +34,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check, and what was seen."""
+    """One check, and what it saw."""
 
     check: str
     status: Status
@@ -44,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a dataset, where it stands, and a response that a model gave to it, where one is known."""
+    """A row of a dataset, its place, and a model's response to it if one is known."""
 
     place: str
     fields: JsonObject
@@ -53,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server, and the rows it is tried with."""
+    """A running server, and the rows to try it with."""
 
     url: str
     rows: list[Row]
@@ -63,14 +62,14 @@ class Server:
         return Client(self.url, self.timeout)
 
     def verify(self, fields: JsonObject, response: JsonObject) -> Answer:
-        """As an agent does: the session is begun with the row, and asked for the reward."""
+        """Seeds a session with the row and requests the reward, as an agent does."""
         client = self.client()
         client.post("/seed_session", fields)
         return client.post("/verify", {**fields, "response": response})
 
 
 def check_server(server: Server) -> Iterator[Finding]:
-    """Every check, one by one. No answer at all is a failed check like another."""
+    """Runs every check; a server that does not answer fails it."""
     for name, check in _CHECKS.items():
         try:
             status, seen = check(server)
@@ -83,13 +82,13 @@ Result = tuple[Status, str]
 
 
 def _health(server: Server) -> Result:
-    answers = {path: server.client().get(path) for path in _HEALTH}
+    answers = {path: server.client().get(path) for path in HEALTH_PATHS}
     broken = [f"{path}: {answer}" for path, answer in answers.items() if answer.servers_fault]
     if broken:
         return Status.FAILED, broken[0]
     missing = [path for path, answer in answers.items() if not answer.good]
-    # NeMo Gym waits until something answers on /, whatever it says.
-    return Status.OK, f"not there, and not needed: {', '.join(missing)}" if missing else "all five answer"
+    # NeMo Gym waits for any answer on /.
+    return Status.OK, f"missing, and not needed: {', '.join(missing)}" if missing else "all five answer"
 
 
 def _seed_session(server: Server) -> Result:
@@ -103,15 +102,15 @@ def _verify(server: Server) -> Result:
         return Status.FAILED, str(answer)
     missing = [name for name in (_ASKED, "response", "reward") if name not in answer.fields]
     if missing:
-        return Status.FAILED, f"no {', '.join(missing)} in the answer, which agents ask for: echo the request"
+        return Status.FAILED, f"no {', '.join(missing)} in the answer, which agents need: echo the request"
     return Status.OK, f"reward {answer.fields['reward']}"
 
 
 def _aggregate_metrics(server: Server) -> Result:
     rollouts = []
     for index, row in enumerate(server.rows[:_SHOWN]):
-        told = server.verify(row.fields, _response(row)).fields
-        kept = {name: value for name, value in told.items() if name not in _NOT_OF_METRICS}
+        answered = server.verify(row.fields, _response(row)).fields
+        kept = {name: value for name, value in answered.items() if name not in _NOT_OF_METRICS}
         rollouts.append({"reward": 0.0, **kept, "_ng_task_index": index, "_ng_rollout_index": 0, "response": {}})
     answer = server.client().post("/aggregate_metrics", {"verify_responses": rollouts})
     if answer.good and not isinstance(answer.fields.get("agent_metrics"), dict):
@@ -122,7 +121,7 @@ def _aggregate_metrics(server: Server) -> Result:
 def _reverify_mode(server: Server) -> Result:
     answer = server.client().get("/reverify_mode")
     if answer.status in _NOT_THERE:
-        return Status.SKIPPED, "not there; NeMo Gym has it from 0.5"
+        return Status.SKIPPED, "missing; NeMo Gym has it from 0.5 on"
     if answer.good and answer.body in set(ReverifyMode):
         return Status.OK, str(answer.body)
     return Status.FAILED, f"{answer}: give one of {', '.join(ReverifyMode)}"
@@ -135,12 +134,12 @@ def _close_session(server: Server) -> Result:
     episode: JsonObject = {"rollout_id": "test-server", "attempt": 0}
     answer = client.post("/close_session", {**session, "episode_id": episode})
     if answer.status in _NOT_THERE:
-        return Status.SKIPPED, "not there; only Environment Servers ask for it"
+        return Status.SKIPPED, "missing; only Environment Servers use it"
     return _good(answer)
 
 
 def _rewards(server: Server) -> Result:
-    """A number from 0 to 1 for each row; one that measures nothing says why."""
+    """A number from 0 to 1 for each row; a masked one has a reason."""
     wrong: list[str] = []
     odd: list[str] = []
     rewards = []
@@ -159,10 +158,10 @@ def _rewards(server: Server) -> Result:
         return Status.FAILED, "; ".join(wrong[:_SHOWN])
     if odd:
         return Status.WARNING, "; ".join(odd[:_SHOWN])
-    told = f"{min(rewards):g} to {max(rewards):g} for {_rows(len(rewards))}"
+    span = f"{min(rewards):g} to {max(rewards):g} for {_rows(len(rewards))}"
     if min(rewards) < 0 or max(rewards) > _FULL:
-        return Status.FAILED, f"{told}: outside of 0 to 1"
-    return Status.OK, told
+        return Status.FAILED, f"{span}: outside of 0 to 1"
+    return Status.OK, span
 
 
 def _same_twice(server: Server) -> Result:
@@ -177,18 +176,18 @@ def _same_twice(server: Server) -> Result:
 def _right_answers(server: Server) -> Result:
     tried, missed = 0, []
     for row in server.rows:
-        for_sure, answer = _right_answer(row.fields)
+        must_pass, answer = _right_answer(row.fields)
         if answer is None:
             continue
         tried += 1
         reward = _reward(server.verify(row.fields, response_of(answer)))
         if reward is None or reward < _FULL:
-            missed.append((for_sure, f"{row.place}: reward {reward}"))
+            missed.append((must_pass, f"{row.place}: reward {reward}"))
     if not tried:
         return Status.SKIPPED, "no row has a reference or an answer"
     if missed:
-        status = Status.FAILED if any(for_sure for for_sure, _ in missed) else Status.WARNING
-        return status, "the row's own solution: " + "; ".join(told for _, told in missed[:_SHOWN])
+        status = Status.FAILED if any(must_pass for must_pass, _ in missed) else Status.WARNING
+        return status, "the row's own solution: " + "; ".join(text for _, text in missed[:_SHOWN])
     return Status.OK, f"reward 1 for the solutions of {_rows(tried)}"
 
 
@@ -202,7 +201,7 @@ def _others_answers(server: Server) -> Result:
 
 
 def _malformed(server: Server) -> Result:
-    """A request may be refused, whatever it is like; a server's fault would end a whole collection."""
+    """Any request may be refused, but a 5xx would end a whole collection."""
     broken = []
     for name, body in _malformed_requests(server.rows[0]):
         try:
@@ -246,7 +245,7 @@ def _good(answer: Answer) -> Result:
 
 
 def _unearned(server: Server, tried: dict[str, tuple[Row, JsonObject]]) -> Result:
-    """For responses that solve nothing: no fault, and not the full reward."""
+    """Responses that solve nothing must get no 5xx, and not the full reward."""
     paid = []
     for name, (row, response) in tried.items():
         answer = server.verify(row.fields, response)
@@ -276,7 +275,7 @@ def _response(row: Row) -> JsonObject:
 
 
 def _right_answer(fields: JsonObject) -> tuple[bool, str | None]:
-    """A response that should earn the full reward, and whether it must: an answer may be wanted in some other form."""
+    """A response that should earn the full reward, and whether it must: an answer may need another form."""
     places = [fields.get("verifier_metadata"), fields.get("metadata"), fields]
     known = [place for place in places if isinstance(place, dict)]
     for place in known:

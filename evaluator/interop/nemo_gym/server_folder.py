@@ -1,4 +1,4 @@
-"""Reads a resource server's folder: the rows to try it with, and what is wrong with its data and configuration."""
+"""Reads a resource server's folder: its rows, and faults of its data and configuration."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Final
 import yaml
 
 from evaluator.formats.nemo_gym import read_task
-from evaluator.interop.nemo_gym.asking import decoded
+from evaluator.interop.nemo_gym.client import decoded
 from evaluator.interop.nemo_gym.config import place_and_fault
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import RecordError
 
 EXAMPLES: Final = 5
-"""How many rows NeMo Gym wants in example.jsonl, and rollouts beside them."""
+"""How many rows NeMo Gym requires in example.jsonl, and in example_rollouts.jsonl."""
 _ROWS: Final = 5
 _SHOWN: Final = 3
-_MORE: Final = "; --validate-data says all that is wrong"
+_MORE: Final = "; --validate-data lists all faults"
 _ASKED: Final = "responses_create_params"
 _TRIED_FIRST: Final = ("example.jsonl", "validation.jsonl", "train.jsonl")
 _NO_DATASETS: Final = ("rollouts", "_prepare", "_failures", "_materialized_inputs")
@@ -39,8 +39,8 @@ _TYPES: Final = ("train", "validation", "example")
 
 
 def rows_of_folder(folder: Path) -> list[Row]:
-    """The rows to try a server with: its examples, else the first of another file of its data; with the responses of
-    `example_rollouts.jsonl`, where they belong to them. Lines that can't be read are left out."""
+    """The rows to try a server with: its examples, else the first rows of other data, with their responses from
+    `example_rollouts.jsonl`. Malformed lines are skipped."""
     for name in _TRIED_FIRST:
         rows = rows_of_file(folder / "data" / name)
         if rows:
@@ -49,7 +49,7 @@ def rows_of_folder(folder: Path) -> list[Row]:
 
 
 def rows_of_file(path: Path) -> list[Row]:
-    """The first rows of a file; what asks by `query` alone, as the tutorial's rows do, asks as an agent would."""
+    """The first rows of a file; the `query` of the tutorial's rows is also made their prompt."""
     rows: list[Row] = []
     for number, line in _lines(path):
         fields = decoded(line)
@@ -63,21 +63,20 @@ def rows_of_file(path: Path) -> list[Row]:
 
 
 def check_readable(folder: Path) -> Iterator[Finding]:
-    """A finding for each file that a server is tried with and that can't be read as a whole; none where all can."""
+    """A finding for each malformed file among those that a server is tried with."""
     for path in (folder / "data" / name for name in _TRIED_FIRST):
         broken = [number for number, line in _lines(path) if not isinstance(decoded(line), dict)]
         if broken:
-            yield Finding(f"data/{path.name}", Status.FAILED, f"line {broken[0]}: no JSON object{_MORE}")
+            yield Finding(f"data/{path.name}", Status.FAILED, f"line {broken[0]}: must be a JSON object{_MORE}")
     for path in sorted(folder.glob("configs/*.y*ml")):
         try:
             yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            told = f"can't be read: {place_and_fault(error)}{_MORE}"
-            yield Finding(f"configs/{path.name}", Status.FAILED, told)
+            yield Finding(f"configs/{path.name}", Status.FAILED, f"can't be read: {place_and_fault(error)}{_MORE}")
 
 
 def check_data(folder: Path) -> Iterator[Finding]:
-    """A finding a file of data, with the numbers of the lines that are wrong."""
+    """A finding per data file, with the numbers of its faulty lines."""
     data = folder / "data"
     if not (data / "example.jsonl").is_file():
         yield Finding("data/example.jsonl", Status.FAILED, f"missing: give exactly {EXAMPLES} rows")
@@ -85,7 +84,7 @@ def check_data(folder: Path) -> Iterator[Finding]:
         if any(word in path.stem for word in _NO_DATASETS):
             continue
         lines = list(_lines(path))
-        wrong = [f"line {number}: {told}" for number, line in lines if (told := _wrong_row(line))]
+        wrong = [f"line {number}: {fault}" for number, line in lines if (fault := _wrong_row(line))]
         if path.name == "example.jsonl" and len(lines) != EXAMPLES:
             wrong.insert(0, f"{len(lines)} rows: give exactly {EXAMPLES}")
         elif not lines:
@@ -95,18 +94,16 @@ def check_data(folder: Path) -> Iterator[Finding]:
 
 
 def check_configuration(folder: Path) -> Iterator[Finding]:
-    """A finding a configuration."""
+    """A finding per configuration."""
     paths = sorted(folder.glob("configs/*.y*ml"))
     if not paths:
         yield Finding("configs", Status.FAILED, "no configs/*.yaml: NeMo Gym starts nothing without one")
     for path in paths:
-        yield _finding(f"configs/{path.name}", list(_wrong_configuration(path, folder)), "as NeMo Gym 0.7 takes it")
+        yield _finding(f"configs/{path.name}", list(_wrong_configuration(path, folder)), "valid for NeMo Gym 0.7")
     if (folder / "requirements.txt").is_file() == (folder / "pyproject.toml").is_file():
-        yield Finding(
-            "requirements.txt", Status.FAILED, "give either requirements.txt or pyproject.toml, and one of them"
-        )
+        yield Finding("requirements.txt", Status.FAILED, "give exactly one of requirements.txt and pyproject.toml")
     else:
-        yield Finding("requirements.txt", Status.OK, "there is what NeMo Gym's launcher installs")
+        yield Finding("requirements.txt", Status.OK, "NeMo Gym's launcher can install it")
 
 
 def _finding(check: str, wrong: list[str], otherwise: str) -> Finding:
@@ -117,13 +114,13 @@ def _finding(check: str, wrong: list[str], otherwise: str) -> Finding:
 
 
 def _check_companions(data: Path) -> Iterator[Finding]:
-    """The two files that `gym env test +should_validate_data=true` asks for beside example.jsonl."""
+    """The two files that `gym env test +should_validate_data=true` requires beside example.jsonl."""
     rollouts, metrics = data / "example_rollouts.jsonl", data / "example_metrics.json"
     count = sum(1 for _ in _lines(rollouts))
-    wrong = [] if count == EXAMPLES else [f"{count} rollouts: give one for each example, {EXAMPLES}"]
+    wrong = [] if count == EXAMPLES else [f"{count} rollouts: give one per example, {EXAMPLES}"]
     yield _finding(f"data/{rollouts.name}", wrong, f"{count} rollouts")
-    told = decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
-    examples = told.get("Number of examples") if isinstance(told, dict) else None
+    content = decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
+    examples = content.get("Number of examples") if isinstance(content, dict) else None
     wrong = (
         [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this file']
     )
@@ -131,31 +128,31 @@ def _check_companions(data: Path) -> Iterator[Finding]:
 
 
 def _wrong_row(line: str) -> str | None:
-    """What keeps NeMo Gym from taking a row; None for a good one."""
+    """Why NeMo Gym refuses a row; None for a good one."""
     fields = decoded(line)
     if not isinstance(fields, dict):
-        return "no JSON object"
+        return "must be a JSON object"
     asked = fields.get(_ASKED)
     if isinstance(fields.get("task_id"), dict):
         return None if isinstance(fields.get("task_input"), dict) else "task_input is missing beside task_id"
     if not isinstance(asked, dict):
-        mend = ' (of a row with a query, {"input": QUERY})' if "query" in fields else ""
-        return f'no {_ASKED}: give {{"input": [{{"role": "user", "content": ...}}]}}{mend}'
+        fix = ' (for a row with a query, {"input": QUERY})' if "query" in fields else ""
+        return f'no {_ASKED}: give {{"input": [{{"role": "user", "content": ...}}]}}{fix}'
     given = asked.get("input")
     if isinstance(given, str):
         return None if given.strip() else f"{_ASKED}.input is empty"
     if not isinstance(given, list) or not given:
-        return f"{_ASKED}.input is {'empty' if given == [] else 'missing'}: give a text or messages"
+        return f"{_ASKED}.input is {'empty' if given == [] else 'missing'}: give text or messages"
     if not all(isinstance(item, dict) and ("role" in item or "type" in item) for item in given):
         return f"{_ASKED}.input: each message needs a role and a content"
     details = fields.get("verifier_metadata")
     if details is not None and not isinstance(details, dict):
-        return "verifier_metadata is no object"
+        return "verifier_metadata must be an object"
     return _wrong_tests(fields) if details and "unit_tests" in details else None
 
 
 def _wrong_tests(fields: JsonObject) -> str | None:
-    """Why nobody can be graded by a row's unit tests; what else decides a row is its server's to know."""
+    """Why a row's unit tests can't grade; only the server knows about its other fields."""
     try:
         task = read_task(fields)
     except RecordError as error:
@@ -179,33 +176,33 @@ def _wrong_configuration(path: Path, folder: Path) -> Iterator[str]:
     for name, (_, fields) in agents.items():
         yield from _wrong_agent(name, fields, set(servers), folder)
     if agents and not dict(_of_section(parts, _ENVIRONMENTS)):
-        yield f"no {_ENVIRONMENTS}: NeMo Gym 0.7 warns and adds one; say which agent it leads to"
+        yield f"no {_ENVIRONMENTS}: NeMo Gym 0.7 warns and adds one: name its agent_server"
     for name, (_, fields) in _of_section(parts, _ENVIRONMENTS):
         meant = _reference(fields, "agent_server")
         if meant not in agents:
-            yield f"{name}: agent_server is {meant!r}: there is {', '.join(agents) or 'none'}"
+            yield f"{name}: agent_server is {meant!r} (known: {', '.join(agents) or 'none'})"
 
 
 def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Iterator[str]:
     entrypoint, domain = fields.get("entrypoint"), fields.get("domain")
     if not isinstance(entrypoint, str) or not (folder / entrypoint).is_file():
-        yield f"{name}: entrypoint is {entrypoint!r}: name a file of the folder, app.py"
+        yield f"{name}: entrypoint is {entrypoint!r}: name a file in the folder, app.py"
     if domain not in _DOMAINS:
         yield f"{name}: domain is {domain!r}: give one of {', '.join(_DOMAINS)}"
     if kind != folder.resolve().name:
-        yield f"{name}: NeMo Gym looks for {kind!r} in {_SERVERS}/{kind}, and this folder is {folder.resolve().name!r}"
+        yield f"{name}: NeMo Gym looks for {kind!r} in {_SERVERS}/{kind}, but this folder is {folder.resolve().name!r}"
 
 
 def _wrong_agent(name: str, fields: JsonObject, servers: set[str], folder: Path) -> Iterator[str]:
     meant = _reference(fields, "resources_server")
     if meant not in servers:
-        yield f"{name}: resources_server is {meant!r}: there is {', '.join(sorted(servers)) or 'none'}"
+        yield f"{name}: resources_server is {meant!r} (known: {', '.join(sorted(servers)) or 'none'})"
     if _reference(fields, "model_server") is None:
         yield f"{name}: no model_server: give {{type: responses_api_models, name: policy_model}}"
     datasets = fields.get("datasets")
     for dataset in datasets if isinstance(datasets, list) else ():
         if isinstance(dataset, dict):
-            yield from (f"{name}: dataset {dataset.get('name')}: {told}" for told in _wrong_dataset(dataset, folder))
+            yield from (f"{name}: dataset {dataset.get('name')}: {fault}" for fault in _wrong_dataset(dataset, folder))
 
 
 def _wrong_dataset(dataset: JsonObject, folder: Path) -> Iterator[str]:
@@ -219,18 +216,18 @@ def _wrong_dataset(dataset: JsonObject, folder: Path) -> Iterator[str]:
     elif not _found(path, folder) and not any(
         "identifier" in key or key in ("source", "prepare_script") for key in dataset
     ):
-        yield f"jsonl_fpath {path}: there is no such file"
+        yield f"jsonl_fpath {path}: no such file"
 
 
 def _found(path: str, folder: Path) -> bool:
-    """As NeMo Gym finds it, which runs where `resources_servers/` lies; that may not be so here yet."""
+    """Whether NeMo Gym would find it, from the folder above `resources_servers/`, which may not exist yet."""
     own = Path(_SERVERS, folder.resolve().name)
     inner = Path(path).relative_to(own) if Path(path).is_relative_to(own) else Path(path)
     return (folder / inner).is_file() or Path(path).is_file()
 
 
 def _of_section(parts: dict[str, object], section: str) -> Iterator[tuple[str, tuple[str, JsonObject]]]:
-    """Each instance of a kind of server: its name, and the name and the fields within."""
+    """Each instance of a section: its name, and the inner name and fields."""
     for name, part in parts.items():
         inner = part.get(section) if isinstance(part, dict) else None
         for kind, fields in inner.items() if isinstance(inner, dict) else ():
@@ -253,18 +250,18 @@ def _with_responses(rows: list[Row], path: Path) -> list[Row]:
 
 def _prompt(fields: JsonObject) -> str:
     asked = fields.get(_ASKED)
-    return json.dumps(_said(asked.get("input"))) if isinstance(asked, dict) else ""
+    return json.dumps(_plain_prompt(asked.get("input"))) if isinstance(asked, dict) else ""
 
 
-def _said(given: object) -> object:
-    """What is asked, without what a collection adds to messages."""
+def _plain_prompt(given: object) -> object:
+    """The prompt without the fields that a collection adds to messages."""
     if not isinstance(given, list):
         return given
     return [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, with their numbers; none where there is no file."""
+    """The numbers and texts of a file's lines, without blank ones; empty if there is no file."""
     if not path.is_file():
         return
     with path.open(encoding="utf-8", errors="replace") as file:

@@ -1,4 +1,4 @@
-"""Starts the `app.py` of a resource server's folder as NeMo Gym's launcher does, and ends it."""
+"""Starts and ends the `app.py` of a resource server's folder, as NeMo Gym's launcher does."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 import yaml
 
-from evaluator.interop.nemo_gym.asking import Client, NoAnswerError
+from evaluator.interop.nemo_gym.client import Client, NoAnswerError
 from evaluator.interop.nemo_gym.config import CONFIG_DICT, CONFIG_PATH
 
 _HOST: Final = "127.0.0.1"
 _SECTION: Final = "resources_servers"
 _BETWEEN_LOOKS_S: Final = 0.05
 ENDS_WITHIN_S: Final = 5
-"""How long a server may take to end, as it is told to."""
+"""Seconds that a server has to end after a signal."""
 _MOST_READ: Final = 1_000_000
 _SHOWN: Final = 300
 _LISTENING: Final = re.compile(r"^listening on (http://\S+)$", re.MULTILINE)
@@ -40,16 +39,16 @@ found[-1].run_webserver()
 
 
 class StartError(Exception):
-    """The server did not start to listen. One line that says why."""
+    """The server does not listen. One line that says why."""
 
 
 class ServerProcess:
-    """A server that was started here. Leaving the `with` block ends it, with all its processes."""
+    """A server as a child process. Leaving the `with` block ends it and all its processes."""
 
     def __init__(self, folder: Path, timeout: float, *, by_its_class: bool = False) -> None:
-        """Waits until it listens. `by_its_class`: for an app.py that starts nothing by itself, the last server class in
-        it is started. Raises `StartError`."""
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        """Waits at most `timeout` seconds until it listens. `by_its_class`: starts the last server class in an app.py
+        that does not start one itself. Raises `StartError`."""
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
         port = _free_port()
         python = folder.absolute() / ".venv" / "bin" / "python"
         words = ["-c", _BY_ITS_CLASS] if by_its_class else ["app.py"]
@@ -70,13 +69,11 @@ class ServerProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def end(self, number: signal.Signals) -> float | None:
-        """Sends the signal; the seconds until it had ended, or None where it did not in time, and was killed."""
+        """Sends the signal; returns the seconds until its end, or None if it had to be killed."""
         began = time.monotonic()
         self._process.send_signal(number)
         try:
@@ -88,11 +85,11 @@ class ServerProcess:
         return time.monotonic() - began
 
     def close(self) -> None:
-        """Ends what is still running, at once."""
+        """Ends all its processes at once."""
         if self._process.poll() is None:
             self.end(signal.SIGTERM)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # those that it left behind
+            os.killpg(self._process.pid, signal.SIGKILL)  # the children that it left
         self._log.close()
 
     def _wait(self, deadline: float) -> None:
@@ -107,7 +104,7 @@ class ServerProcess:
             time.sleep(_BETWEEN_LOOKS_S)
 
     def _answers(self) -> bool:
-        found = _LISTENING.search(self._said())
+        found = _LISTENING.search(self._output())
         if found:
             self.url = found[1]
         try:
@@ -116,15 +113,15 @@ class ServerProcess:
             return False
         return True
 
-    def _said(self) -> str:
-        # Never moves the place where the process, which has the same file, writes next.
+    def _output(self) -> str:
+        # Keeps the write position, which the process shares.
         return os.pread(self._log.fileno(), _MOST_READ, 0).decode("utf-8", "replace")
 
     def _last_words(self) -> str:
-        """The last line that it wrote; of a traceback also the last line of app.py in it."""
-        said = self._said()
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        places = _IN_APP.findall(said)
+        """The last line of its output; for a traceback also the line number in app.py."""
+        output = self._output()
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        places = _IN_APP.findall(output)
         place = f"app.py, line {places[-1]}: " if places else ""
         return f": {place}{lines[-1][:_SHOWN]}" if lines else ""
 
@@ -136,7 +133,7 @@ def _free_port() -> int:
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
-    """This process's variables and the two that NeMo Gym's launcher adds: the configuration, and which part of it."""
+    """This process's variables and those of NeMo Gym's launcher: the configuration, and the instance's name."""
     content, name = _configuration(folder)
     inner = next(iter(content[name][_SECTION].values()))
     inner |= {"host": _HOST, "port": port, "num_workers": None}
@@ -150,12 +147,12 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 
 
 def _configuration(folder: Path) -> tuple[dict[str, dict[str, dict[str, dict[str, object]]]], str]:
-    """The first configuration with a resources server in it, and that server's name; a bare one where there is none."""
+    """The first configuration with one resources server, and its name; else a minimal one."""
     for path in sorted(folder.glob("configs/*.y*ml")):
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError):
-            continue  # `--validate-data` tells of it
+            continue  # `--validate-data` reports it
         for name, part in content.items() if isinstance(content, dict) else ():
             section = part.get(_SECTION) if isinstance(part, dict) else None
             if isinstance(section, dict) and len(section) == 1 and isinstance(next(iter(section.values())), dict):

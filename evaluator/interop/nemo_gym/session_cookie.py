@@ -1,4 +1,4 @@
-"""Gives each client a session, by a cookie: the requests of one rollout bring the same one."""
+"""Gives each client a session by a cookie, which all requests of a rollout send."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "rollscope_session"
 STATE: Final = "rollscope-session"
-"""The header that says `lost` of a session which an earlier process of the server began."""
+"""The header that says `lost` for a session of an earlier process of the server."""
 
 _ID: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _ATTRIBUTES: Final = "HttpOnly; Path=/; SameSite=lax"
 
 current_session: ContextVar[str] = ContextVar("current_session", default="")
-"""The id of the session whose request is being answered; empty outside of a request."""
+"""The session id of the current request; empty outside of a request."""
 
 
 class SessionCookie:
-    """An ASGI middleware. The id can't be guessed: who knows it may use the session."""
+    """An ASGI middleware. The id can't be guessed; whoever knows it may use the session."""
 
     def __init__(self, app: ASGIApp, not_ours: Callable[[str], None]) -> None:
-        """`not_ours` is called with an id that an earlier process of the server has given."""
+        """`not_ours`: called with the id of a session of an earlier process."""
         self._app = app
         self._not_ours = not_ours
         self._ours = secrets.token_hex(4)
@@ -36,8 +36,8 @@ class SessionCookie:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        brought = Request(scope).cookies.get(COOKIE, "")
-        session = brought if _ID.fullmatch(brought) else f"{self._ours}.{secrets.token_urlsafe(24)}"
+        sent = Request(scope).cookies.get(COOKIE, "")
+        session = sent if _ID.fullmatch(sent) else f"{self._ours}.{secrets.token_urlsafe(24)}"
         lost = not session.startswith(self._ours)
         if lost:
             self._not_ours(session)
@@ -46,7 +46,7 @@ class SessionCookie:
         async def send_with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                # With every answer: an agent of NeMo Gym 0.4 brings what the last one gave, and nothing else.
+                # In every answer: an agent of NeMo Gym 0.4 sends only the cookies of the last one.
                 headers.append("set-cookie", f"{COOKIE}={session}; {_ATTRIBUTES}")
                 if lost:
                     headers.append(STATE, "lost")

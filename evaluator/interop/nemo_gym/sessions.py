@@ -1,4 +1,4 @@
-"""Sessions: what is kept between the requests of one rollout, and for how long."""
+"""Sessions: state between the requests of one rollout."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from evaluator.interop.nemo_gym.wire import JsonObject
 Value = TypeVar("Value")
 
 _MOST: Final = 10_000
-"""Sessions that are remembered. A training step has fewer rollouts under way."""
+"""How many sessions are remembered; more than a training step has rollouts at once."""
 
 
 class Sessions:
-    """The rows that sessions were seeded with, and the interpreters of those that keep state. Safe for threads."""
+    """The rows and interpreters of sessions. Thread-safe."""
 
     def __init__(self, make: Callable[[], Interpreter], most: int, idle_s: float) -> None:
-        """`make`: a new interpreter. At most `most` exist at once; the one that was idle longest makes room, and so
-        does each that was not used for `idle_s`."""
+        """`make`: makes an interpreter. At most `most` exist: the one idle longest is ended to make room, and so is
+        each that was idle for `idle_s` seconds."""
         self._make, self._most, self._idle_s = make, most, idle_s
         self._lock = threading.Lock()
         self._rows: OrderedDict[str, JsonObject] = OrderedDict()
         self._interpreters: OrderedDict[str, tuple[Interpreter, float]] = OrderedDict()
         self._by_name: OrderedDict[str, str | None] = OrderedDict()
-        """Session by the name that an Environment Server has for it; None: it was closed."""
+        """Session by an Environment Server's name for it; None: it was closed."""
         self._had: OrderedDict[str, None] = OrderedDict()
         """Sessions that may have had an interpreter before."""
 
     def seed(self, session: str, row: JsonObject) -> None:
-        """Begins a session anew with a row."""
+        """Starts or restarts a session with a row."""
         self.close(session)
         with self._lock:
             _put(self._rows, session, row)
 
     def seed_named(self, name: str, session: str, row: JsonObject) -> bool:
-        """Begins a session that has a name; once, however often it is asked for. False where it was closed before."""
+        """Starts a named session, unless it was started already. False if it was closed."""
         with self._lock:
             if name in self._by_name:
                 return self._by_name[name] is not None
@@ -48,7 +48,7 @@ class Sessions:
         return True
 
     def close_named(self, name: str) -> None:
-        """Forgets a session by its name, which can't be used again."""
+        """Forgets a session by its name, which can't be reused."""
         with self._lock:
             session = self._by_name.pop(name, None)
             _put(self._by_name, name, None)
@@ -56,18 +56,18 @@ class Sessions:
             self.close(session)
 
     def row(self, session: str) -> JsonObject | None:
-        """What the session was seeded with; None where it was not, or was closed."""
+        """The session's row; None if it has none or was closed."""
         with self._lock:
             return self._rows.get(session)
 
-    def is_from_before(self, session: str) -> None:
-        """Notes that a session was an earlier server's: what it held is lost."""
+    def note_lost(self, session: str) -> None:
+        """Notes that a session belonged to an earlier process: its state is lost."""
         with self._lock:
             if session not in self._rows and session not in self._interpreters:
                 _put(self._had, session, None)
 
     def interpreter(self, session: str) -> tuple[Interpreter, bool]:
-        """The session's interpreter, and whether an earlier one of it, with what it held, was given up."""
+        """The session's interpreter, and whether an earlier one was lost."""
         with self._lock:
             now = time.monotonic()
             kept = self._interpreters.pop(session, None)
@@ -81,7 +81,7 @@ class Sessions:
         return interpreter, lost
 
     def close(self, session: str) -> None:
-        """Forgets a session; one that is not known is closed already."""
+        """Forgets a session, known or not."""
         with self._lock:
             self._rows.pop(session, None)
             self._had.pop(session, None)
@@ -98,7 +98,7 @@ class Sessions:
             interpreter.close()
 
     def close_idle(self) -> None:
-        """Ends the interpreters that were not used for long."""
+        """Ends the interpreters that were idle too long."""
         with self._lock:
             ended = list(self._outdated(time.monotonic()))
         for each in ended:
@@ -116,7 +116,7 @@ class Sessions:
 
 
 def _put(kept: OrderedDict[str, Value], key: str, value: Value) -> None:
-    """Keeps the newest."""
+    """Adds an entry, and drops the oldest beyond the limit."""
     kept[key] = value
     while len(kept) > _MOST:
         kept.popitem(last=False)

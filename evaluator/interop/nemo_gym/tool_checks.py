@@ -1,4 +1,4 @@
-"""Tries the tools of a running resource server: those that it has, and those that its rows promise to the model."""
+"""Tries the tools of a running resource server: its own, and those that its rows offer to the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym.asking import NoAnswerError
+from evaluator.interop.nemo_gym.client import NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Server, Status
 from evaluator.interop.nemo_gym.wire import JsonObject
 
@@ -19,16 +19,16 @@ _DEEP: Final = 5
 
 
 def check_tools(server: Server) -> Iterator[Finding]:
-    """A finding a tool; one that says so where there are none."""
+    """A finding per tool, or one that says that there are none."""
     try:
         description = server.client().get("/openapi.json").fields
     except NoAnswerError:
         description = {}
     tools = _tools(description)
-    promised = _promised(server)
-    if not tools and not promised:
-        yield Finding("tools", Status.SKIPPED, "there are none" if description else "no /openapi.json tells of them")
-    for path in sorted(tools | {f"/{name}": {} for name in promised}):
+    offered = _offered(server)
+    if not tools and not offered:
+        yield Finding("tools", Status.SKIPPED, "there are none" if description else "no /openapi.json lists them")
+    for path in sorted(tools | {f"/{name}": {} for name in offered}):
         try:
             yield Finding(f"tool {path}", *_tried(server, path, tools.get(path, {})))
         except NoAnswerError as error:
@@ -44,11 +44,11 @@ def _tried(server: Server, path: str, sample: JsonObject) -> tuple[Status, str]:
     if without.servers_fault:
         return Status.FAILED, f"without arguments: {without}"
     answer = client.post(path, sample)
-    # It may need what is not here, or have a use for none but real arguments: the model would see the error.
+    # It may need a missing service, or real arguments: the model would see the error.
     return (Status.WARNING if answer.servers_fault else Status.OK), str(answer)
 
 
-def _promised(server: Server) -> set[str]:
+def _offered(server: Server) -> set[str]:
     """The names of the functions in the rows' `tools`."""
     names = set()
     for row in server.rows:
@@ -61,7 +61,7 @@ def _promised(server: Server) -> set[str]:
 
 
 def _tools(description: JsonObject) -> dict[str, JsonObject]:
-    """The paths that are nobody's but the server's own, each with arguments that fit what it takes."""
+    """The server's own paths, each with arguments that fit its schema."""
     paths = description.get("paths")
     found: dict[str, JsonObject] = {}
     for path, methods in paths.items() if isinstance(paths, dict) else ():
@@ -73,7 +73,7 @@ def _tools(description: JsonObject) -> dict[str, JsonObject]:
 
 
 def _sample(schema: JsonValue, description: JsonObject, deep: int) -> JsonValue:
-    """A value that fits a schema, of required fields alone."""
+    """A value that fits a schema, with required fields only."""
     if not isinstance(schema, Mapping) or deep == 0:
         return {}
     reference = schema.get("$ref")

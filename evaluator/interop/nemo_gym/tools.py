@@ -1,4 +1,4 @@
-"""The tools that a model may call while it works on a row: running code, and running the row's public test cases."""
+"""The tools that a model may call: running code, and running a row's public test cases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders.bench import Bench, Options
 from evaluator.graders.cases.attempts import attempt
-from evaluator.interop.nemo_gym.answering import ToolError
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
+from evaluator.interop.nemo_gym.responses import ToolError
 from evaluator.interop.nemo_gym.row_limits import require_short
 from evaluator.interop.nemo_gym.sessions import Sessions
 from evaluator.interop.nemo_gym.wire import (
@@ -27,18 +27,18 @@ from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, 
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 _SHOWN: Final = 2_000
-_LOST: Final = "What was defined before in this session is gone: the server was started anew, or needed the room.\n"
+_LOST: Final = "What was defined before in this session is gone: the server restarted, or needed the memory.\n"
 
 
 class Tools:
-    """The tools of one server. Each method blocks; safe to call from several threads."""
+    """The tools of one server. The methods block, and are thread-safe."""
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self.sessions = Sessions(lambda: Interpreter(config.limits), config.max_sessions, config.session_idle_secs)
 
     def execute_code(self, session: str, request: ExecuteCodeRequest) -> ExecuteCodeResponse:
-        """Runs a program in the sandbox, or the session's next piece of one. Raises `ToolError`."""
+        """Runs a program, or the session's next piece of code. Raises `ToolError` if the sandbox fails."""
         try:
             if not request.keep_state:
                 return answer_of(pool.in_sandbox(Settings(), lambda sandbox: self._run(sandbox, request)))
@@ -51,7 +51,10 @@ class Tools:
         return answer
 
     def run_tests(self, session: str, request: RunTestsRequest) -> RunTestsResponse:
-        """Runs a program on the public test cases of the session's row. Raises `ToolError`."""
+        """Runs a program on the public test cases of the session's row.
+
+        Raises `ToolError` if there is no row or no such test case, or the sandbox fails.
+        """
         row = self.sessions.row(session)
         if row is None:
             raise ToolError("this session has no task: send the row to /seed_session first, and keep its cookie")
@@ -85,14 +88,14 @@ class Tools:
 
 
 def public_task(row: JsonObject, config: ServerConfig) -> Task:
-    """The row's task with nothing but its public test cases: those that it names, else as many as the configuration
-    says. Raises `ToolError` where there are none."""
+    """The row's task with only its public test cases: its `public_tests`, else the first of the others, as many as
+    configured. Raises `ToolError` if there are none."""
     try:
         task = read_task(row)
         require_short(task, config)
         cases = _named_cases(row, task) or task.cases[: config.public_tests]
     except RecordError as error:
-        raise ToolError(f"the task has no test cases that can be run: {error}") from None
+        raise ToolError(f"the task has no usable test cases: {error}") from None
     if task.mode not in (Mode.CALL, Mode.STDIN) or not cases:
         raise ToolError("the task has no public test cases")
     return Task(
@@ -122,12 +125,12 @@ def _kind(request: RunTestsRequest) -> Kind | None:
 
 
 def _public(case: CaseResult, given: str) -> PublicTest:
-    told = ": ".join(part for part in (case.error_type, case.error_message) if part)
+    error = ": ".join(part for part in (case.error_type, case.error_message) if part)
     return PublicTest(
         index=case.index,
         verdict=case.verdict.value,
         input=shortened(given, _SHOWN, separator="\n", parts=4),
         expected=shortened(case.expected or "", _SHOWN, separator="\n", parts=4),
         actual=None if case.actual is None else shortened(case.actual, _SHOWN, separator="\n", parts=4),
-        message=told or (case.difference.message if case.difference else None),
+        message=error or (case.difference.message if case.difference else None),
     )

@@ -1,7 +1,7 @@
-"""Verifies a model's response to a row: one core for every server of this package.
+"""Verifies a model's response to a row, for every server of this package.
 
-Whatever a response or a row is like, there is an answer. Where nothing can be decided (the row can't be graded, a judge
-or the sandbox failed) the reward is 0.0 for want of another number on the wire, and `mask_sample` says that it is none.
+There is always an answer. If nothing can be decided (the row can't be graded, or a judge or the sandbox failed),
+`mask_sample` is set and the reward is 0.0, since the protocol requires a number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import waits
 from evaluator.graders.bench import Options
-from evaluator.interop.client_runs import ended_with_client
+from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.profiling import VerifyProfile
@@ -32,12 +32,12 @@ _FENCES_OF_A_BLOCK: Final = 2
 _THINKING: Final = re.compile(r"</?think>")
 _JUDGE_FLAG: Final = "judge_failed"
 _REASONING_FLAG: Final = "reasoning_format"
-_REASONING: Final = "thinking tags stand in the answer, so the reward is reasoning_format_penalty"
+_REASONING: Final = "the answer has thinking tags, so the reward is reasoning_format_penalty"
 _SHOWN: Final = 500
 
 
 class Verifier:
-    """One server's. Verifies as many responses at once as its configuration and this machine's CPUs allow."""
+    """The verifier of one server. Runs as many at once as its configuration and the CPUs allow."""
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
@@ -53,10 +53,10 @@ class Verifier:
         cpus = len(os.sched_getaffinity(0))
         self._running = ThreadPoolExecutor(min(config.num_processes or cpus, cpus), "rollscope-verify")
         self._waiting: ThreadPoolExecutor | None = None
-        """For graders that run no code but wait for others."""
+        """For graders that run no code but wait, for example for a judge."""
 
     async def verify(self, request: VerifyRequest) -> VerifyResponse:
-        """The verified response. Raises nothing that the response, its row, a judge or the sandbox caused."""
+        """The verified response; errors become a masked one. Raises `ClientDisconnect`."""
         row = _row(request)
         task: Task | None = None
         try:
@@ -65,17 +65,17 @@ class Verifier:
             task = with_time_for_all(task, self._config)
             job = partial(self._graded, task, request.response, time.perf_counter())
             begin = partial(asyncio.get_running_loop().run_in_executor, self._threads(task))
-            grade, seconds = await ended_with_client(begin, job)
+            grade, seconds = await run_until_disconnect(begin, job)
         except RecordError as error:
             return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
         except SandboxUnavailable as error:
             return _undecided(request, FailureKind.PROVIDER_UNAVAILABLE, str(error), Verdict.SANDBOX_ERROR)
-        except Exception as error:  # a mistake of ours: it may cost the run nothing
+        except Exception as error:  # our own bug must not end the run
             return _undecided(request, FailureKind.VERIFIER_ERROR, repr(error), Verdict.SANDBOX_ERROR)
         return self._response(request, task, grade, seconds)
 
     def close(self) -> None:
-        """Begins nothing more."""
+        """Starts nothing more."""
         for threads in (self._running, self._waiting):
             if threads is not None:
                 threads.shutdown(wait=False, cancel_futures=True)
@@ -89,7 +89,7 @@ class Verifier:
         return self._waiting
 
     def _graded(self, task: Task, response: ModelResponse, arrived: float) -> tuple[Grade, float]:
-        """The grade, and the seconds since this thread began with it."""
+        """The grade, and the seconds that this thread took."""
         started = time.perf_counter()
         if self.profile is None:
             return self._grade(task, response), time.perf_counter() - started
@@ -111,10 +111,10 @@ class Verifier:
         return grade_one(task, rollout, self._options)
 
     def _has_no_block(self, task: Task, text: str) -> bool:
-        """code_gen's rule: only what stands between two lines with a fence is code."""
+        """code_gen's rule: only text between two lines with a fence is code."""
         if self._config.unfenced_code or task.mode not in (Mode.CALL, Mode.STDIN):
             return False
-        if not text.strip() or not task.cases:  # of which more can be said
+        if not text.strip() or not task.cases:  # these have a better message
             return False
         return sum("```" in line for line in text.split("\n")) < _FENCES_OF_A_BLOCK
 
@@ -134,7 +134,7 @@ class Verifier:
                 answer.error_message = _reason(grade)
             answer.reward = self._reward(request.response, grade, answer)
             answer.unit_tests_time_taken = seconds if grade.code is not None else None
-            _tell_components(answer, grade)
+            _add_components(answer, grade)
         codes = codes_of(task, grade)
         if codes is not None:
             answer.result, answer.metadata = codes
@@ -152,7 +152,7 @@ class Verifier:
 
 
 def has_format_violation(response: ModelResponse) -> bool:
-    """Whether a thinking tag stands in the answer, or more than one opening or closing one in the reasoning."""
+    """Whether the answer has a thinking tag, or the reasoning more than one opening or closing tag."""
     if _THINKING.search(response.output_text):
         return True
     reasoning = response.reasoning_text
@@ -161,7 +161,7 @@ def has_format_violation(response: ModelResponse) -> bool:
 
 def _row(request: VerifyRequest) -> JsonObject:
     return {
-        "task_id": "row",  # for a row that has none and asks nothing
+        "task_id": "row",  # for a row without one
         **(request.model_extra or {}),
         "responses_create_params": request.responses_create_params.model_dump(),
         "verifier_metadata": request.verifier_metadata,
@@ -173,7 +173,7 @@ def _kind(task: Task, text: str) -> Kind | None:
 
 
 def _echoed(request: VerifyRequest) -> VerifyResponse:
-    """What every answer has: the request's own parts, and nothing decided yet."""
+    """An undecided answer with the request's own fields."""
     details = request.verifier_metadata
     difficulty = details.get("difficulty") if isinstance(details, dict) else None
     own_id = (request.model_extra or {}).get("task_id")
@@ -211,17 +211,17 @@ def _why_undecided(grade: Grade) -> tuple[FailureKind, str, Verdict]:
 
 
 def _reason(grade: Grade) -> str | None:
-    """Why the reward is not the full one: no `failure_reason`, which is for rewards that measure nothing."""
-    told = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
-    return _one_line(told) if told else None
+    """Why the completion did not pass; `failure_reason` is for masked rollouts only."""
+    reason = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
+    return _one_line(reason) if reason else None
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:_SHOWN]
 
 
-def _tell_components(answer: VerifyResponse, grade: Grade) -> None:
-    """In one table, and each as a field of its own: NeMo Gym averages numbers on top, and none within a table."""
+def _add_components(answer: VerifyResponse, grade: Grade) -> None:
+    """Adds them as a table and as single fields, since NeMo Gym averages only numbers at the top level."""
     answer.reward_components = {part.name: part.reward for part in grade.components if part.reward is not None}
     assert answer.model_extra is not None
     for name, reward in answer.reward_components.items():

@@ -1,8 +1,8 @@
-"""What goes over NeMo Gym's wire, in pydantic models of our own: nothing of `nemo_gym` is imported.
+"""NeMo Gym's requests and responses as our own pydantic models, without importing `nemo_gym`.
 
-Field names and meanings are those of release 0.7.0 (`nemo_gym/base_resources_server.py`, `config_types.py`, and
-`resources_servers/code_gen/app.py`). Requests are read with more patience than there: a field that is not known is
-kept, and an item of a response may be of any kind.
+The fields are those of release 0.7.0 (`nemo_gym/base_resources_server.py`, `config_types.py`, and
+`resources_servers/code_gen/app.py`). Requests are read more leniently: unknown fields are kept, and an item of a
+response may be of any kind.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from evaluator.formats.nemo_gym import output_text
 
 JsonObject = dict[str, JsonValue]
 
+HEALTH_PATHS = ("/", "/health", "/healthz", "/livez", "/readyz")
 TASK_INDEX = "_ng_task_index"
 ROLLOUT_INDEX = "_ng_rollout_index"
 AGENT_REF = "agent_ref"
 
 
 class FailureKind(StrEnum):
-    """Why a reward measures nothing: the words of `nemo_gym/failure_kinds.py` that can occur here, and our own."""
+    """Why a rollout is masked: the kinds of `nemo_gym/failure_kinds.py` that occur here, and our own."""
 
     JUDGE_FAILED = "judge_failed"
     VERIFIER_ERROR = "verifier_error"
@@ -33,7 +34,7 @@ class FailureKind(StrEnum):
 
 
 class ReverifyMode(StrEnum):
-    """Whether a stored rollout can be verified again by itself."""
+    """Whether a stored rollout can be verified again on its own, without its session."""
 
     STATELESS = "stateless"
     UNSUPPORTED = "unsupported"
@@ -41,19 +42,19 @@ class ReverifyMode(StrEnum):
 
 
 class Open(BaseModel):
-    """Keeps fields that it does not know."""
+    """Keeps unknown fields."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class ResponsesCreateParams(Open):
-    """What the model was asked, as OpenAI's Responses API takes it."""
+    """A request to the model in the form of OpenAI's Responses API."""
 
     input: str | list[JsonObject]
 
 
 class ModelResponse(Open):
-    """What the model answered, as OpenAI's Responses API gives it."""
+    """The model's answer in the form of OpenAI's Responses API."""
 
     output: list[JsonValue] = Field(default_factory=list)
     usage: JsonObject | None = None
@@ -84,19 +85,19 @@ def _summaries(output: list[JsonValue]) -> Iterator[str]:
 
 
 class VerifyRequest(Open):
-    """A row of a dataset with what the model answered. The row's other fields are in `model_extra`."""
+    """A row of a dataset with the model's answer. The row's other fields are in `model_extra`."""
 
     responses_create_params: ResponsesCreateParams
     response: ModelResponse
     verifier_metadata: JsonValue = None
-    """By what is decided; an object, or the row can't be graded."""
+    """The tests or the answer; if it is not an object, the row can't be graded."""
 
 
 class VerifyResponse(Open):
-    """A verified rollout: the request's two objects as they came, what code_gen's server tells, and what ours does.
+    """A verified rollout: the request's two objects unchanged, code_gen's fields, and our own.
 
-    `reward` is a number even where nothing could be decided, for the wire has no other: `mask_sample` says so then, and
-    `verdict` is `unknown` or `sandbox_error`.
+    If nothing could be decided, `mask_sample` is set, `verdict` is `unknown` or `sandbox_error`, and `reward` is 0.0,
+    since the protocol requires a number.
     """
 
     responses_create_params: JsonObject
@@ -113,7 +114,7 @@ class VerifyResponse(Open):
     """code_gen's codes to the first failing test case: true passed, -1 killed, -2 wrong answer (false where a function
     was called), -3 time limit, -4 error."""
     metadata: JsonObject | None = None
-    """code_gen's account of the first failing test case."""
+    """code_gen's description of the first failing test case."""
     unit_tests_time_taken: float | None = None
     reasoning_format_violation_rate: float = 0.0
     difficulty: str | None = None
@@ -124,33 +125,33 @@ class VerifyResponse(Open):
     tests_passed: int = 0
     tests_total: int = 0
     test_verdicts: str = ""
-    """A letter a test case, in their order (P passed, W wrong answer, ...)."""
+    """A letter per test case, in order (P passed, W wrong answer, ...)."""
     error_message: str | None = None
-    """Of the first failing test case."""
+    """The first failing test case's."""
     flags: list[str] = Field(default_factory=list)
 
 
 class SeedSessionRequest(Open):
-    """The whole row of a dataset, or the typed form of Environment Servers (0.7)."""
+    """A whole row of a dataset, or the typed form of Environment Servers (0.7)."""
 
     resources_session_id: str | None = None
     task_data: JsonObject | None = None
 
 
 class CloseSessionRequest(Open):
-    """Which session to end: by the id that it was seeded under, else the cookie's."""
+    """The session to end: the one seeded under this id, else the cookie's."""
 
     resources_session_id: str | None = None
 
 
 class AggregateMetricsRequest(BaseModel):
-    """Verified rollouts, without the model's answers."""
+    """Verified rollouts without the model's answers."""
 
     verify_responses: list[dict[str, Any]]
 
 
 class AggregateMetrics(BaseModel):
-    """The figures of a run: by task, over all, and those to look at first."""
+    """The figures of a run: by task, over all, by repeat, and the most important ones."""
 
     group_level_metrics: list[JsonObject] = Field(default_factory=list)
     agent_metrics: JsonObject = Field(default_factory=dict)
@@ -160,7 +161,7 @@ class AggregateMetrics(BaseModel):
 
 
 class ExecuteCodeRequest(BaseModel):
-    """A program to run. With `keep_state` the names that it defines are there for the session's next one."""
+    """A program to run. With `keep_state` the session's next one has its names."""
 
     code: str
     stdin: str = ""
@@ -168,14 +169,14 @@ class ExecuteCodeRequest(BaseModel):
 
 
 class ExecuteCodeResponse(BaseModel):
-    """What it did. `returncode` is Python's; -9 with the `limit` that ended it."""
+    """The program's output. `returncode` is Python's, or -9 if a `limit` ended it."""
 
     stdout: str
     stderr: str
     returncode: int
     limit: str | None = None
     state: str | None = None
-    """With `keep_state`: "new" (the session's first), "kept", or "lost": what was before is gone; stderr says why."""
+    """With `keep_state`: "new" (the session's first), "kept", or "lost": earlier names are gone; stderr says why."""
 
 
 class RunTestsRequest(BaseModel):
@@ -185,7 +186,7 @@ class RunTestsRequest(BaseModel):
 
 
 class PublicTest(BaseModel):
-    """What one public test case said."""
+    """The result of one public test case."""
 
     index: int
     verdict: str
@@ -196,7 +197,7 @@ class PublicTest(BaseModel):
 
 
 class RunTestsResponse(BaseModel):
-    """What they said together."""
+    """The results of all public test cases."""
 
     tests_passed: int
     tests_total: int

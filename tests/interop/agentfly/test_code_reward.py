@@ -190,7 +190,7 @@ def test_nothing_is_left_from_one_step_to_the_next() -> None:
 
 
 def test_a_prediction_that_is_no_text_is_the_callers_mistake() -> None:
-    with pytest.raises(TypeError, match="prediction is NoneType, not text"):
+    with pytest.raises(TypeError, match="prediction must be text, not NoneType"):
         rewarded(None)  # type: ignore[arg-type]
 
 

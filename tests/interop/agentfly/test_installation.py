@@ -138,5 +138,5 @@ def test_where_it_is_not_one_line_says_so(what: str, tmp_path: Path, monkeypatch
 
 def test_another_version_is_named_as_such(agentfly: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(agentfly.resources.ResourceEngine, "_runners")
-    with pytest.raises(ImportError, match=r"another version than Rollscope knows.*_runners"):
+    with pytest.raises(ImportError, match=r"does not support this version of agentfly.*_runners"):
         install()

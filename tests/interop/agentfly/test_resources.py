@@ -180,7 +180,7 @@ def test_a_start_that_takes_too_long_is_a_time_out() -> None:
 
     async def run() -> None:
         context = Context("r", engine=ResourceEngine({"room": Slow}))
-        with pytest.raises(AcquireTimeout, match="was not started in time"):
+        with pytest.raises(AcquireTimeout, match="did not start in time"):
             await context.acquire_resource(spec=spec(), timeout=0.01)
 
     asyncio.run(run())
@@ -252,7 +252,7 @@ def test_an_id_can_not_hold_two_kinds() -> None:
     async def run() -> None:
         context = Context("r", engine=an_engine())
         await context.acquire_resource(spec=spec(image="one"))
-        with pytest.raises(ValueError, match=r"'r' is for room:one.local, and room:two.local was asked for: .*id="):
+        with pytest.raises(ValueError, match=r"'r' is already the id of room:one.local: give room:two.local an"):
             await context.acquire_resource(spec=spec(image="two"))
 
     asyncio.run(run())
@@ -263,7 +263,7 @@ def test_an_id_can_not_hold_two_kinds() -> None:
     [
         ({"scope": "world"}, ValueError, "scope is 'world': give 'rollout' or 'global'"),
         ({"backend": "moon"}, ValueError, "backend is 'moon': give 'local'"),
-        ({"backend": "ray"}, NotImplementedError, "'ray' is AgentFly's own: Rollscope has 'local'"),
+        ({"backend": "ray"}, NotImplementedError, "Rollscope does not have AgentFly's backend 'ray': give 'local'"),
         ({"spec": None}, ValueError, "spec is missing: give for instance spec=PythonSandboxSpec"),
         ({"spec": replace(PythonSandboxSpec, category="webshop")}, ValueError, "'webshop' can't be started here"),
     ],

@@ -204,7 +204,7 @@ def test_what_ends_a_test_is_named(code: str, told: str) -> None:
         ({"fn_name": "f", "outputs": ["1"]}, "inputs is missing", KeyError),
         ({"inputs": [1], "outputs": ["1"]}, r"inputs\[0\] is int, not text", AssertionError),
         (None, "in_outs is empty", UnboundLocalError),
-        ('{"inputs": []}', "in_outs is str: give an object", AttributeError),
+        ('{"inputs": []}', "in_outs must be an object", AttributeError),
     ],
 )
 def test_test_cases_that_can_not_be_used_are_told_in_one_line(

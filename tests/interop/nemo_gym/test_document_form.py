@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from starlette.testclient import TestClient
 
 from evaluator.interop.nemo_gym import BaseResourcesServer, BaseVerifyRequest, BaseVerifyResponse
-from tests.interop.nemo_gym.asking import answer_of
+from tests.interop.nemo_gym.client import answer_of
 
 CALL = {"type": "function_call", "name": "look_up", "arguments": "{}", "call_id": "c"}
 OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "a note"}

@@ -145,7 +145,7 @@ def test_a_folder_that_has_something_is_left_alone(tmp_path: Path, capsys: pytes
 
 def test_a_file_is_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one").write_text("")
-    assert "there is a file of that name" in refusal(capsys, tmp_path / "one")
+    assert "a file of that name exists" in refusal(capsys, tmp_path / "one")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.interop.nemo_gym.asking import Client, fenced, request
+from tests.interop.nemo_gym.client import Client, fenced, request
 
 AT_ONCE = 64
 TESTS = 3

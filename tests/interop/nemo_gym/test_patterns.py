@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.graders.judge_server import PATIENCE_S, JudgeServer, judge_server, refuses, says
-from tests.interop.nemo_gym.asking import Client, answer_of, fenced
+from tests.interop.nemo_gym.client import Client, answer_of, fenced
 
 Server = Callable[..., str]
 

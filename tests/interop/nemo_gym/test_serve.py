@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.processes import descendants, wait_until_none
-from tests.interop.nemo_gym.asking import Client, fenced, request
+from tests.interop.nemo_gym.client import Client, fenced, request
 from tests.interop.nemo_gym.serving import COMMAND, ENVIRONMENT, Served
 
 Server = Callable[..., str]
@@ -184,7 +184,7 @@ def test_what_an_app_can_not_be_started_with_is_told(
 
 
 BAD_ENVIRONMENTS = {
-    "name": ({WHOLE: RESOLVED, NAME: "mien"}, "no resources server is called 'mien' (there is mine, other)"),
+    "name": ({WHOLE: RESOLVED, NAME: "mien"}, "no resources server is called 'mien' (known: mine, other)"),
     "no name": ({WHOLE: RESOLVED}, "no resources server is called None"),
     "no yaml": ({WHOLE: "{"}, "NEMO_GYM_CONFIG_DICT: can't be read"),
     "checker": ({WHOLE: RESOLVED.replace("tokens", "token"), NAME: "mine"}, "checker 'token' is unknown"),
@@ -206,12 +206,12 @@ def test_a_bad_environment_is_one_line(environment: dict[str, str], told: str, t
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.yaml", "grder: tests", "grder is no field of a server's"),
+        ("a.yaml", "grder: tests", "grder is not a field of a server"),
         ("a.yaml", "memory_mb: -1", "memory_mb: input should be greater than 0"),
         ("a.yaml", "grader: nothing", "grader 'nothing' is unknown"),
-        ("a.yaml", "[1]", "holds no fields"),
+        ("a.yaml", "[1]", "must be an object"),
         ("a.yaml", "a: [", "can't be read: line 1, column 5: "),
-        ("a.yaml", "a: {resources_servers: {a: {entrypoint: app.py, memory_mbs: 1}}}", "memory_mbs is no field"),
+        ("a.yaml", "a: {resources_servers: {a: {entrypoint: app.py, memory_mbs: 1}}}", "memory_mbs is not a field"),
         ("a.toml", "a = ", "can't be read"),
         ("a.json", '{"checker": "nothing"}', "checker 'nothing' is unknown"),
     ],

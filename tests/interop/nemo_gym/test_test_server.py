@@ -255,17 +255,17 @@ def change(folder: Path, name: str, where: int | str, text: str) -> None:
 CONFIG = "configs/my_task.yaml"
 INPUT = "responses_create_params.input"
 WRONG_DATA: dict[str, tuple[str, int | str, str, str]] = {
-    "not JSON": ("data/train.jsonl", 2, "{oops", "line 2: no JSON object"),
+    "not JSON": ("data/train.jsonl", 2, "{oops", "line 2: must be a JSON object"),
     "a row of the tutorial's": ("data/train.jsonl", 3, '{"query": "?"}', "line 3: no responses_create_params"),
     "no input": ("data/train.jsonl", 1, '{"responses_create_params": {"input": []}}', f"line 1: {INPUT} is empty"),
     "no message": ("data/train.jsonl", 4, '{"responses_create_params": {"input": ["x"]}}', f"line 4: {INPUT}: each"),
     "four examples": ("data/example.jsonl", 5, "", "4 rows: give exactly 5"),
-    "four rollouts": ("data/example_rollouts.jsonl", 1, "", "4 rollouts: give one for each example, 5"),
+    "four rollouts": ("data/example_rollouts.jsonl", 1, "", "4 rollouts: give one per example, 5"),
     "figures of others": ("data/example_metrics.json", 1, "[", '"Number of examples" is None'),
     "a domain of one's own": (CONFIG, "coding\n", "code\n", "domain is 'code': give one of math, coding"),
     "no license": (CONFIG, "license: Apache 2.0", "", "dataset train: license is None"),
-    "an agent of nothing": (CONFIG, "  name: my_task\n", "  name: a\n", "resources_server is 'a': there is my_task"),
-    "no file": (CONFIG, "train.jsonl", "no.jsonl", "no.jsonl: there is no such file"),
+    "an agent of nothing": (CONFIG, "  name: my_task\n", "  name: a\n", "resources_server is 'a' (known: my_task)"),
+    "no file": (CONFIG, "train.jsonl", "no.jsonl", "no.jsonl: no such file"),
     "an environment of nothing": (CONFIG, "    name: my_task_simple_agent", "    name: b", "agent_server is 'b'"),
     "no YAML": (CONFIG, 2, "{", "can't be read"),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evaluator.interop.nemo_gym.session_cookie import COOKIE
-from tests.interop.nemo_gym.asking import Client
+from tests.interop.nemo_gym.client import Client
 from tests.interop.nemo_gym.serving import Served
 
 Server = Callable[..., str]

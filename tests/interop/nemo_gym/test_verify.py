@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.nemo_gym.asking import Client, answer_of, fenced, request
+from tests.interop.nemo_gym.client import Client, answer_of, fenced, request
 
 FIVE = [json.loads(line) for line in (Path(__file__).parent / "code_gen_five.jsonl").read_text().splitlines()]
 SQUARES = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}

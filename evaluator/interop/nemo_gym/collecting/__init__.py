@@ -1,22 +1,13 @@
-"""Collects rollouts: a model is asked, its tool calls are made, a resources server verifies what it answered."""
+"""Collects rollouts: asks a model, makes its tool calls, and has a resources server verify the answers."""
 
 from evaluator.interop.nemo_gym.collecting.collector import Collected, Request, Watch, collect
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, address_from
 from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.collecting.figures import Figures
-from evaluator.interop.nemo_gym.collecting.retrying import Backoff
+from evaluator.interop.nemo_gym.collecting.retries import Backoff
 from evaluator.interop.nemo_gym.collecting.rows import Plan
 
 __all__ = [
-    "Address",
-    "Api",
-    "Backoff",
-    "CollectError",
-    "Collected",
-    "Figures",
-    "Plan",
-    "Request",
-    "Watch",
-    "address_from",
+    "Address", "Api", "Backoff", "CollectError", "Collected", "Figures", "Plan", "Request", "Watch", "address_from",
     "collect",
-]
+]  # fmt: skip

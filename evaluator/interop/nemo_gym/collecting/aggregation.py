@@ -1,4 +1,4 @@
-"""The server's own figures of all rollouts: asked for by agent, and kept as NeMo Gym keeps them."""
+"""The server's own figures of all rollouts, requested per agent and stored as NeMo Gym does."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _KEPT_OF_RESPONSE = ("usage", "incomplete_details")
 
 
 async def aggregate(files: Files, server: ResourcesServer) -> str | None:
-    """Writes the figures of all agents; what kept it from that, in one line. Raises `RolloutError`."""
+    """Writes the figures of all agents; returns one line if it could not. Raises `RolloutError`."""
     agents: list[JsonObject] = []
     for name, rollouts in sorted(_by_agent(files).items()):
-        told = await server.aggregate(encoded({"verify_responses": rollouts}))
-        if told is None:
+        answer = await server.aggregate(encoded({"verify_responses": rollouts}))
+        if answer is None:
             return "the resources server has no /aggregate_metrics: its figures are left out"
-        figures = AggregateMetrics.model_validate(told).model_dump(exclude_none=True)
+        figures = AggregateMetrics.model_validate(answer).model_dump(exclude_none=True)
         agents.append({AGENT_REF: {"name": name}, **figures})
     new = files.metrics.with_name(f".{files.metrics.name}")
     new.write_text(json.dumps(agents, indent=2))
@@ -33,7 +33,7 @@ async def aggregate(files: Files, server: ResourcesServer) -> str | None:
 
 
 def _by_agent(files: Files) -> dict[str, list[JsonObject]]:
-    """The verified rollouts without what was asked and answered, in the order of the tasks and their repeats."""
+    """The verified rollouts without prompts and answers, in the order of tasks and repeats."""
     found: dict[str, list[JsonObject]] = {}
     for record in _records(files):
         reference = record.get(AGENT_REF)

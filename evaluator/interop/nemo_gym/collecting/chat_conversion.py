@@ -1,7 +1,7 @@
-"""OpenAI's Responses API told in Chat Completions, and back: what is asked, and what is answered.
+"""Translates requests of OpenAI's Responses API into Chat Completions, and the answers back.
 
-A model's turn is several items there (reasoning, a message, function calls) and one assistant message here. Field
-names are those of OpenAI's API reference; `reasoning_content` is what vLLM, SGLang and DeepSeek call the thinking.
+A model's turn is several items in the former (reasoning, a message, function calls) and one assistant message in the
+latter. Fields are named as in OpenAI's API reference, and `reasoning_content` as in vLLM, SGLang and DeepSeek.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _OWN_TO_RESPONSES: Final = {
     "max_tool_calls", "metadata", "previous_response_id", "prompt", "reasoning", "store", "stream", "stream_options",
     "text", "tool_choice", "tools", "top_logprobs", "truncation", "parallel_tool_calls",
 }  # fmt: skip
-"""Fields that are told in another way, or have no meaning in a single chat completion."""
+"""Fields that are converted, or have no meaning in a single chat completion."""
 _CUT_OFF: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class ConversionError(ValueError):
-    """Something that Chat Completions have no form for. One line."""
+    """Something that Chat Completions can't express. One line."""
 
 
 def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: str) -> JsonObject:
-    """The body of a request for a chat completion. `items`: the input, and all that was said since.
+    """The body of a request for a chat completion. `items`: the input and all turns since.
 
-    `length_field` is how the endpoint calls the limit of an answer. Raises `ConversionError`.
+    `length_field`: the endpoint's name for the limit of an answer. Raises `ConversionError`.
     """
     body: JsonObject = {
         name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES and value is not None
@@ -48,7 +48,7 @@ def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: s
 
 
 def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonValue], finish: JsonValue) -> JsonObject:
-    """A response of the Responses API with what one choice of a chat completion says."""
+    """A choice of a chat completion as a response of the Responses API."""
     reason = _CUT_OFF.get(finish) if isinstance(finish, str) else None
     return {
         "id": completion.get("id") or f"resp_{uuid.uuid4().hex}",
@@ -65,7 +65,7 @@ def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonV
 def _messages(items: Iterable[JsonValue]) -> list[JsonValue]:
     messages: list[JsonValue] = []
     turn: JsonObject | None = None
-    """The assistant message that is being put together."""
+    """The assistant message under construction."""
     for item in items:
         if not isinstance(item, dict):
             raise ConversionError(f"the input has {type(item).__name__} in place of a message")
@@ -102,7 +102,7 @@ def _message(kind: str, item: JsonObject) -> JsonObject:
         output = item.get("output")
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": _plain_text(output)}
     if kind != "message":
-        raise ConversionError(f"an item of type {kind!r} has no form in Chat Completions: give --api responses")
+        raise ConversionError(f"Chat Completions can't express an item of type {kind!r}: give --api responses")
     content = item.get("content")
     if isinstance(content, list):
         parts = [_part(part) for part in content]
@@ -113,7 +113,7 @@ def _message(kind: str, item: JsonObject) -> JsonObject:
 
 
 def _part(part: JsonValue) -> JsonObject:
-    """A part of what a user says."""
+    """A part of a user's message."""
     kind = part.get("type") if isinstance(part, dict) else None
     if isinstance(part, dict) and isinstance(part.get("text"), str):
         return {"type": "text", "text": part["text"]}
@@ -121,11 +121,11 @@ def _part(part: JsonValue) -> JsonObject:
         url = part["image_url"]
         image = dict(url) if isinstance(url, dict) else {"url": url}
         return {"type": "image_url", "image_url": image | ({"detail": part["detail"]} if part.get("detail") else {})}
-    raise ConversionError(f"a part of type {kind!r} has no form in Chat Completions: give --api responses")
+    raise ConversionError(f"Chat Completions can't express a part of type {kind!r}: give --api responses")
 
 
 def _plain_text(content: JsonValue) -> str:
-    """The text of a message's content, of a tool's output, or of a refusal in place of it."""
+    """The text of a message's content, a tool's output or a refusal."""
     if isinstance(content, str):
         return content
     found = []
@@ -139,7 +139,7 @@ def _plain_text(content: JsonValue) -> str:
 
 
 def reasoning_text(item: Mapping[str, JsonValue]) -> str:
-    """What a reasoning item says: in full where it does, else its summary."""
+    """The full text of a reasoning item, else its summary."""
     return _plain_text(item.get("content")) or _plain_text(item.get("summary"))
 
 
@@ -151,18 +151,18 @@ def _tools(params: JsonObject) -> JsonObject:
     for tool in given:
         kind = tool.get("type") if isinstance(tool, dict) else None
         if not isinstance(tool, dict) or kind != "function":
-            raise ConversionError(f"a tool of type {kind!r} has no form in Chat Completions: give --api responses")
+            raise ConversionError(f"Chat Completions can't express a tool of type {kind!r}: give --api responses")
         function: JsonObject = {name: value for name, value in tool.items() if name != "type" and value is not None}
         tools.append({"type": "function", "function": function})
-    told: JsonObject = {"tools": tools}
+    fields: JsonObject = {"tools": tools}
     choice = params.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
         choice = {"type": "function", "function": {"name": choice.get("name")}}
     if choice is not None:
-        told["tool_choice"] = choice
+        fields["tool_choice"] = choice
     if params.get("parallel_tool_calls") is not None:
-        told["parallel_tool_calls"] = params["parallel_tool_calls"]
-    return told
+        fields["parallel_tool_calls"] = params["parallel_tool_calls"]
+    return fields
 
 
 def _reasoning(params: JsonObject) -> JsonObject:
@@ -175,18 +175,18 @@ def _text(params: JsonObject) -> JsonObject:
     text = params.get("text")
     if not isinstance(text, dict):
         return {}
-    told: JsonObject = {"verbosity": text["verbosity"]} if text.get("verbosity") else {}
+    fields: JsonObject = {"verbosity": text["verbosity"]} if text.get("verbosity") else {}
     form = text.get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema":
         schema: JsonObject = {name: value for name, value in form.items() if name != "type" and value is not None}
-        told["response_format"] = {"type": "json_schema", "json_schema": schema}
+        fields["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif isinstance(form, dict) and form.get("type") not in (None, "text"):
-        told["response_format"] = form
-    return told
+        fields["response_format"] = form
+    return fields
 
 
 def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
-    """What one message says, as items. One that says nothing is an empty message: that is the model's answer."""
+    """One message as items; a message without content is still an answer, so it becomes an empty text."""
     thinking = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(thinking, str) and thinking:
         summary: list[JsonValue] = [{"type": "summary_text", "text": thinking}]
@@ -214,7 +214,7 @@ def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
 def _function_call(call: JsonValue) -> JsonObject:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise ConversionError("a tool call of the answer names no function")
+        raise ConversionError("a tool call in the answer names no function")
     number = call.get("id") or f"call_{uuid.uuid4().hex}"
     return {
         "id": f"fc_{uuid.uuid4().hex}",

@@ -1,4 +1,4 @@
-"""Collects: as many rollouts at a time as asked for, each written as soon as it is there."""
+"""Collects several rollouts at a time and writes each as soon as it is complete."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import msgspec
 from evaluator.formats import Problem
 from evaluator.formats.json_text import decode_json
 from evaluator.interop.nemo_gym.collecting.aggregation import aggregate
-from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Asking, endpoint_for
+from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, ApiClient, endpoint_for
 from evaluator.interop.nemo_gym.collecting.failures import CollectError, RolloutError
 from evaluator.interop.nemo_gym.collecting.figures import Figures, figures_of
 from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled, key_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
-from evaluator.interop.nemo_gym.collecting.retrying import Backoff, Retrying
+from evaluator.interop.nemo_gym.collecting.retries import Backoff, Retries
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
 from evaluator.interop.nemo_gym.collecting.rows import Plan, materialized
 from evaluator.interop.nemo_gym.collecting.transport import encoded
@@ -27,64 +27,66 @@ from evaluator.interop.nemo_gym.wire import JsonObject
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What to collect, from whom, and where to."""
+    """What to collect, and from where to where."""
 
     plan: Plan
     output: Path
     address: Address
     api: Api = "responses"
     server: str | None = None
-    """Address of the resources server; None: nothing is verified."""
+    """The resources server's address; None: nothing is verified."""
     concurrency: int = 32
     most_turns: int = 16
     backoff: Backoff = Backoff()
     timeout_s: float = 600.0
-    """Of one request, to the model or to the server."""
+    """Seconds for one request to the model or to the server."""
     resume: bool = False
 
 
 class Collected(msgspec.Struct):
-    """What one session of collecting came to; the figures are of all that is there."""
+    """The result of one session; the figures cover all rollouts of the file."""
 
     figures: Figures
     retries: int
     seconds: float
     stopped: bool
     metrics: bool
-    """Whether the server's own figures were kept."""
+    """Whether the server's own figures were written."""
 
 
 class Watch(Protocol):
-    """Who is told how it goes on."""
+    """The observer of a collection."""
 
-    def begins(self, asked: int, done: int) -> None:
-        """So many rollouts there are to be, and so many there are."""
+    def begins(self, requested: int, done: int) -> None:
+        """Called at the start with the number of rollouts to collect, and of those that exist already."""
 
     def rolled(self, record: JsonObject) -> None:
-        """One was made, or failed."""
+        """Called for each rollout, also for a failed one."""
 
     def bad_row(self, problem: Problem) -> None:
-        """A row of the input is left out."""
+        """Called for each row of the input that is skipped."""
 
     def notice(self, line: str) -> None:
-        """Something to know."""
+        """Called with a line for the user."""
 
 
 async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collected:
-    """Collects until all is there or `stop` is set. Raises `CollectError`, `FormatError`, `OSError`."""
+    """Collects until all rollouts exist or `stop` is set. Raises `CollectError`, `FormatError`, `OSError`."""
     started = time.monotonic()
-    retrying = Retrying(request.backoff)
+    retries = Retries(request.backoff)
     async with AsyncExitStack() as stack:
         server = None
         if request.server is not None:
-            server = await stack.enter_async_context(ResourcesServer(request.server, request.timeout_s, retrying))
+            server = ResourcesServer(request.server, request.timeout_s, retries)
+            stack.push_async_callback(server.transport.close)
             await server.greet()
-        asking = await stack.enter_async_context(Asking(request.address, request.timeout_s, retrying))
+        client = ApiClient(request.address, request.timeout_s, retries)
+        stack.push_async_callback(client.transport.close)
         files = Files(request.output)
         output = begin(files, materialized(request.plan, watch.bad_row), resume=request.resume, tell=watch.notice)
         try:
             watch.begins(output.inputs, len(output.done))
-            roller = Roller(endpoint_for(request.api, asking), server, request.most_turns)
+            roller = Roller(endpoint_for(request.api, client), server, request.most_turns)
             stopped = await _all(_Collection(roller, output, watch), request.concurrency, stop)
             drop_settled(files, output.done)
         except CollectError:
@@ -96,11 +98,11 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
         if server is not None and not stopped:
             has_metrics = await _unless(stop, _aggregated(files, server, watch.notice)) or False
         figures = figures_of(files, output.inputs, request.plan.repeats)
-    return Collected(figures, retrying.retries, time.monotonic() - started, stopped, has_metrics)
+    return Collected(figures, retries.retries, time.monotonic() - started, stopped, has_metrics)
 
 
 class _Collection:
-    """Takes one row after another, and writes what comes of it."""
+    """Makes one rollout after another and writes it."""
 
     def __init__(self, roller: Roller, output: Output, watch: Watch) -> None:
         self._roller = roller
@@ -125,7 +127,7 @@ class _Collection:
 
 
 async def _all(collection: _Collection, concurrency: int, stop: asyncio.Event) -> bool:
-    """Runs to the end, or until `stop` is set, and tells which it was. Raises what one of its workers raised."""
+    """Runs to the end or until `stop` is set; returns whether it was stopped. Raises what a worker raised."""
     workers = {asyncio.create_task(collection.work()) for _ in range(concurrency)}
     stopping = asyncio.create_task(stop.wait())
     try:
@@ -142,7 +144,7 @@ async def _all(collection: _Collection, concurrency: int, stop: asyncio.Event) -
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[None, None, bool]) -> bool | None:
-    """What the work comes to; None where `stop` was set before its end."""
+    """The result of the work; None if `stop` was set before its end."""
     working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)

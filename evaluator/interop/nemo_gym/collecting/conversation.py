@@ -1,4 +1,4 @@
-"""One rollout's conversation: the model is asked, its tool calls are made, until it calls none."""
+"""One rollout's conversation: asks the model and makes its tool calls until it makes none."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _REQUIRED: Final[JsonObject] = {
     "parallel_tool_calls": True,
     "tool_choice": "auto",
 }
-"""What a response must have for OpenAI's and NeMo Gym's models of it, and not every endpoint sends."""
+"""Fields that OpenAI's and NeMo Gym's types of a response require, and that some endpoints leave out."""
 _ASKED: Final = ("model", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_output_tokens")
 
 
 async def converse(params: JsonObject, endpoint: Endpoint, session: Session | None, most_turns: int) -> JsonObject:
-    """The last response, with the items of all turns as its `output` and the tokens of all as its `usage`.
+    """The last response, with `output` and `usage` over all turns.
 
-    Without a session nobody makes tool calls, so the conversation ends with the first one. Raises `RolloutError`.
+    Without a session the conversation ends at the first tool call. Raises `RolloutError`.
     """
     given = params["input"]
     asked: list[JsonValue] = [{"role": "user", "content": given}] if isinstance(given, str) else list(_items(given))
@@ -47,7 +47,7 @@ async def converse(params: JsonObject, endpoint: Endpoint, session: Session | No
 
 
 async def _answered(call: JsonObject, session: Session) -> JsonObject:
-    """The item with what the tool said."""
+    """The item with the tool's output."""
     given = call.get("arguments")
     try:
         arguments = decode_json(given) if isinstance(given, str) and given.strip() else given or {}
@@ -63,7 +63,7 @@ def _items(value: JsonValue) -> Iterator[JsonValue]:
 
 
 def _added(before: JsonValue, usage: JsonValue) -> JsonValue:
-    """Two counts of tokens as one, number by number; where only one turn has told, what it told."""
+    """The sum of two token counts, field by field; if only one has a field, its value."""
     if isinstance(before, dict) and isinstance(usage, dict):
         return {name: _added(before.get(name), usage.get(name)) for name in before | usage}
     if isinstance(before, int | float) and isinstance(usage, int | float):
@@ -72,16 +72,16 @@ def _added(before: JsonValue, usage: JsonValue) -> JsonValue:
 
 
 def _whole(response: JsonObject, params: JsonObject) -> JsonObject:
-    """The response with every field that its readers want."""
+    """The response with all required fields."""
     asked: JsonObject = {name: params[name] for name in _ASKED if params.get(name) is not None}
     asked["tools"] = [_whole_tool(tool) for tool in _items(params.get("tools"))]
-    told = {name: value for name, value in response.items() if value is not None}
+    sent = {name: value for name, value in response.items() if value is not None}
     own: JsonObject = {"id": f"resp_{uuid.uuid4().hex}", "created_at": int(time.time())}
-    return {**response, **own, **_REQUIRED, **asked, **told}
+    return {**response, **own, **_REQUIRED, **asked, **sent}
 
 
 def _whole_tool(tool: JsonValue) -> JsonValue:
-    """Two fields of a function may be left out where it is offered, and not where a response tells of it."""
+    """A function with the two fields that are optional in requests and required in responses."""
     if not isinstance(tool, dict) or tool.get("type") != "function":
         return tool
     return {"parameters": None, "strict": None, **tool}

@@ -1,4 +1,4 @@
-"""What can go wrong: with one rollout, with one request, or with the whole collection."""
+"""Failures of one request, of one rollout, or of the whole collection."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ _LONGEST: Final = 500
 
 
 class FailureClass(StrEnum):
-    """What `_ng_failure_class` says, in the words of `nemo_gym/failure_kinds.py` (release 0.7.0)."""
+    """The values of `_ng_failure_class`, as in `nemo_gym/failure_kinds.py` (release 0.7.0)."""
 
     AGENT_REQUEST_FAILED = "agent_request_failed"
-    """The model could not be asked: no connection, no answer in time, or an overloaded endpoint."""
+    """The model gave no answer: no connection, a time-out, or an overloaded endpoint."""
     AGENT_RUN_ERROR = "agent_run_error"
-    """The endpoint refused this request, or what it answered is no answer."""
+    """The endpoint refused this request or sent a malformed reply."""
     TRANSPORT_UNREACHABLE = "transport_unreachable"
     """The resources server could not be reached."""
     VERIFIER_ERROR = "verifier_error"
-    """The resources server refused the rollout, or what it answered is no verified rollout."""
+    """The resources server refused the rollout or sent a malformed reply."""
     SESSION_LOST = "session_lost"
-    """The resources server was started anew again and again while the rollout was under way."""
+    """The resources server restarted again and again during the rollout."""
 
 
 class CollectError(Exception):
-    """The collection can't begin or go on. One line: what is wrong, and how to mend it."""
+    """The collection can't start or continue. One line: what is wrong, and how to fix it."""
 
 
 class RolloutError(Exception):
-    """One rollout came to nothing. The message is one line, without a key."""
+    """One rollout failed. The message is one line, without a key."""
 
     def __init__(self, kind: FailureClass, message: str, *, status: int | None = None, terminal: bool = False) -> None:
         super().__init__(one_line(message))
         self.kind = kind
         self.status = status
-        """Of the HTTP answer, where there was one."""
+        """Of the HTTP answer, if there was one."""
         self.terminal = terminal
         """Whether the same request would be refused again."""
 
 
 class TransientError(RolloutError):
-    """The request may go well when it is made again. `wait_s`: how long the server asks to wait first."""
+    """A retry of the request may succeed. `wait_s`: seconds that the server asks to wait first."""
 
     def __init__(
         self, kind: FailureClass, message: str, *, status: int | None = None, wait_s: float | None = None
@@ -50,14 +50,14 @@ class TransientError(RolloutError):
 
 
 class SessionLostError(RolloutError):
-    """The resources server no longer has what the rollout's tool calls did there: the rollout begins anew."""
+    """The resources server lost the effects of the rollout's tool calls: the rollout starts again."""
 
     def __init__(self) -> None:
         super().__init__(FailureClass.SESSION_LOST, "the resources server lost the session of this rollout")
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
-    """The text with its white space folded and nothing that could move a terminal's cursor, cut at its limit."""
+    """The text, at most `longest` characters, without line breaks and terminal control characters."""
     folded = " ".join(text[: 8 * longest].split())
     shown = "".join(character if character.isprintable() else "?" for character in folded)
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."

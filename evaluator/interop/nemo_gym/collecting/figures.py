@@ -1,4 +1,4 @@
-"""The figures of a collection, from the lines that were written."""
+"""The figures of a collection, from its files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evaluator.model import JsonValue
 
 _FULL_REWARD: Final = 1.0
 _CALL: Final = "function_call"
-_NOT_FOUND: Final = '{"detail":"Not CaseReport"}'
-"""What FastAPI, on which NeMo Gym's servers and ours are built, says of a path that is not there."""
+_NOT_FOUND: Final = '{"detail":"Not Found"}'
+"""FastAPI's answer for an unknown path, in NeMo Gym's servers and ours."""
 
 
 class PassAtK(msgspec.Struct):
-    """pass@k with its 95 % interval; a rollout passes where its reward is 1 or more. `n` counts tasks, or rollouts
-    where there is one task."""
+    """pass@k with its 95 % interval; a rollout passes if its reward is 1 or more. `n` counts tasks, or the rollouts of
+    a single task."""
 
     k: int
     value: float | None
@@ -34,30 +34,30 @@ class PassAtK(msgspec.Struct):
 
 
 class Figures(msgspec.Struct):
-    """What a collection came to. Masked rollouts, and those without a reward, are in no mean."""
+    """The figures. Means leave out masked rollouts and those without a reward."""
 
     asked: int
-    """Rollouts that there are to be: rows times repeats."""
+    """Rollouts to collect: rows times repeats."""
     rollouts: int
     failed: int
     failures: dict[str, int]
     """Failed rollouts by `_ng_failure_class`."""
     masked: int
     unverified: int
-    """Rollouts without a reward: there was no resources server."""
+    """Rollouts without a reward, since there was no resources server."""
     mean_reward: float | None
     pass_at_k: list[PassAtK]
     input_tokens: int
     output_tokens: int
     counted: int
-    """Rollouts whose tokens the endpoint has counted."""
+    """Rollouts whose tokens the endpoint counted."""
     cut_off: int
-    """Rollouts whose last answer the endpoint ended, at `max_output_tokens` mostly."""
+    """Rollouts whose last answer the endpoint cut off, usually at `max_output_tokens`."""
     tool_calls: int
     no_such_tool: int
-    """Those that the server answered with 404: it is not the one that the rows were written for."""
+    """Tool calls that the server answered with 404: the rows are for another server."""
     thinking: int
-    """Rollouts that were paid for thinking tags in their answer, not for what they solve."""
+    """Rollouts whose reward is the penalty for thinking tags in the answer."""
 
 
 class _Response(msgspec.Struct):
@@ -75,7 +75,7 @@ class _Line(msgspec.Struct):
 
 
 class _Failure(msgspec.Struct):
-    kind: str = msgspec.field(name="_ng_failure_class", default="not told")
+    kind: str = msgspec.field(name="_ng_failure_class", default="unknown")
 
 
 _LINES: Final = msgspec.json.Decoder(_Line)
@@ -84,41 +84,41 @@ _FAILURES: Final = msgspec.json.Decoder(_Failure)
 
 def figures_of(files: Files, asked: int, repeats: int) -> Figures:
     """Reads the rollouts and the failures once, one line at a time."""
-    told = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0, 0, 0)
+    figures = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0, 0, 0)
     rewards = 0.0
     graded: Counter[int] = Counter()
     passed: Counter[int] = Counter()
     for line in _lines(files):
-        told.rollouts += 1
-        told.thinking += line.reasoning_format_violation_rate not in (None, 0)
-        _count_response(told, line.response)
+        figures.rollouts += 1
+        figures.thinking += line.reasoning_format_violation_rate not in (None, 0)
+        _count_response(figures, line.response)
         if line.mask_sample:
-            told.masked += 1
+            figures.masked += 1
         elif line.reward is None:
-            told.unverified += 1
+            figures.unverified += 1
         else:
             rewards += line.reward
             graded[line.task] += 1
             passed[line.task] += line.reward >= _FULL_REWARD
-    told.failures = dict(_failures(files).most_common())
-    told.failed = sum(told.failures.values())
+    figures.failures = dict(_failures(files).most_common())
+    figures.failed = sum(figures.failures.values())
     if graded:
-        told.mean_reward = rewards / graded.total()
+        figures.mean_reward = rewards / graded.total()
         n, c = np.array([*graded.values()]), np.array([passed[task] for task in graded])
         intervals = ((k, pass_at_k_over_tasks(n, c, k)) for k in sorted({1, repeats}))
-        told.pass_at_k = [_plain(k, interval) for k, interval in intervals if interval.n]
-    return told
+        figures.pass_at_k = [_plain(k, interval) for k, interval in intervals if interval.n]
+    return figures
 
 
-def _count_response(told: Figures, response: _Response) -> None:
+def _count_response(figures: Figures, response: _Response) -> None:
     items = response.output if isinstance(response.output, list) else []
-    told.tool_calls += sum(isinstance(item, dict) and item.get("type") == _CALL for item in items)
-    told.no_such_tool += sum(isinstance(item, dict) and item.get("output") == _NOT_FOUND for item in items)
-    told.cut_off += bool(response.incomplete_details)
+    figures.tool_calls += sum(isinstance(item, dict) and item.get("type") == _CALL for item in items)
+    figures.no_such_tool += sum(isinstance(item, dict) and item.get("output") == _NOT_FOUND for item in items)
+    figures.cut_off += bool(response.incomplete_details)
     if isinstance(response.usage, dict):
-        told.counted += 1
-        told.input_tokens += _tokens(response.usage.get("input_tokens"))
-        told.output_tokens += _tokens(response.usage.get("output_tokens"))
+        figures.counted += 1
+        figures.input_tokens += _tokens(response.usage.get("input_tokens"))
+        figures.output_tokens += _tokens(response.usage.get("output_tokens"))
 
 
 def _tokens(value: JsonValue) -> int:
@@ -133,7 +133,7 @@ def _lines(files: Files) -> Iterator[_Line]:
             try:
                 yield msgspec.convert(decode_json(raw), _Line)
             except (JsonError, msgspec.ValidationError):
-                continue  # told of when the collection was gone on with
+                continue  # reported when the collection was resumed
 
 
 def _failures(files: Files) -> Counter[str]:

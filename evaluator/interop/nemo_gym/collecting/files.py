@@ -1,4 +1,4 @@
-"""The files of a collection: what is asked, what came of it, and what failed. Only ever whole lines are added."""
+"""The files of a collection: inputs, rollouts and failures. Lines are only ever added whole."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.wire import ROLLOUT_INDEX, TASK_INDEX
 
 Key = tuple[int, int]
-"""Task index and rollout index: which rollout it is."""
+"""Task index and rollout index, which identify a rollout."""
 
 _CHUNK: Final = 1 << 20
 _PACKED: Final = (".gz", ".zst")
 
 
 class Files(msgspec.Struct, frozen=True):
-    """Where they lie, by NeMo Gym's names."""
+    """Their paths, named as NeMo Gym does."""
 
     output: Path
 
@@ -44,7 +44,7 @@ class Files(msgspec.Struct, frozen=True):
 
 
 class _Numbers(msgspec.Struct):
-    """What names the rollout of a line; the rest of it is passed over."""
+    """The fields that identify the rollout of a line."""
 
     task: int = msgspec.field(name=TASK_INDEX)
     rollout: int = msgspec.field(name=ROLLOUT_INDEX)
@@ -54,7 +54,7 @@ _NUMBERS: Final = msgspec.json.Decoder(_Numbers)
 
 
 def key_of(line: bytes) -> Key | None:
-    """Which rollout a line is of; None where it is none."""
+    """The rollout that a line belongs to; None for a malformed line."""
     try:
         numbers = _NUMBERS.decode(line)
         return numbers.task, numbers.rollout
@@ -63,7 +63,7 @@ def key_of(line: bytes) -> Key | None:
 
 
 def _slow_key(line: bytes) -> Key | None:
-    """Of a line that holds NaN, a large number or half a surrogate pair."""
+    """`key_of` for a line with NaN, a large number or half a surrogate pair."""
     try:
         value = decode_json(line)
     except JsonError:
@@ -73,19 +73,19 @@ def _slow_key(line: bytes) -> Key | None:
 
 
 class Output:
-    """The files while a collection goes on: locked, and open at their ends."""
+    """The files during a collection: locked, and open for appending."""
 
     def __init__(self, files: Files, rollouts: FileIO, done: set[Key], inputs: int) -> None:
         self.files = files
         self.done = done
-        """The rollouts that are there."""
+        """The rollouts that exist."""
         self.inputs = inputs
-        """How many rollouts there are to be."""
+        """How many rollouts to collect."""
         self._rollouts = rollouts
         self._failures: FileIO | None = None
 
     def wanted(self) -> Iterator[bytes]:
-        """The inputs of the rollouts that are not there."""
+        """The inputs of the missing rollouts."""
         for line in lines_of(self.files.inputs):
             if key_of(line) not in self.done:
                 yield line
@@ -95,14 +95,14 @@ class Output:
         _write(self._rollouts, line)
 
     def add_failure(self, line: bytes) -> None:
-        """Adds one that failed."""
+        """Adds a failed rollout."""
         if self._failures is None:
-            _mend_end(self.files.failures)
+            _repair_end(self.files.failures)
             self._failures = _locked(self.files.failures)
         _write(self._failures, line)
 
     def discard_if_empty(self) -> None:
-        """Takes the files away where nothing came of it, so that the same command can be given again."""
+        """Removes the files if nothing was collected, so that the same command can be repeated."""
         if not self.done and self._failures is None and not self.files.failures.exists():
             self.files.inputs.unlink(missing_ok=True)
             self.files.output.unlink(missing_ok=True)
@@ -114,24 +114,24 @@ class Output:
 
 
 def begin(files: Files, rows: Iterable[bytes], *, resume: bool, tell: Callable[[str], None]) -> Output:
-    """Makes the files, or goes on with those that are there. `tell` hears of lines that are passed over.
+    """Creates the files or resumes those that exist. `tell` gets a message for each malformed line.
 
-    Raises `CollectError` where they are somebody else's, `OSError` where they can't be written.
+    Raises `CollectError` if they belong to another collection, `OSError` if they can't be written.
     """
     if files.output.suffix in _PACKED:
         raise CollectError(
-            f"--output {files.output}: lines are added to it, so it can't be packed: leave out the ending"
+            f"--output {files.output}: lines are appended, so it can't be compressed: leave out the ending"
         )
     there = [path for path in (files.output, files.inputs, files.failures) if path.exists()]
     if there and not resume:
-        raise CollectError(f"{there[0]} is there already: give --resume to go on with it, or another --output")
+        raise CollectError(f"{there[0]} already exists: give --resume to resume it, or another --output")
     if not files.inputs.exists() and files.output.exists() and files.output.stat().st_size:
-        raise CollectError(f"{files.inputs} is gone, so what to go on with can't be told: give another --output")
+        raise CollectError(f"{files.inputs} is missing, so there is nothing to resume: give another --output")
     files.output.parent.mkdir(parents=True, exist_ok=True)
     rollouts = _locked(files.output)
     try:
         count = _keep_inputs(files, rows)
-        _mend_end(files.output)
+        _repair_end(files.output)
         return Output(files, rollouts, _done(files.output, tell), count)
     except BaseException:
         if not files.inputs.exists():
@@ -141,7 +141,7 @@ def begin(files: Files, rows: Iterable[bytes], *, resume: bool, tell: Callable[[
 
 
 def drop_settled(files: Files, done: set[Key]) -> None:
-    """Leaves the failures of those rollouts alone that are still missing, the last one of each."""
+    """Keeps only the last failure of each rollout that is still missing."""
     if not files.failures.exists():
         return
     last = {key: line for line in lines_of(files.failures) if (key := key_of(line)) is not None and key not in done}
@@ -158,7 +158,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
 
 
 def _keep_inputs(files: Files, rows: Iterable[bytes]) -> int:
-    """Writes the inputs, all or none, and counts them. Those that are there must be among them, as they are."""
+    """Writes the inputs, all or none, and counts them. Existing ones must be among them, unchanged."""
     old = lines_of(files.inputs) if files.inputs.exists() else ()
     before = {key_of(line): (number, _digest(line)) for number, line in enumerate(old, start=1)}
 
@@ -166,32 +166,32 @@ def _keep_inputs(files: Files, rows: Iterable[bytes]) -> int:
         for line in rows:
             number, digest = before.pop(key_of(line), (0, b""))
             if number and digest != _digest(line):
-                raise _begun_otherwise(files, number)
+                raise _other_inputs(files, number)
             yield line
         if before:
-            raise _begun_otherwise(files, min(number for number, _ in before.values()))
+            raise _other_inputs(files, min(number for number, _ in before.values()))
 
     return _replace(files.inputs, checked())
 
 
-def _begun_otherwise(files: Files, number: int) -> CollectError:
+def _other_inputs(files: Files, number: int) -> CollectError:
     return CollectError(
-        f"{files.inputs}:{number}: was begun with other rows or options than these: give the same --input, --model and"
-        " sampling options, and no less of --num-repeats and --limit, or another --output"
+        f"{files.inputs}:{number}: the collection began with other rows or options: give the same --input, --model and"
+        " sampling options, with --num-repeats and --limit no smaller, or another --output"
     )
 
 
 def _digest(line: bytes) -> bytes:
-    """Of what a line says, however it is written; never kept are the lines themselves, which may be large."""
+    """A digest of a line's values, in any notation; the lines themselves may be too large to keep."""
     try:
-        told = json.dumps(decode_json(line), sort_keys=True).encode()
+        values = json.dumps(decode_json(line), sort_keys=True).encode()
     except JsonError:
-        told = line
-    return hashlib.blake2b(told, digest_size=16).digest()
+        values = line
+    return hashlib.blake2b(values, digest_size=16).digest()
 
 
 def _replace(path: Path, lines: Iterable[bytes]) -> int:
-    """Writes a file all at once, and counts its lines: whoever looks sees the old one or the whole new one."""
+    """Writes a file atomically and counts its lines."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
     try:
@@ -211,12 +211,12 @@ def _done(output: Path, tell: Callable[[str], None]) -> set[Key]:
         if key is not None:
             done.add(key)
         elif line.strip():
-            tell(f"{output}:{number}: no whole rollout: it is passed over, and asked for again")
+            tell(f"{output}:{number}: malformed rollout: skipped, and collected again")
     return done
 
 
-def _mend_end(path: Path) -> None:
-    """Completes the last line, or takes it away where it was cut off as it was written."""
+def _repair_end(path: Path) -> None:
+    """Ends the last line, or removes it if it is incomplete."""
     if not path.exists():
         return
     with path.open("r+b") as file:
@@ -237,20 +237,20 @@ def _mend_end(path: Path) -> None:
 
 
 def _locked(path: Path) -> FileIO:
-    """Open at its end, and nobody else's: two collections would write every rollout twice."""
+    """Opens a file for appending and locks it: two collections would write every rollout twice."""
     file = path.open("ab", buffering=0)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
         raise CollectError(
-            f"{path}: another collection writes it: wait for its end, or give another --output"
+            f"{path}: another collection is writing to it: wait for its end, or give another --output"
         ) from None
     return file
 
 
 def _write(file: FileIO, line: bytes) -> None:
-    """At once, so that an end at any moment cuts off one line at most."""
+    """Writes unbuffered, so that a kill at any moment cuts off at most one line."""
     rest = memoryview(line)
     while rest:
         rest = rest[file.write(rest) :]

@@ -1,4 +1,4 @@
-"""One rollout, from its row to the line that is written of it."""
+"""Makes one rollout from its row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IDENTITY: Final = (TASK_INDEX, ROLLOUT_INDEX, AGENT_REF, _SERVER_STAMP)
 
 
 class Roller:
-    """Makes rollouts with one endpoint and, where there is one, one resources server."""
+    """Makes rollouts with one endpoint and perhaps one resources server."""
 
     def __init__(self, endpoint: Endpoint, server: ResourcesServer | None, most_turns: int) -> None:
         self._endpoint = endpoint
@@ -26,7 +26,7 @@ class Roller:
         self._most_turns = most_turns
 
     async def roll(self, row: JsonObject) -> JsonObject:
-        """The line of a rollout, or of its failure, which has `_ng_failure_class`."""
+        """The record of a rollout, or of its failure, which has `_ng_failure_class`."""
         try:
             record = await (self._unverified(row) if self._server is None else self._verified(row, self._server))
         except RolloutError as failure:
@@ -38,7 +38,7 @@ class Roller:
             try:
                 return await self._attempt(row, server)
             except SessionLostError:
-                server.retrying.retries += 1
+                server.retries.retries += 1
         return await self._attempt(row, server)
 
     async def _attempt(self, row: JsonObject, server: ResourcesServer) -> JsonObject:
@@ -53,7 +53,6 @@ class Roller:
         return {"responses_create_params": row["responses_create_params"], "response": response} | verified
 
     async def _unverified(self, row: JsonObject) -> JsonObject:
-        """Without a reward: nobody has looked at it."""
         response = await converse(_params(row), self._endpoint, None, self._most_turns)
         return {"responses_create_params": row["responses_create_params"], "response": response}
 

@@ -1,4 +1,4 @@
-"""The rows to collect, as NeMo Gym materialises them: each row once a repeat, with the numbers that name a rollout."""
+"""The rows to collect as NeMo Gym materialises them: one per repeat, with the indices of the rollout."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX
 from evaluator.model import JsonValue, RecordError, Task
 
 _AGENT_TYPE: Final = "responses_api_agents"
-_NOT_ASKED: Final = ("stream", "stream_options", "background")
-"""An answer comes whole, and at once."""
+_DROPPED: Final = ("stream", "stream_options", "background")
+"""Each answer comes whole, in one reply."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -31,16 +31,16 @@ class Plan(msgspec.Struct, frozen=True):
     rows: Path
     repeats: int = 1
     limit: int | None = None
-    """The first rows alone."""
+    """Only so many of the first rows."""
     overrides: dict[str, JsonValue] = {}
-    """Fields of `responses_create_params` in place of the rows' own: the model, the temperature."""
+    """Fields that replace the rows' own in `responses_create_params`, such as the model."""
 
 
 def materialized(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[bytes]:
-    """A line for each rollout: the repeats of a row one after another. `tell` hears of rows that are left out.
+    """A line for each rollout, with the repeats of a row in succession. `tell` gets the rows that are skipped.
 
-    Equal rows are one task, whose repeats are counted on, as NeMo Gym counts them. Raises `FormatError` where no row
-    can be used, `CollectError` where a row names no model and nobody else does.
+    Equal rows are one task, whose repeats are numbered on, as in NeMo Gym. Raises `FormatError` if no row is usable,
+    `CollectError` if neither a row nor the plan names a model.
     """
     numbers: dict[bytes, int] = {}
     repeats: Counter[int] = Counter()
@@ -70,7 +70,7 @@ def _usable(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[tuple[int, 
 
 
 def _checked(row: Row) -> JsonObject:
-    """The row, or what NeMo Gym's would be of a native task. Raises `RecordError`."""
+    """The row, or a native task as NeMo Gym's row. Raises `RecordError`."""
     fields = row.fields
     if "responses_create_params" not in fields and isinstance(fields.get("prompt"), str):
         return task_row(Task.from_row(fields))
@@ -80,7 +80,7 @@ def _checked(row: Row) -> JsonObject:
     given = params.get("input")
     is_list = isinstance(given, list) and bool(given) and all(isinstance(item, dict) for item in given)
     if not is_list and not (isinstance(given, str) and given):
-        raise RecordError("responses_create_params.input is neither text nor a list of messages: give what is asked")
+        raise RecordError("responses_create_params.input must be text or a list of messages: give the prompt")
     reference = fields.get(AGENT_REF)
     if reference is not None and not (isinstance(reference, dict) and isinstance(reference.get("name"), str)):
         raise RecordError('agent_ref has no name: give {"name": "..."}, or leave it out')
@@ -90,7 +90,7 @@ def _checked(row: Row) -> JsonObject:
 def _prepared(row: JsonObject, plan: Plan, line: int) -> JsonObject:
     given = row["responses_create_params"]
     assert isinstance(given, dict)
-    params = {name: value for name, value in given.items() if name not in _NOT_ASKED} | plan.overrides
+    params = {name: value for name, value in given.items() if name not in _DROPPED} | plan.overrides
     if not isinstance(params.get("model"), str):
         raise CollectError(f"{plan.rows}:{line}: the row names no model: give --model NAME")
     agent = row.get(AGENT_REF) or _agent(row)
@@ -98,7 +98,7 @@ def _prepared(row: JsonObject, plan: Plan, line: int) -> JsonObject:
 
 
 def _agent(row: JsonObject) -> JsonObject:
-    """Who is said to have made the rollouts: whom the row names (0.7), else ours."""
+    """The agent of the rollouts: the row's own (0.7), else ours."""
     source = row.get("task_source")
     return {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
 

@@ -1,12 +1,12 @@
-"""One HTTP request, bounded in time and size, and what comes back; or why nothing does."""
+"""HTTP requests, limited in time and size."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
@@ -17,19 +17,22 @@ from evaluator.interop.nemo_gym.collecting.failures import CollectError, Failure
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of
 
+HOPELESS: Final = (401, 403, 404, 405)
+"""Statuses that every other request would get, too, if none has succeeded yet."""
+_TRANSIENT: Final = (408, 409, 429)
 _LARGEST: Final = 64 * 2**20
 _KEPT_OPEN_S: Final = 2.0
-"""Less than servers keep an idle connection, so that none is used while its other end is being closed."""
+"""Shorter than servers keep idle connections, so that none is used while the server closes it."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _JSON: Final = {"content-type": "application/json", "accept": "application/json"}
 
 
 class UnreachableError(TransientError):
-    """Nothing listens there: whoever did has ended."""
+    """No server listens there, or no longer."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came back, whatever its status."""
+    """A reply of any status."""
 
     status: int
     body: bytes
@@ -47,47 +50,35 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Transport:
-    """Requests to one address. Cookies are the caller's: nothing is kept from one request to the next."""
+    """Sends requests to one address. It keeps no cookies."""
 
     def __init__(
         self, who: str, address: str, *, timeout_s: float, kind: FailureClass, headers: Mapping[str, str] | None = None
     ) -> None:
-        """`who` is named in messages; `kind` is the failure's where nothing comes back."""
+        """`who`: the server's name in messages. `kind`: the failure if there is no reply."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise CollectError(f"{who}: {address!r} is no address: give for instance http://127.0.0.1:8000")
+            raise CollectError(f"{who}: {address!r} is not an address: give for example http://127.0.0.1:8000")
         self.who = f"{who} at {parts.netloc.rpartition('@')[2]}"
         self._address = address.rstrip("/")
         self._timeout_s = timeout_s
         self._kind = kind
         self._client = httpx2.AsyncClient(
             headers=dict(headers or {}),
-            timeout=None,  # the whole request has one limit, in `_send`
+            timeout=None,  # the whole request has one limit, in `send`
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_OPEN_S),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            trust_env=parts.hostname not in _LOOPBACK,  # a proxy knows nothing of this machine's own servers
+            trust_env=parts.hostname not in _LOOPBACK,  # a proxy can't reach this machine's own servers
         )
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def close(self) -> None:
         await self._client.aclose()
 
-    async def get(self, path: str) -> Reply:
-        """Raises as `post` does."""
-        return await self._send("GET", path, b"", {})
-
-    async def post(
-        self, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str] | None = None
+    async def send(
+        self, method: str, path: str, content: bytes = b"", cookies: Mapping[str, str] | None = None
     ) -> Reply:
-        """Raises `TransientError` where nothing comes back (`UnreachableError` where nobody listens), `CollectError`
-        where the request can't be made at all."""
-        return await self._send("POST", path, content, cookies or {})
-
-    async def _send(
-        self, method: str, path: str, content: bytes | AsyncIterable[bytes], cookies: Mapping[str, str]
-    ) -> Reply:
+        """Raises `TransientError` if there is no reply (`UnreachableError` if no server listens), `CollectError` if the
+        request is impossible."""
         headers = dict(_JSON)
         if cookies:
             headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -102,7 +93,7 @@ class Transport:
         except httpx2.ConnectError as error:
             raise UnreachableError(self._kind, f"{self.who} can't be reached: {_why(error)}") from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError) as error:
-            raise CollectError(f"{self.who} can't be asked: {_why(error)}") from None
+            raise CollectError(f"can't send a request to {self.who}: {_why(error)}") from None
         except httpx2.HTTPError as error:
             raise TransientError(self._kind, f"the connection to {self.who} broke: {_why(error)}") from None
 
@@ -111,20 +102,25 @@ class Transport:
         async for chunk in response.aiter_bytes():
             body += chunk
             if len(body) > _LARGEST:
-                raise TransientError(self._kind, f"what {self.who} answered is larger than {_LARGEST // 2**20} MiB")
+                raise TransientError(self._kind, f"{self.who} sent more than {_LARGEST // 2**20} MiB")
         return bytes(body)
 
 
+def is_transient(status: int) -> bool:
+    """Whether a retry may get another status."""
+    return status in _TRANSIENT or status >= 500
+
+
 def encoded(value: object) -> bytes:
-    """JSON on one line, also of what has no UTF-8 (half a surrogate pair) or is too large a number for most."""
+    """JSON on one line, also with half a surrogate pair, which UTF-8 lacks, or with a very large number."""
     try:
         return msgspec.json.encode(value)
     except (UnicodeError, OverflowError, RecursionError, msgspec.MsgspecError):
         return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def told_by(reply: Reply) -> str:
-    """What a refusal says, in whichever of the usual places it stands."""
+def reason_in(reply: Reply) -> str:
+    """A refusal's message, from any of the usual fields."""
     try:
         value = reply.json()
     except JsonError:

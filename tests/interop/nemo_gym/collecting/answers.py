@@ -60,6 +60,6 @@ def verifies(**more: object) -> Answer:
         elif asked.path == "/verify":
             sends(json.dumps({"reward": 1.0, "response": asked.body["response"]} | more))(handler, asked)
         else:
-            sends('{"detail": "Not CaseReport"}', 404)(handler, asked)
+            sends('{"detail": "Not Found"}', 404)(handler, asked)
 
     return answer

@@ -152,7 +152,7 @@ def test_tools_are_called_and_their_session_is_kept(collection: Make, model: Jud
     items = line["response"]["output"]
     outputs = {item["call_id"]: item["output"] for item in items if item["type"] == "function_call_output"}
     assert json.loads(outputs["b"])["stdout"] == "42\n"
-    assert json.loads(outputs["c"]) == {"detail": "Not CaseReport"}
+    assert json.loads(outputs["c"]) == {"detail": "Not Found"}
     assert "not JSON" in json.loads(outputs["d"])["error"]
     assert model.asked[-1].body["input"] == squares()["responses_create_params"]["input"] + items[:-1]
     assert line["response"]["usage"]["input_tokens"] == 40

@@ -113,7 +113,7 @@ def test_what_is_no_answer_is_a_failure(collection: Make, model: JudgeServer, ap
     done = made.run()
     assert (done.status, made.names, len(made.failures), len(model.asked)) == (1, [], 2, 2)
     assert {failure["_ng_failure_class"] for failure in made.failures} == {"agent_run_error"}
-    assert "is no answer" in made.failures[0]["_ng_failure_message"]
+    assert "sent a malformed reply" in made.failures[0]["_ng_failure_message"]
     assert "Traceback" not in done.err
 
 
@@ -131,15 +131,15 @@ def test_what_chat_completions_can_not_say_is_a_failure(collection: Make, model:
     searching["responses_create_params"]["tools"] = [{"type": "web_search"}]
     made = collection([searching], "--api", "chat")
     assert (made.run().status, len(model.asked)) == (1, 0)
-    assert "'web_search' has no form in Chat Completions" in made.failures[0]["_ng_failure_message"]
+    assert "Chat Completions can't express a tool of type 'web_search'" in made.failures[0]["_ng_failure_message"]
 
 
 @pytest.mark.parametrize(
     ("answer", "mend"),
     [
-        (refuses(401, "Incorrect API key provided: sk-a-secret-of-this-test"), "see to OPENAI_API_KEY"),
+        (refuses(401, "Incorrect API key provided: sk-a-secret-of-this-test"), "check OPENAI_API_KEY"),
         (refuses(404, "no such model"), "give --api chat"),
-        (refuses(429, "You exceeded your quota", "insufficient_quota"), "see to the account"),
+        (refuses(429, "You exceeded your quota", "insufficient_quota"), "check the account"),
     ],
 )
 def test_an_endpoint_that_answers_nobody_ends_it_all(
@@ -190,7 +190,7 @@ def test_a_verdict_that_is_none(collection: Make, model: JudgeServer, other: Jud
     other.answers = [answer]
     made = collection([row()], "--server", other.url)
     assert (made.run().status, made.names) == (1, [])
-    assert "no verified rollout" in made.failures[0]["_ng_failure_message"]
+    assert "not a verified rollout" in made.failures[0]["_ng_failure_message"]
 
 
 def test_a_server_may_send_a_rollout_to_the_failures(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
@@ -223,7 +223,7 @@ def test_a_server_that_is_not_there(collection: Make) -> None:
 def test_what_is_no_address(collection: Make, option: str) -> None:
     done = collection([row()], option, "localhost:8000").run()
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "'localhost:8000' is no address: give for instance http://" in done.err
+    assert "'localhost:8000' is not an address: give for example http://" in done.err
 
 
 def test_the_session_is_lost_after_tool_calls(collection: Make, model: JudgeServer, other: JudgeServer) -> None:

@@ -59,7 +59,7 @@ def test_a_broken_line_is_told_of_and_asked_for_again(collection: Make, model: J
     model.asked.clear()
     done = made.run("--resume", "--json")
     assert (done.status, asked_for(model), done.summary["rollouts"]) == (0, ["a"], 2)
-    assert done.err == f"{made.output}:1: no whole rollout: it is passed over, and asked for again\n"
+    assert done.err == f"{made.output}:1: malformed rollout: skipped, and collected again\n"
 
 
 def test_with_nothing_left_nothing_is_asked(collection: Make, model: JudgeServer) -> None:
@@ -83,9 +83,7 @@ def test_an_output_that_is_there_is_not_touched(collection: Make, model: JudgeSe
     before = {path: path.read_bytes() for path in made.output.parent.iterdir()}
     done = made.run()
     assert (done.status, len(model.asked)) == (2, 1)
-    assert (
-        done.err == f"rollscope: {made.output} is there already: give --resume to go on with it, or another --output\n"
-    )
+    assert done.err == f"rollscope: {made.output} already exists: give --resume to resume it, or another --output\n"
     assert {path: path.read_bytes() for path in made.output.parent.iterdir()} == before
 
 
@@ -99,7 +97,7 @@ def test_other_rows_or_options_are_refused(collection: Make, model: JudgeServer,
     before = {path: path.read_bytes() for path in made.output.parent.iterdir()}
     done = made.run("--resume", *option)
     assert (done.status, done.err.count("\n"), len(model.asked)) == (2, 1, 4)
-    assert "was begun with other rows or options than these" in done.err
+    assert "the collection began with other rows or options" in done.err
     assert {path: path.read_bytes() for path in made.output.parent.iterdir()} == before
 
 
@@ -137,7 +135,7 @@ def test_two_collections_do_not_write_one_file(collection: Make, model: JudgeSer
         wait_for(lambda: len(model.asked) == 1)
         done = made.run("--resume")
         assert (done.status, len(model.asked)) == (2, 1)
-        assert "another collection writes it" in done.err
+        assert "another collection is writing to it" in done.err
     finally:
         first.kill()
         first.communicate()

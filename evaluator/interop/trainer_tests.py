@@ -1,4 +1,4 @@
-"""Tests as trainers hand them over, in any of the shapes that datasets keep them in, as a task."""
+"""Makes a task from the tests that a trainer passes, in any of the shapes that datasets have."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ _SHAPES = (
 )
 
 _NATIVE = {"task_id", "mode", "test", "answer"}
-"""What marks a row of the native format."""
+"""Any of these fields marks a row of the native format."""
 
 
 def task_from(given: JsonValue, task_id: str) -> Task:
-    """The task that tests describe: an object, a list, or the JSON text of either.
+    """The task that `given` describes: an object, a list, or JSON text of either.
 
-    - `{inputs, outputs, fn_name?}`, also as the `in_outs` of an object, as JSON text or not;
-    - `{assert_case: [...]}`, or a list of asserts, that call one function by its name;
-    - `{language?, test_cases}`, where `test_cases` is the first of these or a list of `{input, output, fn_name?}`;
-    - a row of the native format: it has a `task_id`, a `mode`, a `test` or an `answer`.
+    - `{inputs, outputs, fn_name?}`, also as the `in_outs` of an object, which may be JSON text;
+    - `{assert_case: [...]}` or a list of asserts, all of which call one function;
+    - `{language?, test_cases}`, where `test_cases` has the first shape or is a list of `{input, output, fn_name?}`;
+    - a row of the native format: it has a `task_id`, `mode`, `test` or `answer`.
 
-    Inputs and outputs get an import header, unless a `preamble` stands beside them; a native row has its own or none.
-    The task has `task_id`, whatever the row's own. Raises `RecordError`, which says what can't be read.
+    Inputs and outputs get an import header unless they come with a `preamble`; a native row keeps its own or has none.
+    `task_id` replaces the row's own. Raises `RecordError`, which says what can't be read.
+
+        task_from({"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}, "sums")
     """
     value = _plain(_decoded(given))
     if isinstance(value, list):
         return _from_list(value, task_id)
     if not isinstance(value, Mapping):
-        raise RecordError(f"the tests are {type(value).__name__}: {_SHAPES}")
+        raise RecordError(f"the tests are of type {type(value).__name__}: {_SHAPES}")
     if value.get("assert_case"):
         return _from_asserts(value["assert_case"], task_id)
     if value.get("test_cases"):
@@ -44,7 +46,7 @@ def task_from(given: JsonValue, task_id: str) -> Task:
         return _contest_task(value, task_id)
     if any(value.get(name) for name in ("in_outs", "test", "answer", "mode")):
         return Task.from_row({**value, "task_id": task_id})
-    raise RecordError(f"the tests have {', '.join(map(str, value)) or 'nothing'}: {_SHAPES}")
+    raise RecordError(f"the tests have only {', '.join(map(str, value)) or 'an empty object'}: {_SHAPES}")
 
 
 def _decoded(given: JsonValue) -> JsonValue:
@@ -57,7 +59,7 @@ def _decoded(given: JsonValue) -> JsonValue:
 
 
 def _plain(value: JsonValue) -> JsonValue:
-    """With dicts and lists alone: what comes by way of Arrow or pandas has arrays in it."""
+    """The value with arrays made lists: rows read through Arrow or pandas have arrays."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if hasattr(value, "tolist"):
@@ -82,7 +84,7 @@ def _from_list(items: list[JsonValue], task_id: str) -> Task:
     names = {item.get("fn_name") for item in items} - {None, ""}
     if len(names) > 1:
         raise RecordError(
-            f"the tests call several functions ({', '.join(sorted(map(str, names)))}): give each its task"
+            f"the tests call several functions ({', '.join(sorted(map(str, names)))}): give each function its own task"
         )
     in_outs = {
         "inputs": [item["input"] for item in items],

@@ -1,4 +1,4 @@
-"""Serves an ASGI application on one address until it is told to stop: Ctrl-C and SIGTERM both end it cleanly."""
+"""Serves an ASGI application on one address until Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NAME: Final = re.compile(r"[\w.-]+|[0-9a-f:.]+:[0-9a-f:.]*|\[[0-9a-f:.]+\]", re
 
 
 class AddressError(OSError):
-    """The address can't be listened on. One line that says what to give instead."""
+    """The server can't listen on the address. One line that says what to give instead."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there, or goes by that name."""
+    """Whether a name or an address means this machine alone."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -32,15 +32,15 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(name: str) -> str:
-    """A name or address as it may stand in a request's `Host`, in small letters. Raises `ValueError`, in one line."""
-    small = name.lower()
-    if not _NAME.fullmatch(small):
-        raise ValueError(f"{name!r}: give a name or an address alone, such as gpu-box")
-    return small.strip("[]")
+    """A host name or address in lower case, as `Host` has it. Raises `ValueError` with one line for anything else."""
+    lower = name.lower()
+    if not _NAME.fullmatch(lower):
+        raise ValueError(f"{name!r}: give only a host name or an address, such as gpu-box")
+    return lower.strip("[]")
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens: who connects before there is somebody to answer waits. Raises `AddressError`."""
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; early clients wait until `serve` answers. Port 0: any free one. Raises `AddressError`."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,16 +54,22 @@ def listening(host: str, port: int) -> socket.socket:
         if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
             raise AddressError(f"--host {host}: not an address of this machine") from None
         reason = (error.strerror or str(error)).lower()
-        raise AddressError(f"port {port} of {host} can't be had ({reason}): give another --port, or 0") from None
+        raise AddressError(f"can't listen on port {port} of {host} ({reason}): give another --port, or 0") from None
     return bound
 
 
 def serve(
     application: ASGIApp, listener: socket.socket, host: str, *, longest: float, allowed_hosts: Iterable[str] = ()
 ) -> None:
-    """Answers until SIGINT or SIGTERM comes; prints `listening on URL` once it does.
+    """Answers requests until SIGINT or SIGTERM; running requests then have 1 s. Prints `listening on URL` once ready.
 
-    `longest`: MiB that a request may have. `allowed_hosts`: see `http_guard.Hosts`.
+    `application`: any of this package's `application(...)` or `setup_webserver()`. `listener`: from `listen`; the
+    caller closes it. `host`: the address as given to `listen`. `longest`: the largest request, in MiB; a longer one
+    gets 413. `allowed_hosts`: see `http_guard.Hosts`. Must run in the main thread, since it handles signals. Requests
+    need no password, which it says on stderr if `host` is not loopback.
+
+        with listen("127.0.0.1", 8000) as listener:
+            serve(agentfly.server.application(), listener, "127.0.0.1", longest=8)
     """
     import uvicorn
 
@@ -88,11 +94,11 @@ def serve(
         server.should_exit = True
 
     for each in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn ends by its own handler, and then raises the signal once more, for this one.
+        # uvicorn stops by its own handler, then raises the signal again for this one.
         signal.signal(each, stop)
     server.run(sockets=[listener])
 
 
 def _url(host: str, listener: socket.socket) -> str:
-    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"  # noqa: S104 - what the person asked for
+    shown = f"[{host}]" if ":" in host else host or "0.0.0.0"  # noqa: S104 - what the user requested
     return f"http://{shown}:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""How what a server's methods return goes over the wire, and what does where they fail."""
+"""Turns the results and exceptions of a server's methods into HTTP responses."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ Endpoint = Callable[..., Awaitable[JSONResponse]]
 
 
 class ToolError(Exception):
-    """A tool can't do what was asked. One line, which the model sees."""
+    """Raise it in a tool that can't do what the model requested: status 400; the model sees the message, one line."""
 
 
 class PlainJSON(JSONResponse):
-    """JSON in ASCII: half a surrogate pair, which a model may well write, has no other form. NaN and infinity, which a
-    row may have had in it and JSON has not, are null."""
+    """JSON in ASCII, since models write half a surrogate pair, which UTF-8 lacks. NaN and infinity become null."""
 
     def render(self, content: Any) -> bytes:
         try:
@@ -41,9 +40,9 @@ def _compact(content: Any) -> bytes:
     return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def answered(method: Method) -> Endpoint:
-    """An endpoint of a method. What it raises is told in `error`, for the model to see: with status 400 where it is a
-    `ToolError`, else 500."""
+def endpoint_of(method: Method) -> Endpoint:
+    """The endpoint of a method. An exception goes into `error`, which the model sees: status 400 for a `ToolError`,
+    else 500."""
 
     async def endpoint(*args: Any, **kwargs: Any) -> JSONResponse:
         try:
@@ -56,18 +55,18 @@ def answered(method: Method) -> Endpoint:
     return _with_parameters_of(method, endpoint)
 
 
-def masked_where_it_fails(verify: Method) -> Endpoint:
-    """The endpoint of `verify`. Where it raises, or gives a reward that is no number, the answer is a masked rollout:
-    an error's status would end a whole collection."""
+def verify_endpoint(verify: Method) -> Endpoint:
+    """The endpoint of `verify`. If it raises or its reward is not finite, the answer is a masked rollout, since an
+    error status would end the whole collection."""
 
     async def endpoint(body: Any) -> JSONResponse:
         try:
             answer = _plain(await verify(body))
             if not isinstance(answer, dict):
-                raise TypeError(f"verify gave {type(answer).__name__}: return a BaseVerifyResponse")
+                raise TypeError(f"verify returned {type(answer).__name__}: return a BaseVerifyResponse")
             reward = answer.get("reward")
             if not isinstance(reward, int | float) or not math.isfinite(reward):
-                raise ValueError(f"verify gave the reward {reward!r}: give a finite number")
+                raise ValueError(f"verify returned the reward {reward!r}: return a finite number")
             return PlainJSON(answer)
         except Exception as error:
             return PlainJSON(_masked(body, repr(error)))
@@ -76,7 +75,7 @@ def masked_where_it_fails(verify: Method) -> Endpoint:
 
 
 def _with_parameters_of(method: Method, endpoint: Endpoint, otherwise: object = Any) -> Endpoint:
-    """The endpoint, which FastAPI asks for the body that the method takes; `otherwise` where it does not say which."""
+    """The endpoint with the method's parameters, for FastAPI; `otherwise` is the type of a body without annotation."""
     hints = {"body": otherwise} | {name: hint for name, hint in get_type_hints(method).items() if hint is not Any}
     parameters = [
         parameter.replace(annotation=hints.get(name, parameter.annotation))

@@ -1,4 +1,4 @@
-"""Asks again what may go well the next time, after waiting longer and longer."""
+"""Retries requests after longer and longer waits."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from evaluator.interop.nemo_gym.collecting.failures import TransientError
 
 Result = TypeVar("Result")
 
-_LONGEST_ASKED_S: Final = 600.0
-"""A server that asks for more is asked again all the same."""
+_LONGEST_REQUESTED_S: Final = 600.0
+"""The longest wait that a server can request."""
 
 
 class Backoff(msgspec.Struct, frozen=True):
-    """How often to ask again, and how long to wait: twice as long each time, less up to half of it by chance."""
+    """How often to retry and how long to wait: twice as long each time, minus a random part of up to half."""
 
     retries: int = 8
     first_s: float = 0.5
     longest_s: float = 30.0
 
-    def seconds(self, retry: int, asked_s: float | None) -> float:
-        """Before a retry, of which the first is 0; as the server asks, where it does."""
-        spread = random.uniform(0.5, 1.0)  # noqa: S311 - so that rollouts do not all come back at once
+    def seconds(self, retry: int, requested_s: float | None) -> float:
+        """The wait before a retry, of which the first is 0; `requested_s` is the server's wish."""
+        spread = random.uniform(0.5, 1.0)  # noqa: S311 - so that rollouts do not all retry at once
         own = min(self.longest_s, self.first_s * 2.0 ** min(retry, 60)) * spread
-        return own if asked_s is None else min(max(asked_s, 0.0), _LONGEST_ASKED_S)
+        return own if requested_s is None else min(max(requested_s, 0.0), _LONGEST_REQUESTED_S)
 
 
-class Retrying:
-    """One collection's retries, counted."""
+class Retries:
+    """Makes and counts the retries of one collection."""
 
     def __init__(self, backoff: Backoff) -> None:
         self._backoff = backoff
         self.retries = 0
 
     async def run(self, ask: Callable[[], Awaitable[Result]]) -> Result:
-        """What `ask` returns, at last. Raises what it raises; `TransientError` when there were enough of them."""
+        """Returns or raises what `ask` does; `TransientError` only after the last retry."""
         for retry in range(self._backoff.retries):
             try:
                 return await ask()

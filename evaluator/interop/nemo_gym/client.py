@@ -1,4 +1,4 @@
-"""Asks a running resource server, as an agent does: JSON over plain HTTP, and its cookies are kept."""
+"""A client of a running resource server, like an agent: JSON over HTTP, with cookies."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _GOOD: Final = range(200, 300)
 
 
 class NoAnswerError(Exception):
-    """The server did not answer. One line that says how."""
+    """The server did not answer. One line with the reason."""
 
 
 class Answer(NamedTuple):
-    """What came back."""
+    """A server's answer."""
 
     status: int
     text: str
     body: object
-    """The decoded JSON; None where it is none."""
+    """The decoded JSON; None for anything else."""
 
     @property
     def good(self) -> bool:
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
     @property
     def fields(self) -> JsonObject:
-        """The decoded object; empty where it is none."""
+        """The decoded object; empty for anything else."""
         return self.body if isinstance(self.body, dict) else {}
 
     def __str__(self) -> str:
@@ -47,30 +47,30 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One rollout's: every request brings the cookies that earlier ones were given."""
+    """The client of one rollout: it sends back the cookies that it got."""
 
     def __init__(self, url: str, timeout: float) -> None:
-        """`url`: http://HOST:PORT, a path may follow. `timeout`: seconds an answer may take."""
+        """`url`: http://HOST:PORT and perhaps a path. `timeout`: seconds for one answer."""
         self._parts = urlsplit(url)
         self._timeout = timeout
         self._cookies: dict[str, str] = {}
 
     def get(self, path: str) -> Answer:
-        return self._ask("GET", path, None)
+        return self._send("GET", path, None)
 
     def post(self, path: str, body: object) -> Answer:
-        return self._ask("POST", path, json.dumps(body))
+        return self._send("POST", path, json.dumps(body))
 
-    def _ask(self, method: str, path: str, text: str | None) -> Answer:
+    def _send(self, method: str, path: str, body: str | None) -> Answer:
         """Raises `NoAnswerError`."""
         headers = {"content-type": "application/json"}
         if self._cookies:
             headers["cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         connection = http.client.HTTPConnection(self._parts.netloc, timeout=self._timeout)
         try:
-            connection.request(method, self._parts.path.rstrip("/") + path, text, headers)
+            connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
             answer = connection.getresponse()
-            told = answer.read().decode("utf-8", "replace")
+            text = answer.read().decode("utf-8", "replace")
             for given in answer.headers.get_all("set-cookie", ()):
                 self._keep(given)
         except TimeoutError:
@@ -79,7 +79,7 @@ class Client:
             raise NoAnswerError(f"{method} {path}: no answer: {error or type(error).__name__}") from None
         finally:
             connection.close()
-        return Answer(answer.status, told, decoded(told))
+        return Answer(answer.status, text, decoded(text))
 
     def _keep(self, given: str) -> None:
         try:
@@ -89,7 +89,7 @@ class Client:
 
 
 def response_of(text: str) -> JsonObject:
-    """A model's response of one message, with all the fields that NeMo Gym's own servers require."""
+    """A model's response of one message, with all fields that NeMo Gym's own servers require."""
     content: JsonObject = {"type": "output_text", "text": text, "annotations": []}
     message: JsonObject = {
         "id": "msg_test", "type": "message", "role": "assistant", "status": "completed", "content": [content],
@@ -98,7 +98,7 @@ def response_of(text: str) -> JsonObject:
 
 
 def response_with(output: JsonValue) -> JsonObject:
-    """A model's response with this output, whatever it is."""
+    """A model's response with this output, valid or not."""
     return {
         "id": "resp_test", "created_at": 0, "model": "test-server", "object": "response", "output": output,
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
@@ -106,7 +106,7 @@ def response_with(output: JsonValue) -> JsonObject:
 
 
 def decoded(text: str) -> object:
-    """The value of a JSON text; None where it is none."""
+    """The value of a JSON text; None if it is not JSON."""
     try:
         decoded: object = json.loads(text)
     except (ValueError, RecursionError):

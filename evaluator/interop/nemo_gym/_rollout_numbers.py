@@ -1,4 +1,4 @@
-"""Verified rollouts as figures are made of them: which task, which repeat, which numbers, and which measure nothing."""
+"""The task, repeat and numbers of verified rollouts, and whether their rewards count."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_IN_AN_ACCOUNT: Final = ("reward", "response", _FLAG)
 
 @dataclass(frozen=True)
 class Placed:
-    """A rollout with a task and a repeat of its own."""
+    """A rollout with a unique task and repeat."""
 
     task: int
     repeat: int
@@ -31,13 +31,13 @@ class Placed:
 
 
 def is_measured(row: Row) -> bool:
-    """Whether the reward says something: it is a finite number, and neither `mask_sample` nor the verdict denies it."""
+    """Whether the reward counts: it is finite, the rollout not masked, and the verdict decided."""
     undecided = row.get(_FLAG) or row.get("verdict") in _UNDECIDED
     return not undecided and finite(row.get("reward")) is not None
 
 
 def finite(value: JsonValue) -> float | None:
-    """A number as a float, true and false as 1 and 0; None for all else, NaN and what no float holds."""
+    """A number as a float, true and false as 1 and 0; None for NaN, for numbers beyond floats and for all else."""
     if not isinstance(value, int | float):
         return None
     try:
@@ -48,11 +48,10 @@ def finite(value: JsonValue) -> float | None:
 
 
 def placed(rows: Sequence[Row]) -> list[Placed]:
-    """Every row with its indices, by task, then repeat.
+    """The rows with their indices, sorted by task, then repeat.
 
-    Rows without an integer for the task are a task when what they have in its stead is equal, else when their prompts
-    are; these tasks come after the others. A repeat that is missing, or taken already, becomes the task's next free
-    one: nothing is dropped.
+    Rows without an integer task index form tasks by equal values in its place, or by equal prompts if there is none;
+    these tasks come last. A missing or taken repeat becomes the task's next free one: no row is dropped.
     """
     tasks = _tasks(rows)
     repeats = _repeats(tasks, [_index(row.get(ROLLOUT_INDEX)) for row in rows])
@@ -61,12 +60,12 @@ def placed(rows: Sequence[Row]) -> list[Placed]:
 
 
 def _tasks(rows: Sequence[Row]) -> list[int]:
-    given = [_index(row.get(TASK_INDEX)) for row in rows]
-    first_free = max((task + 1 for task in given if task is not None), default=0)
+    known = [_index(row.get(TASK_INDEX)) for row in rows]
+    first_free = max((task + 1 for task in known if task is not None), default=0)
     found: dict[str, int] = {}
     return [
         found.setdefault(_without_index(row), first_free + len(found)) if task is None else task
-        for task, row in zip(given, rows, strict=True)
+        for task, row in zip(known, rows, strict=True)
     ]
 
 
@@ -100,13 +99,13 @@ def _without_index(row: Row) -> str:
 
 
 def numbers(row: Row) -> Numbers:
-    """Every number on top of the row and in its response's `usage`, by name; names that begin with `_` left out."""
+    """All numbers at the top level of the row and in its response's `usage`, except names that begin with `_`."""
     found = _finite_of(row.items()) | _finite_of(_usage(row).items())
     return {name: value for name, value in found.items() if not name.startswith("_") and name != _FLAG}
 
 
 def account(rollout: Placed) -> dict[str, JsonValue]:
-    """A rollout's line in its task's figures. Its numbers stay what they are; true and false become 1 and 0."""
+    """A rollout's entry in its task's figures, with its numbers unchanged; true and false become 1 and 0."""
     row = rollout.row
     own = {name: value for name, value in row.items() if not name.startswith("_") and name not in _NOT_IN_AN_ACCOUNT}
     return {
@@ -114,8 +113,8 @@ def account(rollout: Placed) -> dict[str, JsonValue]:
         TASK_INDEX: rollout.task,
         ROLLOUT_INDEX: rollout.repeat,
         "reward": row.get("reward"),
-        **_as_they_are(_usage(row)),
-        **_as_they_are(own),
+        **_numbers_of(_usage(row)),
+        **_numbers_of(own),
     }
 
 
@@ -129,7 +128,7 @@ def _finite_of(items: Iterable[tuple[str, JsonValue]]) -> Numbers:
     return {name: number for name, value in items if (number := finite(value)) is not None}
 
 
-def _as_they_are(row: Row) -> dict[str, JsonValue]:
+def _numbers_of(row: Row) -> dict[str, JsonValue]:
     return {
         name: int(value) if isinstance(value, bool) else value
         for name, value in row.items()

@@ -1,4 +1,4 @@
-"""Runs that end with their client: who has gone away gets no answer, so nothing need be run for it."""
+"""Stops a request's job when its client disconnects: nobody would read the answer."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from evaluator.engines.stopping import Stop
 
 Result = TypeVar("Result")
 
-client: Final[ContextVar[Receive | None]] = ContextVar("client", default=None)
-"""How to hear from the client whose request is being answered; `Guard` sets it."""
+current_receive: Final[ContextVar[Receive | None]] = ContextVar("current_receive", default=None)
+"""The ASGI `receive` of the current request, which reports a disconnect; `Guard` sets it."""
 
 
-async def ended_with_client(
+async def run_until_disconnect(
     begin: Callable[[Callable[[], Result]], Awaitable[Result]], job: Callable[[], Result]
 ) -> Result:
-    """What `job` returns or raises, in the thread that `begin` has it run in. The request's body must have been read.
+    """Returns or raises what `job` does; `begin` runs it in a thread. Read the request's body first.
 
-    Raises `ClientDisconnect` when the client is gone. Then, and when this is cancelled, a job that was not begun never
-    is, and the sandbox of one that was is killed.
+    Raises `ClientDisconnect` when the client disconnects. Then, and when cancelled, a waiting job is dropped and the
+    sandbox of a running one is killed.
     """
     stop = Stop()
     running = asyncio.ensure_future(begin(lambda: stop.during(job)))
-    gone = asyncio.ensure_future(_gone())
+    disconnected = asyncio.ensure_future(_disconnected())
     try:
-        await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((running, disconnected), return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
             raise ClientDisconnect
         return running.result()
     finally:
-        gone.cancel()
+        disconnected.cancel()
         if not running.done():
             running.cancel()
             stop.ask()
 
 
-async def _gone() -> None:
-    """Returns when the client is."""
-    receive = client.get()
+async def _disconnected() -> None:
+    """Returns when the client has disconnected."""
+    receive = current_receive.get()
     if receive is None:
         await asyncio.Event().wait()
         return

@@ -1,6 +1,6 @@
-"""Threads that wait for sandboxes, as many as can be at work at once: what is given first is begun first.
+"""One thread per CPU to wait for sandboxes; jobs start in the order in which they came.
 
-They are no executor's: the event loop's own is left to others, and a program that ends does not wait for them.
+Not an executor: the event loop's own stays free for others, and a program that ends does not wait for these threads.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-async def in_crew(job: Callable[[], _T]) -> _T:
-    """What `job` returns or raises, run in a thread of the crew. Cancelled before it was begun, it never is."""
-    return await asyncio.wrap_future(_crew.begin(job))
+async def in_pool_thread(job: Callable[[], _T]) -> _T:
+    """Returns or raises what `job` does, in a thread of the pool. A job cancelled before its start never runs."""
+    return await asyncio.wrap_future(_pool.begin(job))
 
 
-class _Crew:
+class _Pool:
     def __init__(self) -> None:
-        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._missing = len(os.sched_getaffinity(0))
 
@@ -31,17 +31,17 @@ class _Crew:
         future: Future[_T] = Future()
         with self._lock:
             if self._missing:
-                threading.Thread(target=self._work, name="rollscope-crew", daemon=True).start()
+                threading.Thread(target=self._work, name="rollscope-pool", daemon=True).start()
                 self._missing -= 1
-        self._orders.put(lambda: _fulfil(future, job))
+        self._jobs.put(lambda: _run(future, job))
         return future
 
     def _work(self) -> None:
         while True:
-            self._orders.get()()
+            self._jobs.get()()
 
 
-def _fulfil(future: Future[_T], job: Callable[[], _T]) -> None:
+def _run(future: Future[_T], job: Callable[[], _T]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
@@ -52,12 +52,12 @@ def _fulfil(future: Future[_T], job: Callable[[], _T]) -> None:
         future.set_result(result)
 
 
-_crew = _Crew()
+_pool = _Pool()
 
 
 def _renew_in_child() -> None:
-    global _crew  # noqa: PLW0603 - a fork has none of its parent's threads
-    _crew = _Crew()
+    global _pool  # noqa: PLW0603 - a fork has none of its parent's threads
+    _pool = _Pool()
 
 
 os.register_at_fork(after_in_child=_renew_in_child)
