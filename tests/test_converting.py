@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.formats.joining import load_dataset
-from evaluator.formats.native_writing import task_row
+from evaluator.formats.dataset import load_dataset
+from evaluator.formats.native_writer import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs import Manifest, Run, RunWriter
 from tests.test_cli import in_process, write_rows

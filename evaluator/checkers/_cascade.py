@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from evaluator.checkers import python
-from evaluator.checkers._foreign import near
+from evaluator.checkers._other_systems import near
 from evaluator.checkers._walk import MORE_ITEMS
 
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from evaluator.checkers._foreign import as_many_lines, line_differs
+from evaluator.checkers._other_systems import as_many_lines, line_differs
 from evaluator.model import Difference
 
 SameLine = Callable[[str, str], bool]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluator.checkers._cascade import ORIGINAL, text_accepted, value_accepted
-from evaluator.checkers._foreign import text_refused, value_refused
+from evaluator.checkers._other_systems import text_refused, value_refused
 from evaluator.model import Difference
 
 COMPARES: Literal["both"] = "both"

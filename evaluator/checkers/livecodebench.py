@@ -15,7 +15,7 @@ from typing import Literal
 
 from evaluator.checkers._cascade import same
 from evaluator.checkers._decimals import first_difference, same_tokens
-from evaluator.checkers._foreign import value_refused
+from evaluator.checkers._other_systems import value_refused
 from evaluator.model import Difference
 
 COMPARES: Literal["both"] = "both"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluator.checkers._decimals import first_difference
-from evaluator.checkers._foreign import close_numbers
+from evaluator.checkers._other_systems import close_numbers
 from evaluator.model import Difference
 
 COMPARES: Literal["text"] = "text"

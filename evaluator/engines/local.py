@@ -18,8 +18,8 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import shielded
-from evaluator.engines.stopping import stoppable
+from evaluator.engines.shield import shielded
+from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
 from evaluator.graders import by_completion, runs_code, waits
 from evaluator.graders.bench import Options

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import shielded
-from evaluator.engines.stopping import stoppable
+from evaluator.engines.shield import shielded
+from evaluator.engines.stop import stoppable
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings, UndecidedError
 from evaluator.stages import stage
 

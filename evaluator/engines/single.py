@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluator.engines import pool
-from evaluator.engines.shielded import shielded
+from evaluator.engines.shield import shielded
 from evaluator.engines.worker import Worker
 from evaluator.graders import runs_code
 from evaluator.graders.bench import Options

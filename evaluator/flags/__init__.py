@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from evaluator.flags import _endings, _patching, _reaching, _unseen
+from evaluator.flags import _endings, _escapes, _invisible_text, _patches
 from evaluator.flags._source import MAX_PARSED, Source
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, written_down
 from evaluator.model import CaseResult, Flag, Mode, Task
@@ -33,11 +33,11 @@ WORDS = (
 
 _SHOWN = 3
 _FINDERS: dict[str, Callable[[Source], Iterable[int]]] = {
-    "early_exit": _reaching.early_exits,
-    "frame_walking": _reaching.frames,
-    "gc_walking": _reaching.collector,
-    "ctypes": _reaching.memory,
-    "patched_builtins": _patching.patches,
+    "early_exit": _escapes.early_exits,
+    "frame_walking": _escapes.frames,
+    "gc_walking": _escapes.collector,
+    "ctypes": _escapes.memory,
+    "patched_builtins": _patches.patches,
 }
 
 
@@ -51,7 +51,7 @@ def flags_of(
     found: dict[str, list[str]] = {}
     for flag in (*_in_code(task, code, cases), *_endings.flags(task, code, cases), *notes):
         found.setdefault(flag.word, []).append(flag.evidence)
-    if unseen := _unseen.evidence(code):
+    if unseen := _invisible_text.evidence(code):
         found["invisible_text"] = unseen
     told = written_down(task, code, answers) if answers is not None else None
     if told is not None:
@@ -60,7 +60,7 @@ def flags_of(
 
 
 def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
-    if len(code) > MAX_PARSED or not (_reaching.worth_a_look(code) or _patching.worth_a_look(code)):
+    if len(code) > MAX_PARSED or not (_escapes.worth_a_look(code) or _patches.worth_a_look(code)):
         return []
     source = Source(code, main_runs=task.mode is Mode.STDIN)
     found: list[Flag] = []

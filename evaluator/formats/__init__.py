@@ -8,7 +8,7 @@ Files are JSON lines or a JSON list, plain or packed by gzip or Zstandard, told 
 is told from the first row, or named. A new format is a new module of this package with a `FORMAT`.
 """
 
-from evaluator.formats.loading import (
+from evaluator.formats.loader import (
     FormatMatch,
     OnProblem,
     dataset_hash,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import mode_of_test
-from evaluator.formats._packed import inflated
+from evaluator.formats._compression import inflated
 from evaluator.formats.fields import Fields
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.import_headers import LIVECODEBENCH

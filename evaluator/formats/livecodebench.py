@@ -18,7 +18,7 @@ import pickletools
 from collections.abc import Iterator
 
 from evaluator.formats import fields as field
-from evaluator.formats._packed import inflated
+from evaluator.formats._compression import inflated
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.import_headers import LIVECODEBENCH

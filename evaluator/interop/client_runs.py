@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from evaluator.engines.stopping import Stop
+from evaluator.engines.stop import Stop
 
 Result = TypeVar("Result")
 

@@ -21,7 +21,7 @@ from evaluator.formats import (
     sniff,
 )
 from evaluator.formats.containers import MAX_ROW_BYTES
-from evaluator.formats.seen import SeenIds
+from evaluator.formats.id_table import IdTable
 
 
 def sample(n, **fields):
@@ -313,7 +313,7 @@ def test_dataset_hash_is_of_the_bytes(write):
 
 
 def test_seen_ids_remembers_first_lines_across_growth():
-    seen = SeenIds()
+    seen = IdTable()
     assert all(seen.first_line(f"id-{n}", n + 1) is None for n in range(20_000))
     assert all(seen.first_line(f"id-{n}", 0) == n + 1 for n in range(0, 20_000, 97))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks, sniff
-from evaluator.formats.joining import load_dataset
+from evaluator.formats.dataset import load_dataset
 from evaluator.formats.nemo_gym import output_text, prompt_of, read_task
 from evaluator.formats.nemo_gym_sidecars import (
     aggregate_metrics_path,

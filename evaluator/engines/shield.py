@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
-from evaluator.engines.stopping import Stop
+from evaluator.engines.stop import Stop
 
 Result = TypeVar("Result")
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 _FIRST_SLOTS = 1 << 10
 
 
-class SeenIds:
+class IdTable:
     """First lines by id: an open-addressing table of 8-byte hashes, 16 bytes a slot, at most two thirds full.
 
     Two different ids among a million share a hash with a probability of about 3e-8.

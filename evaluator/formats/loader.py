@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from evaluator.formats.containers import Container, open_container
+from evaluator.formats.id_table import IdTable
 from evaluator.formats.mapped import renamed
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
 from evaluator.formats.rows import Row, read_rows
-from evaluator.formats.seen import SeenIds
 from evaluator.model import Mode, RecordError, Rollout, Task, brief
 
 OnProblem = Callable[[Problem], object]
@@ -102,7 +102,7 @@ def load_prompts(
     Arguments and errors as in `load_rollouts`, which also tells of the rows that can't be read.
     """
     reading = _open(path, Role.ROLLOUTS, format, field_map, lambda _: None)
-    seen = SeenIds()
+    seen = IdTable()
     for task, _ in reading.records(_prompts_of):
         if seen.first_line(task.task_id, task.line) is None:
             yield task
@@ -225,7 +225,7 @@ def _prompts_of(format_: Format, fields: Fields) -> Iterator[Task]:
 
 
 def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnProblem) -> Iterator[Task]:
-    seen, seen_tests = SeenIds(), SeenIds()
+    seen, seen_tests = IdTable(), IdTable()
     for task, format_ in records:
         first = seen.first_line(task.task_id, task.line)
         if format_.repeats_tasks:
@@ -273,7 +273,7 @@ def _numbered(records: Iterator[tuple[Rollout, Format]]) -> Iterator[Rollout]:
 
 
 def _unique_rollouts(rollouts: Iterator[Rollout], path: str, tell: OnProblem) -> Iterator[Rollout]:
-    seen = SeenIds()
+    seen = IdTable()
     for rollout in rollouts:
         first = seen.first_line(rollout.sample_id, rollout.line)
         if first is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evaluator.formats import native_writing
+from evaluator.formats import native_writer
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS
 from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
 
@@ -86,7 +86,7 @@ def _params(task: Task) -> Row:
 
 
 def _verifier_metadata(task: Task) -> Row:
-    row = native_writing.task_fields(task)
+    row = native_writer.task_fields(task)
     tests = row.pop("in_outs", None)
     named = {name: value for name, value in row.items() if name not in ("task_id", "prompt")}
     if tests is not None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from evaluator.formats.loading import OnProblem, load_prompts, load_tasks, require_rows
+from evaluator.formats.loader import OnProblem, load_prompts, load_tasks, require_rows
 from evaluator.formats.problems import FormatError, Problem, TaskClash
 from evaluator.model import Rollout, Task
 
