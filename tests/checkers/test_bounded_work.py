@@ -111,7 +111,7 @@ def test_numbers_are_shown_alike_however_many_stand_together() -> None:
         )
 
 
-def test_a_small_part_is_told_from_a_value_that_is_larger_than_all_that_is_expected() -> None:
+def test_a_small_part_is_distinguished_from_a_value_that_is_larger_than_all_that_is_expected() -> None:
     huge = tuple(range(NUMBER))
     found = get_checker("unordered").rules["value"]([[1, 2], [3]], [(3,), huge])
     assert found is not None

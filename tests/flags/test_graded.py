@@ -71,10 +71,10 @@ def f(x): return Number(2 * x)
 """)
 
 
-@pytest.mark.parametrize("told", SEEN)
-def test_what_the_sandbox_sees_is_told(graded: Graded, told: str) -> None:
-    word, _, evidence = told.partition(": ")
-    assert graded(CALLED, SEEN[told]).flags == (Flag(word, evidence),)
+@pytest.mark.parametrize("shown", SEEN)
+def test_what_the_sandbox_sees_is_reported(graded: Graded, shown: str) -> None:
+    word, _, evidence = shown.partition(": ")
+    assert graded(CALLED, SEEN[shown]).flags == (Flag(word, evidence),)
 
 
 HONEST = sections("""
