@@ -158,7 +158,7 @@ def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollsc
     assert verdicts(rollscope(*GRADE, "run", "--resume")) == {"passed": 3}
     other = rollscope(*GRADE, "run", "--resume", "--preamble", "none")
     assert other.status == 2
-    assert "was graded with preamble one of 35 lines, not one of 0 lines: give another --out" in other.stderr
+    assert "was graded with preamble one of 35 lines, not one of 0 lines: use another --out" in other.stderr
     manifest: Manifest = Run.open(files / "run").manifest
     assert manifest.preamble == LIVECODEBENCH
 
