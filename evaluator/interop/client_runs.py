@@ -38,7 +38,7 @@ async def ended_with_client(
         gone.cancel()
         if not running.done():
             running.cancel()
-            stop.ask()
+            stop.request()
 
 
 async def _gone() -> None:

@@ -350,7 +350,7 @@ def ended_by(type_: str, message: str) -> tuple[CaseResult, ...]:
 @pytest.mark.parametrize("message", ["", "0", "None"])
 def test_a_call_that_ended_by_system_exit_as_if_all_were_well(call_flags: Flags, message: str) -> None:
     found = call_flags("def f(x): pass", cases=ended_by("SystemExit", message))
-    assert found == {"early_exit": "test 4 ended by SystemExit, line 2: raise it"}
+    assert found == {"early_exit": "test 4 ended with SystemExit, line 2: raise it"}
 
 
 def test_a_call_that_reports_a_failure_and_a_program_that_exits_have_no_flag(
