@@ -62,11 +62,11 @@ def native_equal(expected: Any, actual: Any) -> bool:
 
 
 def why_no_data(value: object) -> str | None:
-    """Why a value equals nothing ("a generator is no data"); None for data, whatever is inside it."""
+    """Why a value equals nothing ("a generator is not data"); None for data, whatever is inside it."""
     if family_of(value) is not Family.OPAQUE:
         return None
     name = value.type if type(value) is Opaque else type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' and name else 'a'} {name} is no data"
+    return f"{'an' if name[:1].lower() in 'aeiou' and name else 'a'} {name} is not data"
 
 
 def holds_opaque(value: object) -> bool:
