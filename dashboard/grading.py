@@ -20,7 +20,7 @@ from dashboard.wording import counted
 from dashboard.workspace import Entry
 from evaluator.engines import local
 from evaluator.formats import FormatError, Problem, dataset_hash, load_rollouts, require_rows
-from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
+from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Options
 from evaluator.model import Verdict

@@ -1,9 +1,9 @@
-"""The imports that contest graders put before every completion, which those completions count on.
+"""The imports that contest graders put before every completion, and that completions rely on.
 
-Sources, each a `testing_util.py`. LiveCodeBench's, of which NeMo Gym's code_gen has a copy: all names of 18 modules, 16
-of them by their own names too, recursion to 50,000. ColossalAI's, and verl's for APPS, TACO and CodeContests: the same
-modules, recursion to 600,000. APPS's and TACO's: some of those names, `time`, `fractions`, and `numpy as np`, which is
-left out here, for not every interpreter has it.
+Each comes from a `testing_util.py`. LiveCodeBench's, copied by NeMo Gym's code_gen: all names of 18 modules, 16 of them
+by their own names too, recursion to 50,000. ColossalAI's, and verl's for APPS, TACO and CodeContests: the same modules,
+recursion to 600,000. APPS's and TACO's: some of those names, `time`, `fractions`, and `numpy as np`, which is left out
+here because not every interpreter has it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ def _header(starred: Iterable[str], plain: Iterable[str], recursion: str) -> str
 
 
 _STARRED: Final = ("typing", *_MODULES, "builtins")
-"""typing first: its `Counter` is an alias that `match` does not take. builtins last: `pow` and `open` are Python's."""
+"""typing first: its `Counter` is an alias that `match` rejects. builtins last: `pow` and `open` are Python's."""
 
 LIVECODEBENCH: Final = _header(_STARRED, _MODULES, "50000")
-"""LiveCodeBench, NeMo Gym's code_gen. Deeper recursion would let calls through C overflow the sandbox's stack."""
+"""LiveCodeBench, NeMo Gym's code_gen. With deeper recursion, calls through C could overflow the sandbox's stack."""
 
 CONTEST: Final = _header(_STARRED, [*_MODULES, "time", "fractions"], "50000")
-"""APPS, TACO, CodeContests, ColossalAI's tasks, and tests as trainers hand them over."""
+"""APPS, TACO, CodeContests, ColossalAI's tasks, and tests passed in by trainers."""
 
 COLOSSALAI: Final = _header([*_MODULES, "builtins", "typing"], _MODULES, "6*10**5")
-"""In its own order: a function of it may be what is called."""
+"""In its original order, because a task may call one of its functions."""
 
 
 @cache
 def names() -> frozenset[str]:
-    """What LiveCodeBench's header defines beside Python's builtins."""
+    """The names that LiveCodeBench's header defines besides Python's builtins."""
     found = set(_MODULES)
     for name in _STARRED[:-1]:
         module = importlib.import_module(name)

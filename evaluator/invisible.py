@@ -1,6 +1,7 @@
-"""Characters that are not seen, or that change the order in which others are: what they are and how they are named.
+"""Invisible characters, those that reorder others, and their names.
 
-Joiners and variation selectors between characters beyond ASCII are writing (emoji, Persian, Hindi) and left alone.
+Joiners and variation selectors between characters beyond ASCII belong to normal writing (emoji, Persian, Hindi) and
+do not count.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from typing import Final
 
 BIDIRECTIONAL: Final = "\u202a-\u202e\u2066-\u2069"
-"""Embeddings, overrides and isolates: what stands behind one is shown in another order than it is read in."""
+"""Embeddings, overrides and isolates: the text after one is displayed in another order than it is read."""
 
 _MARKS: Final = "\u061c\u200e\u200f"
 _ZERO_WIDTH: Final = (
@@ -43,5 +44,5 @@ def marked(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Pieces whose every second one is a character that `marked` would draw."""
+    """The text in pieces; every second piece is a character that `marked` would replace."""
     return re.split(f"({_DRAWN.pattern})", text)

@@ -1,15 +1,12 @@
-"""Figures about graded rollouts: pass@k, means with intervals, error clusters, the signal of groups.
+"""Figures about graded rollouts: pass@k, and means with intervals.
 
-NumPy alone. Rollouts that could not be graded (`sandbox_error`, `unknown`) are left out of every n by the
-caller and counted apart: a grade that could not be made is not a failure.
+Uses only NumPy. The caller leaves rollouts that could not be graded (`sandbox_error`, `unknown`) out of every n and
+counts them separately: a missing grade is not a failure.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
-from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -23,64 +20,36 @@ _SEED: Final = 20_240_601
 """Fixed, so that the same grades always give the same interval."""
 _DRAWS_AT_ONCE: Final = 2_000_000
 _MANY_TASKS: Final = 5_000
-"""Beyond, the mean of tasks is normal for all purposes, and resampling them would take seconds."""
+"""With more tasks their mean is practically normal, and resampling them would take seconds."""
 
 
 Method = Literal["bootstrap over tasks", "standard error over tasks", "Wilson", "none"]
 
 
 class Interval(NamedTuple):
-    """An estimate with its 95 % interval. Of nothing: `value` is NaN and `n` is 0."""
+    """An estimate with its 95 % interval. Without data, `value` is NaN and `n` is 0."""
 
     value: float
     low: float
     high: float
     n: int
-    """What was resampled or counted: tasks, or rollouts where there is one task."""
+    """The number of tasks, or of rollouts if there is only one task."""
     method: Method
-
-
-class Cluster(NamedTuple):
-    """Failures that say the same but for numbers, quoted text and addresses."""
-
-    verdict: str
-    error_type: str | None
-    message: str
-    """The normalised message."""
-    n: int
-    task_id: str
-    sample_id: str
-    """An example: the first that was seen."""
-
-
-class GroupSignal(NamedTuple):
-    """How many groups of two or more rollouts can teach an RL step something."""
-
-    groups: int
-    all_pass: int
-    all_fail: int
-    zero_variance: int
-    """Groups whose rewards are all equal; it holds those that all pass and all fail."""
-
-    @property
-    def dead_share(self) -> float:
-        """Share of zero-variance groups, 0 to 1; NaN without groups."""
-        return self.zero_variance / self.groups if self.groups else math.nan
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> Floats:
     """The unbiased estimate 1 - C(n-c, k) / C(n, k) for each task.
 
-    `n`: graded rollouts of each task, `c`: those that passed, both of shape (tasks,) or scalars. The result
-    has the same shape, and NaN where n < k: no estimate can be had from fewer than k rollouts.
+    `n`: graded rollouts of each task, `c`: those that passed, both of shape (tasks,) or scalars. The result has the
+    same shape, and NaN where n < k: there is no estimate from fewer than k rollouts.
     Raises `ValueError` when k < 1, or when some c is below 0 or above its n.
     Chen et al., "Evaluating Large Language Models Trained on Code", 2021, section 2.1.
     """
     if k < 1:
-        raise ValueError(f"k is {k}: give 1 or more")
+        raise ValueError(f"k must be at least 1, not {k}")
     total, passed = np.broadcast_arrays(np.asarray(n, np.int64), np.asarray(c, np.int64))
     if np.any(passed < 0) or np.any(passed > total):
-        raise ValueError("c must lie between 0 and n")
+        raise ValueError("c must be between 0 and n")
     enough = total >= k
     held = np.where(enough, total, k)  # where n < k the quotients below would divide by 0
     failed = held - np.where(enough, passed, 0)
@@ -91,24 +60,24 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> Floats:
 
 
 def wilson(passed: float, total: int) -> Interval:
-    """A proportion with its 95 % Wilson score interval, which is right at 0 % and 100 % too."""
+    """A proportion with its 95 % Wilson score interval, which is also right at 0 % and 100 %."""
     if total == 0:
         return _nothing()
     share = passed / total
     scale = 1 + _Z95**2 / total
     centre = (share + _Z95**2 / (2 * total)) / scale
     half = _Z95 * math.sqrt(share * (1 - share) / total + _Z95**2 / (4 * total**2)) / scale
-    # The bounds are exactly 0 and 1 at the ends, where rounding would leave a hair.
+    # At the ends the bounds are exactly 0 and 1; rounding would miss them slightly.
     low = 0.0 if passed == 0 else centre - half
     high = 1.0 if passed == total else centre + half
     return Interval(share, low, high, total, "Wilson")
 
 
 def mean_over_tasks(values: ArrayLike) -> Interval:
-    """The mean of one value a task with its 95 % interval; NaNs are left out.
+    """The mean of one value per task with its 95 % interval; NaNs are left out.
 
-    The interval is the percentile interval over resampled tasks, with a fixed seed: equal values in equal
-    order give equal intervals. Beyond 5,000 tasks it is 1.96 standard errors to either side.
+    The interval is the percentile interval over resampled tasks, with a fixed seed: equal values in the same order
+    give equal intervals. Above 5,000 tasks it is 1.96 standard errors to either side.
     """
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
@@ -116,7 +85,7 @@ def mean_over_tasks(values: ArrayLike) -> Interval:
 
 
 def means_over_tasks(values: ArrayLike) -> list[Interval]:
-    """`mean_over_tasks` of each column of values of shape (tasks, columns), without NaNs, in the time of one."""
+    """`mean_over_tasks` of each column of values of shape (tasks, columns), without NaNs, as fast as for one column."""
     known = np.asarray(values, np.float64)
     n, means = known.shape[0], known.mean(axis=0)
     method: Method = "bootstrap over tasks"
@@ -146,9 +115,9 @@ def _resampled(known: Floats) -> Floats:
 def pass_at_k_over_tasks(n: ArrayLike, c: ArrayLike, k: int = 1) -> Interval:
     """Mean pass@k over tasks with a 95 % interval; `n` and `c` are of shape (tasks,).
 
-    Every task weighs the same; tasks with fewer than k graded rollouts are left out. Rollouts of one task
-    are alike, so tasks are what is resampled. Where resampling can't tell (one rollout a task, or every task
-    alike) the interval is Wilson's over the tasks; of a single task, over its rollouts.
+    Every task has the same weight; tasks with fewer than k graded rollouts are left out. Rollouts of one task are
+    alike, so tasks are resampled. Where resampling does not help (one rollout per task, or all tasks alike) the
+    interval is Wilson's over the tasks; for a single task, over its rollouts.
     """
     total, passed = np.atleast_1d(np.asarray(n, np.int64)), np.atleast_1d(np.asarray(c, np.int64))
     enough = total >= k
@@ -161,54 +130,6 @@ def pass_at_k_over_tasks(n: ArrayLike, c: ArrayLike, k: int = 1) -> Interval:
     if total.size > 1 and (np.ptp(values) == 0 or np.all(total == 1)):
         return wilson(float(values.sum()), int(total.size))
     return mean_over_tasks(values)
-
-
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
-_NUMBER: Final = re.compile(r"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_CLUSTER_CHARACTERS: Final = 400
-
-
-def normalise_message(message: str) -> str:
-    """A message less what differs between failures of one sort: addresses, quoted text and numbers."""
-    text = message[:_CLUSTER_CHARACTERS].strip()
-    for pattern, stand_in in ((_ADDRESS, "<address>"), (_QUOTED, "<text>"), (_NUMBER, "<number>")):
-        text = pattern.sub(stand_in, text)
-    return " ".join(text.split())
-
-
-def error_clusters(
-    failures: Iterable[tuple[str, str | None, str | None, str, str]], limit: int | None = None
-) -> list[Cluster]:
-    """Failures counted by (verdict, error type, normalised message), the most frequent first.
-
-    `failures` are (verdict, error_type, error_message, task_id, sample_id); ties stay in their order.
-    """
-    counts: Counter[tuple[str, str | None, str]] = Counter()
-    examples: dict[tuple[str, str | None, str], tuple[str, str]] = {}
-    for verdict, error_type, message, task_id, sample_id in failures:
-        key = (verdict, error_type, normalise_message(message or ""))
-        counts[key] += 1
-        examples.setdefault(key, (task_id, sample_id))
-    return [Cluster(*key, count, *examples[key]) for key, count in counts.most_common(limit)]
-
-
-def group_signal(
-    n: ArrayLike, c: ArrayLike, lowest: ArrayLike | None = None, highest: ArrayLike | None = None
-) -> GroupSignal:
-    """How many groups carry no signal; all arguments have shape (groups,).
-
-    `n`: graded rollouts of each group, `c`: those that passed, `lowest` and `highest`: the extremes of its
-    rewards, where rewards are not just passed or not. Groups of fewer than two rollouts are left out.
-    """
-    total, passed = np.atleast_1d(np.asarray(n, np.int64)), np.atleast_1d(np.asarray(c, np.int64))
-    real = total >= 2
-    all_pass, all_fail = real & (passed == total), real & (passed == 0)
-    if lowest is None or highest is None:
-        flat = all_pass | all_fail
-    else:
-        flat = real & (np.asarray(lowest, np.float64) == np.asarray(highest, np.float64))
-    return GroupSignal(int(real.sum()), int(all_pass.sum()), int(all_fail.sum()), int(flat.sum()))
 
 
 def _nothing() -> Interval:

@@ -1,4 +1,4 @@
-"""Finds what a package holds, so that a new checker, grader or format is a new file and no edit elsewhere."""
+"""Finds the modules of a package, so that a new checker, grader or format is one new file and no other edit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from types import ModuleType
 
 
 def public_modules(package: str) -> dict[str, ModuleType]:
-    """The modules of a package by name, in alphabetical order; not those whose name begins with an underscore."""
+    """The modules of a package by name, in alphabetical order, without those whose name begins with an underscore."""
     return {name: importlib.import_module(f"{package}.{name}") for name in _names(package)}
 
 
 def public_module(package: str, name: str) -> ModuleType | None:
-    """The one of that name, where there is one; no other is imported, for some bring heavy packages with them."""
+    """The module of that name, if there is one. No other is imported, because some need heavy packages."""
     return importlib.import_module(f"{package}.{name}") if name in _names(package) else None
 
 

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 
 def seconds_of(header: str | None) -> float | None:
-    """How long a server asks to wait, from a header that has seconds or a date; None where it says nothing."""
+    """How long a server asks to wait, from a header with seconds or a date; None if it is neither."""
     if header is None:
         return None
     try:
@@ -17,4 +17,4 @@ def seconds_of(header: str | None) -> float | None:
             seconds = parsedate_to_datetime(header).timestamp() - time.time()
         except (ValueError, TypeError, OverflowError):
             return None
-    return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - NaN is no time
+    return max(seconds, 0.0) if seconds == seconds else None  # noqa: PLR0124 - excludes NaN

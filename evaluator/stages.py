@@ -1,12 +1,12 @@
-"""Where the time of grading goes: a stopwatch that whoever wants to know sets up around a grading.
+"""Measures where the time of grading goes: a stopwatch around a grading.
 
     with measured() as spent:
         grade = ...
     spent.seconds  # {"extraction": 0.0002, "run": 0.0071, ...}
 
-Inside, the code that does the work says which stage it is in: `with stage("run"): ...`. A stage within a stage stops
-the outer one's watch, so the seconds of all stages add up to no more than the whole. With nobody measuring a stage is a
-look at a context variable, a quarter of a microsecond.
+Inside, the code that does the work names its stage: `with stage("run"): ...`. A stage within a stage pauses the outer
+one, so the seconds of all stages add up to no more than the whole. If nothing is measured, a stage only reads a context
+variable, a quarter of a microsecond.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from contextvars import ContextVar
 from typing import Final, Literal, get_args
 
 Stage = Literal["extraction", "queue", "sandbox start", "run", "compare", "judge"]
-"""Finding the code or the answer; waiting for a sandbox, or for others to stand aside; starting an interpreter; the
-completion's processes, from the first one's fork to the last one's end; comparing what came with what was expected;
-asking a model."""
+"""Finding the code or the answer; waiting for a sandbox or for other workers; starting an interpreter; the
+completion's processes, from the first one's fork to the last one's end; comparing actual and expected; asking a
+model."""
 
 STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 
 
 class Spent:
-    """Seconds by stage, of the stages that were entered. Of one thread at a time."""
+    """Seconds by stage, for the stages that were entered. For one thread at a time."""
 
     def __init__(self) -> None:
         self.seconds: dict[Stage, float] = {}
         self.innermost: _Watch | None = None
-        """The stage that is under way."""
+        """The current stage."""
 
     def add(self, name: Stage, seconds: float) -> None:
-        """Adds seconds that were taken elsewhere, as by waiting for the thread."""
+        """Adds seconds spent elsewhere, for example waiting for the thread."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
 
@@ -43,7 +43,7 @@ _measuring: ContextVar[Spent | None] = ContextVar("measuring", default=None)
 
 @contextmanager
 def measured() -> Iterator[Spent]:
-    """Measures what this thread (or coroutine) does inside. Within another one, only the inner one measures."""
+    """Measures what this thread (or coroutine) does inside. If nested, only the inner one measures."""
     spent = Spent()
     token = _measuring.set(spent)
     try:
@@ -53,7 +53,7 @@ def measured() -> Iterator[Spent]:
 
 
 def stage(name: Stage) -> AbstractContextManager[None]:
-    """A context whose time counts for this stage, where somebody measures."""
+    """A context whose time counts for this stage, if it is measured."""
     spent = _measuring.get()
     return _UNWATCHED if spent is None else _Watch(spent, name)
 

@@ -93,7 +93,7 @@ def test_checkers_that_agree_are_no_finding(run: Path) -> None:
     ("checkers", "told"),
     [
         ("floats", "--checkers: give two or more, such as floats,livecodebench,colossalai"),
-        ("floats,fuzzy", f"checker 'fuzzy' is unknown: give one of {', '.join(known_checkers())}"),
+        ("floats,fuzzy", f"checker 'fuzzy' is unknown: use one of {', '.join(known_checkers())}"),
     ],
 )
 def test_checkers_that_can_not_be_compared_are_told_in_one_line(

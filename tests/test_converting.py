@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.formats.joining import load_dataset
-from evaluator.formats.native_writing import task_row
+from evaluator.formats.dataset import load_dataset
+from evaluator.formats.native_writer import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.test_cli import in_process, write_rows
@@ -70,15 +70,15 @@ def test_tasks_come_back_from_native_rows_as_they_were(tmp_path: Path, ask: Ask)
     assert task_row(Task.from_row(ADD)) == ADD
 
 
-def test_tasks_that_a_rollout_could_not_be_told_by_are_told_of(
+def test_tasks_without_a_prompt_of_their_own_are_reported(
     tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     native = write_rows(tmp_path / "d.jsonl", ADD, ADD | {"task_id": "b"}, ECHO | {"prompt": ""})
     assert ask("convert", native, "g.jsonl", "--to", "nemo_gym") == 0
-    told = capsys.readouterr().err
-    assert "g.jsonl: 3 tasks" in told
-    assert "tasks without a prompt: 1" in told
-    assert "tasks that share a prompt with another: 2" in told
+    message = capsys.readouterr().err
+    assert "g.jsonl: 3 tasks" in message
+    assert "tasks without a prompt: 1" in message
+    assert "tasks that share a prompt with another: 2" in message
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("r.jsonl", "out.jsonl"), "name their task file with --dataset"),
         (("r.jsonl", "out.json"), "give a name that ends in .jsonl"),
@@ -177,15 +177,15 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
         (("r.jsonl", "out.jsonl", "--dataset", "nowhere.jsonl"), "no such file"),
     ],
 )
-def test_what_can_not_be_converted_is_told_and_nothing_is_left(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+def test_what_can_not_be_converted_is_reported_and_nothing_is_left(
+    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
     write_rows(tmp_path / "d.jsonl", *TASKS)
     write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     before = sorted(tmp_path.iterdir())
     assert ask("convert", *arguments, "--to", "nemo_gym") == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert error.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
 
@@ -222,9 +222,9 @@ def test_rollouts_are_graded_by_the_inputs_beside_them(
         tmp_path / "out_failures.jsonl", {"_ng_task_index": 0, "_ng_rollout_index": 2, "_ng_failure_class": "lost"}
     )
     assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
-    told = capsys.readouterr().err
-    assert f"tasks from {inputs}, found next to the rollouts\n" in told
-    assert "failed, without a completion: 1 (lost 1)\n" in told
+    message = capsys.readouterr().err
+    assert f"tasks from {inputs}, found next to the rollouts\n" in message
+    assert "failed, without a completion: 1 (lost 1)\n" in message
     graded = Run.open(tmp_path / "run")
     assert (graded.manifest.counts["passed"], graded.manifest.dataset) == (2, str(inputs))
 
@@ -238,7 +238,7 @@ def test_rollouts_that_have_their_tests_need_no_other_file(
     assert Run.open(tmp_path / "run").manifest.counts["passed"] == 2
 
 
-def test_without_inputs_the_dataset_is_asked_for(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_inputs_a_dataset_is_required(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("grade", collected(tmp_path)) == 2
     assert (
         f"Missing option '--dataset': the rollouts have no tests, and there is no {tmp_path}" in capsys.readouterr().err

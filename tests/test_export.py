@@ -78,9 +78,9 @@ def test_addresses_in_messages_do_not_make_two_runs_differ(tmp_path: Path) -> No
 def test_why_a_grade_is_not_verified_stands_beside_it(tmp_path: Path) -> None:
     reason = "compared by `__eq__` of <A object at 0x7fAB>"
     run = made(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason=reason))
-    told = "compared by `__eq__` of <A object at 0x0>"
-    assert [(row["verified"], row["unverified_reason"]) for row in as_jsonl(run)] == [(True, None), (False, told)]
-    assert [(row["verified"], row["unverified_reason"]) for row in as_csv(run)] == [("true", ""), ("false", told)]
+    reason = "compared by `__eq__` of <A object at 0x0>"
+    assert [(row["verified"], row["unverified_reason"]) for row in as_jsonl(run)] == [(True, None), (False, reason)]
+    assert [(row["verified"], row["unverified_reason"]) for row in as_csv(run)] == [("true", ""), ("false", reason)]
 
 
 def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_code_survives_csv(tmp_path: Path) -> None:
     assert row["code"] == code.replace("\0", "\\x00")
 
 
-def test_evidence_with_semicolons_is_told_apart_in_csv(tmp_path: Path) -> None:
+def test_evidence_with_semicolons_stays_readable_in_csv(tmp_path: Path) -> None:
     flags = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
     run = made(tmp_path / "run", grade("a", flags=flags))
     [row] = as_csv(run, columns=["flags", "flag_evidence"])
@@ -140,7 +140,7 @@ def test_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
         as_csv(run, per="case", columns=["test_idx"])
 
 
-def test_a_condition_that_fails_on_a_row_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_condition_that_fails_on_a_row_is_reported_in_one_line(tmp_path: Path) -> None:
     run = made(tmp_path / "run", *(grade(f"s{i}") for i in range(3)))
     with pytest.raises(QueryError, match="Could not convert") as refused:
         as_csv(run, where="sample_id::INTEGER > 3")
@@ -148,7 +148,7 @@ def test_a_condition_that_fails_on_a_row_is_told_in_one_line(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["out.html", "out", "out.xlsx"])
-def test_an_ending_that_tells_nothing_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_unknown_file_extension_is_refused(tmp_path: Path, name: str) -> None:
     run = made(tmp_path / "run", grade("a"))
     with pytest.raises(ExportError, match=r"\.csv, \.jsonl, \.parquet"):
         export(run, tmp_path / name)

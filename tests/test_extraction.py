@@ -64,7 +64,7 @@ def lines_agree(completion, extraction):
         ('def f(x):\n    """\n    ```\n    f(1)\n    ```\n    """\n    return x\n', CALL, Kind.FULL),
     ],
 )
-def test_the_kind_is_told_from_the_text(completion, task, kind):
+def test_the_kind_is_detected_from_the_text(completion, task, kind):
     assert extract(completion, task=task, kind=None).kind is kind
 
 
@@ -323,15 +323,15 @@ def test_an_ordinary_completion_takes_well_under_a_millisecond():
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
-@pytest.mark.parametrize("told", [True, False], ids=["kind given", "kind told"])
+@pytest.mark.parametrize("given", [True, False], ids=["kind given", "kind detected"])
 @pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)
-def test_right_answers_of_the_development_data_define_what_is_called(dataset, told):
+def test_right_answers_of_the_development_data_define_what_is_called(dataset, given):
     tasks = {task.task_id: task for task in load_tasks(dataset)}
     for rollout in load_rollouts(dataset.with_name(dataset.name.replace(".dataset.", ".rollouts."))):
         if not rollout.expected_pass:
             continue
         task = tasks[rollout.task_id]
-        extraction = extract(rollout.completion, task=task, kind=rollout.kind if told else None)
+        extraction = extract(rollout.completion, task=task, kind=rollout.kind if given else None)
         assert extraction.code is not None, rollout.sample_id
         names = {getattr(node, "name", None) for node in ast.walk(ast.parse(extraction.code))}
         names |= {node.id for node in ast.walk(ast.parse(extraction.code)) if isinstance(node, ast.Name)}

@@ -13,7 +13,7 @@ from evaluator import Limits, grade
 from evaluator.cli import main
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
-from evaluator.formats.nemo_gym_writing import task_row
+from evaluator.formats.nemo_gym_writer import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
@@ -158,7 +158,7 @@ def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollsc
     assert verdicts(rollscope(*GRADE, "run", "--resume")) == {"passed": 3}
     other = rollscope(*GRADE, "run", "--resume", "--preamble", "none")
     assert other.status == 2
-    assert "was graded with preamble one of 35 lines, not one of 0 lines: give another --out" in other.stderr
+    assert "was graded with preamble one of 35 lines, not one of 0 lines: use another --out" in other.stderr
     manifest: Manifest = Run.open(files / "run").manifest
     assert manifest.preamble == LIVECODEBENCH
 

@@ -65,12 +65,12 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
         assert time.monotonic() < deadline, "waited in vain"
         threading.Event().wait(0.02)
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=30)[1]
+    printed = process.communicate(timeout=30)[1]
     stopped = Run.open(run).manifest
-    assert (process.returncode, stopped.state) == (130, "stopped"), told
+    assert (process.returncode, stopped.state) == (130, "stopped"), printed
 
     command = resume_command(run, stopped)
-    assert f"go on with: {command}\n" in told
+    assert f"go on with: {command}\n" in printed
     program, *words = shlex.split(command)
     assert Path(program).name == "rollscope"
     elsewhere = tmp_path / "elsewhere"
@@ -89,11 +89,11 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
 
 
 def command_of(run: Path, **fields: object) -> list[str]:
-    """The words of the command for a run in `run` that was asked for with `fields`."""
+    """The words of the command for a run in `run` that was requested with `fields`."""
     return shlex.split(resume_command(run, msgspec.structs.replace(Manifest(rollouts="r", dataset="d"), **fields)))[1:]
 
 
-def test_what_was_not_asked_for_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_requested_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     expected = ["grade", f"{tmp_path}/r", "--dataset", f"{tmp_path}/d", "--resume", "--out", f"{tmp_path}/runs/a"]
     assert command_of(Path("runs/a"), folder=folder_from(Path("runs/a"))) == expected
@@ -130,7 +130,7 @@ def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
     )
 
 
-def test_what_was_asked_for_last_is_what_counts(tmp_path: Path) -> None:
+def test_the_last_request_counts(tmp_path: Path) -> None:
     RunWriter.create(tmp_path / "run", Manifest(rollouts="r", dataset="d", limit=10, format="mapped")).close("finished")
     again = Manifest(rollouts="/all/r", dataset="d", limit=20, workers=3)
     RunWriter.create(tmp_path / "run", again, resume=True).close("stopped")

@@ -403,7 +403,7 @@ def test_typed_sql_can_not_write_over_a_part(tmp_path: Path) -> None:
         ("model", "."),
     ],
 )
-def test_a_bad_condition_is_told_in_one_line(tmp_path: Path, condition: str, said: str) -> None:
+def test_a_bad_condition_is_reported_in_one_line(tmp_path: Path, condition: str, said: str) -> None:
     with RunWriter.create(tmp_path / "run", manifest()) as writer:
         writer.add(rollout("a", model="m"), grade("a"), 0)
     connection = Run.open(tmp_path / "run").connect()
@@ -420,7 +420,7 @@ def test_a_condition_chooses_rows(tmp_path: Path) -> None:
     assert len(rows_where(connection, "rollouts", "  ").fetchall()) == 3
 
 
-def test_what_is_no_run_is_told_in_one_line(tmp_path: Path) -> None:
+def test_what_is_not_a_run_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "run.json").write_text('{"version": ')

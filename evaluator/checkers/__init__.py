@@ -1,14 +1,14 @@
-"""Comparison rules: expected beside actual, equal or where they first differ.
+"""Comparison rules: whether expected and actual are equal, or where they first differ.
 
-One module of this package is one rule, known by the module's name. It defines
+Each module of this package is one rule, with the module's name. It defines
 
 - `COMPARES`: `"text"` (expected and actual are `str`), `"value"` (decoded Python objects) or `"both"`,
-- `check(expected, actual) -> Difference | None`: None means equal; it raises nothing on input of its kind,
-- `check_value`, the same for values, where it compares both and `check` is for text,
-- a docstring that says to the letter what it accepts.
+- `check(expected, actual) -> Difference | None`: None means equal; it never raises on input of its kind,
+- `check_value`, the same for values, if it compares both and `check` is for text,
+- a docstring that says exactly what it accepts.
 
-A new rule is a new file here; nothing else names the rules. Comparing never runs a completion's code:
-values are compared by exact type, and what is no data (`evaluator.model.Opaque`) equals nothing.
+To add a rule, add a file here; nothing else lists the rules. Comparing never runs a completion's code: values are
+compared by exact type, and what is not data (`evaluator.model.Opaque`) equals nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Check = Callable[[Any, Any], Difference | None]
 
 
 class CheckerError(ValueError):
-    """No checker has that name. The message lists those that exist."""
+    """No checker has that name. The message lists all names."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Checker:
 
 
 def get_checker(name: str) -> Checker:
-    """The checker of that name. Raises `CheckerError`, naming those that exist."""
+    """The checker of that name. Raises `CheckerError` if there is none."""
     found = known_checkers().get(name)
     if found is None:
-        raise CheckerError(f"checker {name!r} is unknown: give one of {', '.join(known_checkers())}")
+        raise CheckerError(f"checker {name!r} is unknown: use one of {', '.join(known_checkers())}")
     return found
 
 

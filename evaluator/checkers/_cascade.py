@@ -1,7 +1,7 @@
-"""ColossalAI's cascade of comparisons, the parts of which two checkers and a grader are made.
+"""ColossalAI's cascade of comparisons, shared by two checkers and a grader.
 
-Source: its `testing_util.py`, as observed. Two sets of its finer rules are here: `ORIGINAL`, as they are, and `SOUND`,
-without those by which a wrong answer passes.
+It follows the observed behaviour of ColossalAI's `testing_util.py`, with two sets of its finer rules: `ORIGINAL`, and
+`SOUND`, without those by which a wrong answer passes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from evaluator.checkers import python
-from evaluator.checkers._foreign import near
+from evaluator.checkers._other_systems import near
 from evaluator.checkers._walk import MORE_ITEMS
 
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-8
@@ -25,12 +25,12 @@ _INTEGER = re.compile(r"-?[0-9]+")
 
 @dataclass(frozen=True)
 class Rules:
-    """Where the two differ."""
+    """The rules in which the two sets differ."""
 
     unwraps: Callable[[list[object]], bool]
-    """Whether what is expected, a list, may stand for its first item."""
+    """Whether an expected list may mean its first item."""
     close: Callable[[list[str], list[str]], bool]
-    """Whether two lists of as many lines are equal as numbers, one a line. Raises `ValueError` for what is none."""
+    """Whether equally many lines are equal as numbers, one per line. Raises `ValueError` for other text."""
 
 
 def text_accepted(expected: str, actual: str, rules: Rules) -> bool:
@@ -42,17 +42,17 @@ def text_accepted(expected: str, actual: str, rules: Rules) -> bool:
     inner = _lines_up_to(actual.strip(), room) if lines is None else lines
     if inner is not None and wanted in ("\n".join(inner).strip(), "\n".join(line.strip() for line in inner).strip()):
         return True
-    given = _filled_lines(actual, len(wanted_lines) + 1) if lines is None else [line for line in lines if line]
-    if wanted_lines in (lines, given):
+    got = _filled_lines(actual, len(wanted_lines) + 1) if lines is None else [line for line in lines if line]
+    if wanted_lines in (lines, got):
         return True
     try:
-        return len(given) == len(wanted_lines) and rules.close(wanted_lines, given)
+        return len(got) == len(wanted_lines) and rules.close(wanted_lines, got)
     except (ValueError, OverflowError):
         return False
 
 
 def _lines_up_to(text: str, most: int) -> list[str] | None:
-    """The lines as Python's `splitlines` has them; None where there are more than `most`, and one: maybe millions."""
+    """The lines by Python's `splitlines`; None if there are more than `most` and one, as there may be millions."""
     ends = sum(map(text.count, _LINE_ENDS)) - text.count("\r\n")
     return text.splitlines() if ends <= most else None
 
@@ -63,27 +63,27 @@ def _filled_lines(text: str, most: int) -> list[str]:
 
 
 def value_accepted(expected: object, actual: object, rules: Rules) -> bool:
-    """Whether what a function gave counts as the expected value, which was read from JSON."""
+    """Whether a function's result counts as the expected value, which was read from JSON."""
     wanted = _with_int_keys(expected, rules)
-    given = list(actual) if isinstance(actual, tuple) else actual
-    if same(wanted, given):
+    got = list(actual) if isinstance(actual, tuple) else actual
+    if same(wanted, got):
         return True
     if not (isinstance(wanted, list) and wanted and rules.unwraps(wanted)):
         return False
-    if same(wanted[0], given):
+    if same(wanted[0], got):
         return True
-    if not (isinstance(given, list) and given and isinstance(given[0], tuple)):
+    if not (isinstance(got, list) and got and isinstance(got[0], tuple)):
         return False
-    if not (isinstance(wanted[0], list) and len(wanted[0]) == len(given)):
+    if not (isinstance(wanted[0], list) and len(wanted[0]) == len(got)):
         return False
     try:
-        return same(wanted[0], [list(item) for item in given])
+        return same(wanted[0], [list(item) for item in got])
     except TypeError:
         return False
 
 
 def _with_int_keys(expected: object, rules: Rules) -> object:
-    """JSON makes texts of a dict's int keys: of a dict, and of a list's first item, they are made ints again."""
+    """JSON turns a dict's int keys into text; for a dict, and for a list's first item, this turns them back."""
     if isinstance(expected, dict):
         return _wrapped(expected)
     if isinstance(expected, list) and expected and isinstance(expected[0], dict) and rules.unwraps(expected):
@@ -100,12 +100,12 @@ def _wrapped(value: dict[object, object]) -> object:
 
 
 def same(expected: object, actual: object) -> bool:
-    """Python's `==`; what is no data equals nothing."""
+    """Python's `==`; what is not data equals nothing."""
     return python.check(expected, actual) is None
 
 
 def _all_close(expected: list[str], actual: list[str]) -> bool:
-    """Unless all are digits, as numbers with numpy.allclose's tolerance; then text has decided."""
+    """As numbers with numpy.allclose's tolerance; never if all are digits, which were compared as text."""
     pairs = list(zip(expected, actual, strict=True))
     if all(one.isdigit() and other.isdigit() for one, other in pairs):
         return False
@@ -113,17 +113,17 @@ def _all_close(expected: list[str], actual: list[str]) -> bool:
 
 
 def _each_close(expected: list[str], actual: list[str]) -> bool:
-    """Two whole numbers must be the same; others as in `_all_close`."""
+    """Whole numbers must be the same; others as in `_all_close`."""
     return all(_equal(one, other) for one, other in zip(expected, actual, strict=True))
 
 
 def _equal(expected: str, actual: str) -> bool:
-    given = actual.strip()
-    if expected == given:
+    got = actual.strip()
+    if expected == got:
         return True
-    if (_INTEGER.fullmatch(expected) and _INTEGER.fullmatch(given)) or "_" in given:
+    if (_INTEGER.fullmatch(expected) and _INTEGER.fullmatch(got)) or "_" in got:
         return False
-    return _close(float(expected), float(given))
+    return _close(float(expected), float(got))
 
 
 def _close(expected: float, actual: float) -> bool:

@@ -1,7 +1,7 @@
-"""Which decoded values are data, by exact type, and which belong together.
+"""Which decoded values are data, by exact type, and which types belong together.
 
-The trusted side builds every value itself, so a type that is not listed here did not come from a completion
-as data: it equals nothing, and nothing of it (no `==`, no `hash`, no `repr`) is ever called.
+The trusted side builds every value itself, so a value of a type that is not listed here is not data from a completion:
+it equals nothing, and none of its methods (`==`, `hash`, `repr`) is ever called.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evaluator.model import Opaque
 
 
 class Family(Enum):
-    """What a value is to a comparison."""
+    """The kind of a value in a comparison."""
 
     SCALAR = "scalar"
     LIST = "list"
@@ -62,15 +62,15 @@ def native_equal(expected: Any, actual: Any) -> bool:
 
 
 def why_no_data(value: object) -> str | None:
-    """Why a value equals nothing ("a generator is no data"); None for data, whatever stands inside of it."""
+    """Why a value equals nothing ("a generator is not data"); None for data, whatever is inside it."""
     if family_of(value) is not Family.OPAQUE:
         return None
     name = value.type if type(value) is Opaque else type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' and name else 'a'} {name} is no data"
+    return f"{'an' if name[:1].lower() in 'aeiou' and name else 'a'} {name} is not data"
 
 
 def holds_opaque(value: object) -> bool:
-    """Whether a hashable value (a dict key, an item of a set) is or holds something that is no data."""
+    """Whether a hashable value (a dict key, an item of a set) is or contains something that is not data."""
     pending: list[Any] = [value]
     while pending:
         item = pending.pop()
@@ -83,5 +83,5 @@ def holds_opaque(value: object) -> bool:
 
 
 def all_scalars(items: Iterable[Any]) -> bool:
-    """Whether nothing but scalars is in a collection; quick, also of a million."""
+    """Whether a collection has only scalars; fast even for a million."""
     return _SCALARS.issuperset(map(type, items))

@@ -1,9 +1,9 @@
-"""Pairs off the items of two collections without an order, for the `value` rules.
+"""Pairs the items of two collections without order, for the `value` rules.
 
-Items are matched by a text that is the same for items equal without any tolerance: linear, whatever they are.
-(Python's own hash of an int can be made to collide at will, a text's can't.) Few items are left over as a
-rule; those are compared each with each. An actual item that is larger than every expected one has no partner: it is
-counted that far and not looked into.
+Items are matched by a text that is the same for items that are equal without tolerance, in linear time for any items.
+(A completion can make Python's hashes of ints collide, but not those of texts.) Usually few items are left over; those
+are all compared with each other. An actual item that is larger than every expected one has no partner: it is only
+counted up to that size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from evaluator.checkers._families import Family, all_scalars, family_of
 
 MATCH_LIMIT = 100
-"""Left-over items that are compared each with each; more are compared in sorted order."""
+"""Left-over items that are all compared with each other; if there are more, in sorted order."""
 _DEPTH = 50
 
 _unmatched = count()
@@ -27,7 +27,7 @@ _Equal = Callable[[Any, Any], bool]
 
 
 class Paired(NamedTuple):
-    """Items of two collections that go together, and those that are left over of each."""
+    """Pairs of items of two collections, and the items left over from each."""
 
     pairs: list[tuple[Any, Any]]
     missing: list[Any]
@@ -48,7 +48,7 @@ def pair_off(expected: Iterable[Any], actual: Iterable[Any], equal: _Equal) -> P
 
 
 def pair_by(key: Callable[[Any], str], expected: Iterable[Any], actual: Iterable[Any]) -> Paired:
-    """Pairs the items that have the same key, in the order of expected."""
+    """Pairs the items with the same key, in the order of expected."""
     wanted = list(expected)
     room = max((size(item) for item in wanted), default=0)
     waiting: defaultdict[str, deque[Any]] = defaultdict(deque)
@@ -65,7 +65,7 @@ def pair_by(key: Callable[[Any], str], expected: Iterable[Any], actual: Iterable
 
 
 def size(value: Any, most: float = math.inf) -> int:
-    """How many values it is made of, itself included; equal values have the same size. Not counted beyond `most`."""
+    """How many values it consists of, including itself; equal values have the same size. Stops counting at `most`."""
     found, pending = 1, [value]
     while pending and found <= most:
         item = pending.pop()
@@ -88,7 +88,7 @@ def canonical(value: Any, depth: int = 0) -> str:
     """A text that two values share only if they are equal by the `value` rules.
 
     Equal values may have different texts: numbers of different types that are not whole, floats within the
-    tolerance, a set and a list. What is no data, or is nested too deeply, never has the same text twice.
+    tolerance, a set and a list. What is not data, or is nested too deeply, never has the same text twice.
     """
     family = family_of(value)
     if family is Family.OPAQUE or depth > _DEPTH:
@@ -111,12 +111,12 @@ def _canonical_scalar(value: Any) -> str:
     if kind is float:
         return f"i{int(value):x}" if value.is_integer() else f"f{value.hex()}"
     if kind is str:
-        # The length keeps a text from imitating what stands around it.
+        # The length keeps a text from imitating the syntax around it.
         return f"s{len(value)}:{value}"
     if kind in (bytes, bytearray):
         return f"b{value.hex()}"
     if kind is Decimal:
-        # Not as an int or a ratio: 1e999999999 is a short Decimal and a long number.
+        # Not as an int or a ratio: 1e999999999 is a short Decimal but a very long int.
         return f"d{value}"
     if kind is Fraction:
         return f"q{value.numerator:x}/{value.denominator:x}"
@@ -126,7 +126,7 @@ def _canonical_scalar(value: Any) -> str:
 
 
 def _best_pairs(missing: list[Any], extra: list[Any], equal: _Equal) -> Paired:
-    """As many pairs as can be made: bipartite matching by augmenting paths."""
+    """As many pairs as possible: bipartite matching by augmenting paths."""
     fitting = [[there for there, other in enumerate(extra) if equal(item, other)] for item in missing]
     holder: dict[int, int] = {}
 

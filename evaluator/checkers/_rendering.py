@@ -1,6 +1,6 @@
-"""Values as Python source text, and messages of a bounded length.
+"""Renders values as Python source text, and messages of a bounded length.
 
-Everything here is iterative and bounded: a completion chooses what is rendered.
+Everything here is iterative and bounded, because a completion chooses what is rendered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evaluator.checkers._families import Family, family_of
 from evaluator.model import Opaque
 
 RENDER_LIMIT = 16 * 1024
-"""Characters of a rendered value that a page gets."""
+"""Characters of a rendered value on a page."""
 MESSAGE_LIMIT = 300
 """Characters of a difference's message."""
 BRIEF_LIMIT = 80
@@ -27,11 +27,11 @@ _DECIMAL_BITS = 13_000
 _SET_DEPTH = 50
 _PLAIN = frozenset({int, bool, float, type(None)})
 _AT_ONCE = 32
-"""Plain items that are written together: ten times as quick as one by one."""
+"""Plain items that are written together: ten times as fast as one by one."""
 _SHORT = 3_000
-"""Characters. In a text that is not longer no int has `_DECIMAL_BITS`."""
-_LOOKED_AT = 1_000
-"""Items of a set without a natural order that are sorted by their texts; the others follow as they come."""
+"""Characters. In a text of this length no int has `_DECIMAL_BITS`."""
+_MOST_SORTED = 1_000
+"""Items of a set without a natural order that are sorted by their texts; the others follow in any order."""
 
 _Piece = tuple[bool, Any]
 """(True, text to write as it is) or (False, a value still to be rendered)."""
@@ -40,9 +40,9 @@ _Piece = tuple[bool, Any]
 def render(value: object, limit: int = RENDER_LIMIT) -> str:
     """The value as Python source text, the same for equal values of the same type.
 
-    Sets are sorted, but for those of more than 1,000 items without a natural order. A text above `limit` characters
-    keeps its head and its tail, with the count of what was left out between them; above 1 MiB it keeps its head alone.
-    What is no data is shown as `<generator: why>`, which is no source text.
+    Sets are sorted, except those of more than 1,000 items without a natural order. A text above `limit` characters
+    keeps its head and its tail, with the number of omitted characters in between; above 1 MiB it keeps only its head.
+    What is not data is shown as `<generator: why>`, which is not source text.
     """
     pieces: list[str] = []
     size = 0
@@ -66,9 +66,9 @@ def brief(value: object, limit: int = BRIEF_LIMIT) -> str:
 
 
 def shortened(text: str, limit: int, *, separator: str = " ", parts: int = 3) -> str:
-    """The text, or its head and tail with the count of what was left out between them.
+    """The text, or its head and tail with the number of omitted characters in between.
 
-    The tail is one of `parts` of `limit`, the head all the others; `separator` stands on both sides of the count.
+    The tail is one of `parts` of `limit`, the head all the others; `separator` is on both sides of the number.
     """
     if len(text) <= limit:
         return text
@@ -83,18 +83,18 @@ def message(text: str) -> str:
 
 
 def first_of(items: Iterable[object]) -> object:
-    """The item that a sorted set would begin with, so that a message does not hang on hash order.
+    """The item that a sorted set would begin with, so that a message does not depend on hash order.
 
-    Of many items that have no natural order, the first ones are looked at.
+    If there are many items without a natural order, only the first ones are considered.
     """
     found = list(items)
     if _naturally_ordered(found):
         return min(found)  # type: ignore[type-var]
-    return min(found[:_LOOKED_AT], key=brief)
+    return min(found[:_MOST_SORTED], key=brief)
 
 
 def _pieces(value: object, longest: int | None, depth: int = 0) -> Iterator[str]:
-    """The text in pieces. `longest` is how much of any one text or set is wanted; None for all."""
+    """The text in pieces. `longest` limits how much of any one text or set is rendered; None for all."""
     stack: list[Iterator[_Piece]] = [iter(((False, value),))]
     while stack:
         for ready, item in stack[-1]:
@@ -135,7 +135,7 @@ def _scalar(value: Any, longest: int | None) -> str:
     if type(value) is int and value.bit_length() > _DECIMAL_BITS:
         return hex(value)
     if longest is not None and type(value) in (str, bytes, bytearray):
-        # One character more than wanted, so that the cut shows.
+        # One character more than needed, so that the cut is detected.
         return repr(value[: longest + 1])
     try:
         return repr(value)
@@ -158,7 +158,7 @@ def _joined(opening: str, items: Iterable[object], closing: str) -> Iterator[_Pi
 
 
 def _plain_text(items: list[object]) -> str | None:
-    """The text of items that are plain numbers, made at once; None where one may have to be written otherwise."""
+    """The text of items that are plain numbers, rendered at once; None if one may need different rendering."""
     if not _PLAIN.issuperset(map(type, items)):
         return None
     try:
@@ -212,12 +212,12 @@ def _set(value: set[object] | frozenset[object], longest: int | None, depth: int
     items: list[object] = list(value)
     if _naturally_ordered(items):
         return _joined(opening, sorted(items), closing)  # type: ignore[type-var]
-    texts = sorted("".join(_limited(item, longest, depth + 1)) for item in items[:_LOOKED_AT])
-    return _joined_texts(opening, texts, items[_LOOKED_AT:], closing)
+    texts = sorted("".join(_limited(item, longest, depth + 1)) for item in items[:_MOST_SORTED])
+    return _joined_texts(opening, texts, items[_MOST_SORTED:], closing)
 
 
 def _limited(item: object, longest: int | None, depth: int) -> Iterator[str]:
-    """An item's pieces, no more than a message needs where `longest` is given (a piece has a character)."""
+    """An item's pieces; if `longest` is given, no more than a message needs (a piece has at least one character)."""
     return islice(_pieces(item, longest, depth), None if longest is None else longest + 1)
 
 

@@ -1,11 +1,10 @@
-"""What the text checkers share: lines, tokens, and where two texts first differ.
+"""Shared by the text checkers: lines, tokens, and where two texts first differ.
 
-A position is a line and a column of the actual output, both from 1. A line ends at a line feed and at
-nothing else.
+A position is a line and a column of the actual output, both from 1. Only a line feed ends a line.
 
-A completion may write megabytes where two lines are expected. So nothing here splits the whole actual output: both
-texts are taken in blocks, and of the actual one no more lines or tokens than of the expected one. What is done to the
-rest (`strip`, `count`, one copy) costs milliseconds, whatever is in it.
+A completion may write megabytes instead of two expected lines. So nothing here splits the whole actual output: both
+texts are read in blocks, and of the actual one no more lines or tokens than of the expected one. The operations on the
+rest (`strip`, `count`, one copy) take milliseconds, whatever it contains.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from evaluator.model import Difference
 _EXCERPT = 60
 _BEFORE = 20
 _BLOCK = 1 << 16
-"""Lines or tokens of a block: enough that copying the rest once per block costs little."""
+"""Lines or tokens per block: enough that copying the rest once per block is cheap."""
 
 
 class Spot(NamedTuple):
-    """Where the actual text first differs: its offset from 0, and what stands there on both sides."""
+    """Where the actual text first differs: its offset from 0, and the text there on both sides."""
 
     offset: int
     expected: str
@@ -31,7 +30,7 @@ class Spot(NamedTuple):
 
 
 def common_prefix(one: str, other: str) -> int:
-    """How many characters both texts begin with alike, in linear time without a loop over characters."""
+    """The length of the common start of both texts, in linear time without a loop over characters."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -45,7 +44,7 @@ def common_prefix(one: str, other: str) -> int:
 
 
 def excerpt(text: str, at: int = 0) -> str:
-    """The text around an offset as a Python literal, `...` where it was cut."""
+    """The text around an offset as a Python literal, with `...` where it was cut."""
     if len(text) <= _EXCERPT:
         return _literal(text)
     start = max(0, min(at, len(text)) - _BEFORE)
@@ -59,19 +58,19 @@ def _literal(text: str) -> str:
 
 
 def difference(line: int, column: int, expected: str, actual: str) -> Difference:
-    """Expected and actual are given as they are to be shown (see `excerpt`)."""
+    """Expected and actual are shown unchanged (see `excerpt`)."""
     text = f"line {line}, column {column}: expected {expected}, got {actual}"
     return Difference(message(text), line=line, column=column)
 
 
 def missing_lines(line: int, count: int, first: str) -> Difference:
-    """The actual output ends before `line`, where `first` was expected; `count` lines are missing in all."""
+    """The actual output ends before `line`, where `first` was expected; `count` lines are missing in total."""
     what = f"line {line} is missing" if count == 1 else f"{count:,} lines are missing from line {line}"
     return Difference(message(f"{what}: expected {excerpt(first)}"), line=line, column=1)
 
 
 def extra_lines(line: int, count: int, first: str) -> Difference:
-    """The actual output goes on at `line` with `first`, where the expected one has ended."""
+    """The actual output continues at `line` with `first`, after the end of the expected one."""
     what = "1 extra line, line" if count == 1 else f"{count:,} extra lines from line"
     return Difference(message(f"{what} {line}: got {excerpt(first)}"), line=line, column=1)
 
@@ -82,15 +81,15 @@ def position(text: str, offset: int) -> tuple[int, int]:
 
 
 def content(text: str) -> str | None:
-    """The text without the lines at the end that are empty or white space; None where nothing else is there.
+    """The text without blank lines at the end; None if there are no others.
 
-    White space at the end of the last line is gone, too: no rule that asks for this counts it.
+    White space at the end of the last line is removed too: no rule that uses this counts it.
     """
     return text.rstrip() or None
 
 
 def first_lines(text: str | None, most: int = _BLOCK) -> tuple[list[str], str | None]:
-    """At most so many lines from the front, and the rest of the text; None stands for no lines at all."""
+    """At most that many lines from the start, and the rest of the text; None means no lines at all."""
     if text is None:
         return [], None
     lines = text.split("\n", most)
@@ -99,27 +98,27 @@ def first_lines(text: str | None, most: int = _BLOCK) -> tuple[list[str], str | 
 
 
 def compare_lines(expected: str, actual: str, spot: Callable[[str, str], Spot | None]) -> Difference | None:
-    """Line by line; `spot` says where two lines differ, or None where they count as equal."""
+    """Line by line; `spot` returns where two lines differ, or None if they count as equal."""
     if expected == actual:
         return None
     number = 0
-    wanted_rest, given_rest = content(expected), content(actual)
-    while wanted_rest is not None and given_rest is not None:
+    wanted_rest, got_rest = content(expected), content(actual)
+    while wanted_rest is not None and got_rest is not None:
         wanted, wanted_after = first_lines(wanted_rest)
-        given, given_after = first_lines(given_rest, len(wanted))
-        if wanted != given:
-            for at, (one, other) in enumerate(zip(wanted, given, strict=False), start=number + 1):
+        got, got_after = first_lines(got_rest, len(wanted))
+        if wanted != got:
+            for at, (one, other) in enumerate(zip(wanted, got, strict=False), start=number + 1):
                 found = None if one == other else spot(one, other)
                 if found is not None:
                     return difference(at, found.offset + 1, found.expected, found.actual)
-        number += len(given)
-        if len(given) < len(wanted):
-            _, wanted_after = first_lines(wanted_rest, len(given))
-        wanted_rest, given_rest = wanted_after, given_after
+        number += len(got)
+        if len(got) < len(wanted):
+            _, wanted_after = first_lines(wanted_rest, len(got))
+        wanted_rest, got_rest = wanted_after, got_after
     if wanted_rest is not None:
         return missing_lines(number + 1, wanted_rest.count("\n") + 1, _first_line(wanted_rest))
-    if given_rest is not None:
-        return extra_lines(number + 1, given_rest.count("\n") + 1, _first_line(given_rest))
+    if got_rest is not None:
+        return extra_lines(number + 1, got_rest.count("\n") + 1, _first_line(got_rest))
     return None
 
 
@@ -128,30 +127,30 @@ def _first_line(text: str) -> str:
 
 
 def token_spot(expected: str, actual: str, same: Callable[[str, str], bool], end: str) -> Spot | None:
-    """The first token (run of characters that are no white space) that differs. `end` names a text's end."""
-    wanted_rest, given_rest = expected, actual
+    """The first token (a run of characters without white space) that differs. `end` describes a text's end."""
+    wanted_rest, got_rest = expected, actual
     while True:
         wanted, wanted_rest = _first_tokens(wanted_rest, _BLOCK)
-        given, given_after = _first_tokens(given_rest, len(wanted))
-        if wanted != given:
-            for at, (one, other) in enumerate(zip(wanted, given, strict=False)):
+        got, got_after = _first_tokens(got_rest, len(wanted))
+        if wanted != got:
+            for at, (one, other) in enumerate(zip(wanted, got, strict=False)):
                 if one != other and not same(one, other):
                     shared = common_prefix(one, other)
-                    # What is left after so many tokens begins with the next one.
-                    offset = len(actual) - len(given_rest.split(None, at)[at])
+                    # The rest after `at` tokens begins with this one.
+                    offset = len(actual) - len(got_rest.split(None, at)[at])
                     return Spot(offset, excerpt(one, shared), excerpt(other, shared))
-            if len(given) < len(wanted):
-                return Spot(len(actual.rstrip()), excerpt(wanted[len(given)]), end)
-        given_rest = given_after
+            if len(got) < len(wanted):
+                return Spot(len(actual.rstrip()), excerpt(wanted[len(got)]), end)
+        got_rest = got_after
         if not wanted_rest:
             break
-    if given_rest:
-        return Spot(len(actual) - len(given_rest), end, excerpt(given_rest.split(None, 1)[0]))
+    if got_rest:
+        return Spot(len(actual) - len(got_rest), end, excerpt(got_rest.split(None, 1)[0]))
     return None
 
 
 def _first_tokens(text: str, most: int) -> tuple[list[str], str]:
-    """At most so many tokens from the front, and what follows from the next token on; "" where there is none."""
+    """At most that many tokens from the start, and the text from the next token on; "" if there is none."""
     tokens = text.split(None, most)
     rest = tokens.pop() if len(tokens) > most else ""
     return tokens, rest

@@ -1,7 +1,7 @@
 """Walks two values side by side to the first place where they differ.
 
-What counts as equal is the rule's (`Rules`); this module knows the order of the walk, paths, messages and
-bounds. It is iterative, so deep values cannot exhaust the stack.
+The rule (`Rules`) decides what counts as equal; this module decides the order of the walk, paths, messages and limits.
+It is iterative, so deep values cannot exhaust the stack.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from evaluator.model import Difference
 MAX_DEPTH = 10_000
 """Levels of nesting. Deeper values count as different; Python's own `==` gives up at about 1,000."""
 MAX_STEPS = 20_000_000
-"""Items compared in one check. Beyond it the values count as different, and the message says why."""
+"""Items compared in one check. Above it the values count as different, and the message says why."""
 MORE_ITEMS = 1_000
-"""Where order does not count, a side is not looked into with more than twice the expected items and so many."""
+"""Without order, a side with over twice the expected items plus this many is not examined."""
 MAX_NESTED = 20
 """Multisets inside multisets that are compared by walking."""
 _PATH_LIMIT = 120
@@ -32,7 +32,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 class Keys(NamedTuple):
-    """How the keys of two mappings go together."""
+    """How the keys of two mappings are paired."""
 
     pairs: Iterable[tuple[object, object]]
     """Keys of expected with those of actual, in the order of expected."""
@@ -41,18 +41,18 @@ class Keys(NamedTuple):
     reordered: bool = False
     """Whether order counts here and differs."""
     absent: object = None
-    """The value that a key stands for where it is missing (Counter); None where there is none."""
+    """The value of a missing key (Counter); None if it has none."""
 
 
 class Partners(NamedTuple):
-    """What is left of two collections without an order once equal items are taken away in pairs."""
+    """The items of two collections without order that remain once equal ones are removed in pairs."""
 
     missing: list[object]
     extra: list[object]
 
 
 class Rules(Protocol):
-    """What a value checker decides."""
+    """The decisions of a value checker."""
 
     mixed: bool
     """Whether sequences of different types can be equal."""
@@ -63,27 +63,27 @@ class Rules(Protocol):
         """Whether two values of the scalar family are equal."""
 
     def lack_zeros(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> bool:
-        """Whether a key that one of the two has not stands for 0 there, so that their sizes say nothing."""
+        """Whether a missing key counts as 0, so that the sizes of the two mean nothing."""
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
-        """How the keys of two mappings go together."""
+        """How the keys of two mappings are paired."""
 
     def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal, /) -> Partners:
-        """What is left over of two collections. `equal` compares items where that takes a walk."""
+        """The left-over items of two collections. `equal` compares items that need a walk."""
 
 
 class _Fault(NamedTuple):
-    """Found while the items of a collection were listed: it stands in the place of a pair."""
+    """A difference found while listing the items of a collection; it takes the place of a pair."""
 
     text: str
 
 
 _Pairs = Iterator[tuple[Any, Any, Any]]
-"""(step of the path, expected, actual); both are a `_Fault` where an item or key has no partner."""
+"""(step of the path, expected, actual); both are a `_Fault` if an item or key has no partner."""
 
 
 class Walk:
-    """One comparison, with its bounds."""
+    """One comparison, with its limits."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -91,7 +91,7 @@ class Walk:
         self._nested = 0
 
     def equal(self, expected: object, actual: object) -> bool:
-        """For items of multisets. Those in too many multisets count as different: each takes stack."""
+        """For items of multisets. Too deeply nested multisets count as different, because each level uses stack."""
         if self._nested == MAX_NESTED:
             return False
         self._nested += 1
@@ -101,7 +101,7 @@ class Walk:
             self._nested -= 1
 
     def first_unpaired(self, expected: object, actual: object) -> Difference | None:
-        """As `first_difference`; but of two collections the order of the items does not count."""
+        """As `first_difference`, but the order of the items of two collections does not count."""
         if not {family_of(expected), family_of(actual)} <= _COLLECTIONS:
             return self.first_difference(expected, actual)
         text = self._unpaired(expected, actual)
@@ -113,7 +113,7 @@ class Walk:
         open_pairs: list[_Pairs] = [iter(((None, expected, actual),))]
         while open_pairs:
             for step, one, other in open_pairs[-1]:
-                # Nearly all items of large values: two scalars of one type whose == nobody can have replaced.
+                # Nearly all items of large values: two scalars of one type whose == can't have been replaced.
                 if type(one) is type(other) and type(one) in _QUICK and one == other:
                     continue
                 opened = self._opened(one, other)
@@ -133,32 +133,32 @@ class Walk:
         return None
 
     def _opened(self, expected: Any, actual: Any) -> str | _Pairs | None:
-        """What is wrong here, the pairs to go on with, or None when these are equal."""
+        """The difference here, the pairs to compare next, or None if the two are equal."""
         if type(expected) is _Fault:
             return expected.text
-        wanted, given = family_of(expected), family_of(actual)
-        if Family.OPAQUE in (wanted, given):
+        wanted, got = family_of(expected), family_of(actual)
+        if Family.OPAQUE in (wanted, got):
             return f"{_expected_got(expected, actual)}: {why_no_data(actual) or why_no_data(expected)}"
-        if wanted is given is Family.SCALAR:
+        if wanted is got is Family.SCALAR:
             return None if self._rules.same_scalar(expected, actual) else _scalar_text(expected, actual)
-        if Family.SCALAR in (wanted, given):
+        if Family.SCALAR in (wanted, got):
             return _expected_got(expected, actual)
         self._steps += len(expected) + len(actual) + 1
         if self._steps > MAX_STEPS:
             return f"more than {MAX_STEPS:,} items: not compared"
-        if wanted is given is Family.MAPPING:
+        if wanted is got is Family.MAPPING:
             return self._mapping(expected, actual)
-        if not (wanted is given or self._may_equal(wanted, given)):
+        if not (wanted is got or self._may_equal(wanted, got)):
             return _expected_got(expected, actual)
-        if Family.SET in (wanted, given):
+        if Family.SET in (wanted, got):
             return self._unpaired(expected, actual)
         return _sequence(expected, actual)
 
-    def _may_equal(self, wanted: Family, given: Family) -> bool:
-        """Whether collections of these two families, which differ, can be equal."""
-        if Family.MAPPING in (wanted, given):
+    def _may_equal(self, wanted: Family, got: Family) -> bool:
+        """Whether collections of these two different families can be equal."""
+        if Family.MAPPING in (wanted, got):
             return False
-        return self._rules.sets_as_lists if Family.SET in (wanted, given) else self._rules.mixed
+        return self._rules.sets_as_lists if Family.SET in (wanted, got) else self._rules.mixed
 
     def _unpaired(self, expected: Any, actual: Any) -> str | None:
         if _is_crowd(expected, actual):
@@ -172,13 +172,13 @@ class Walk:
         if keys.reordered:
             return f"keys in another order: expected {brief(list(expected))}, got {brief(list(actual))}"
         return chain(
-            ((given, expected[wanted], actual[given]) for wanted, given in keys.pairs),
+            ((got, expected[wanted], actual[got]) for wanted, got in keys.pairs),
             _without_partner(keys, expected, actual),
         )
 
 
 def _is_crowd(expected: Any, actual: Any) -> bool:
-    """Whether there are so many more items than expected that it is not worth saying which of them are wrong."""
+    """Whether there are so many more items than expected that it is not worth reporting which of them are wrong."""
     return len(actual) > 2 * len(expected) + MORE_ITEMS
 
 
@@ -198,24 +198,24 @@ def _without_partner(keys: Keys, expected: Mapping[Any, Any], actual: Mapping[An
 
 
 def _sequence(expected: Any, actual: Any) -> _Pairs:
-    wanted, given = len(expected), len(actual)
+    wanted, got = len(expected), len(actual)
     pairs = zip(count(), _items(expected), _items(actual), strict=False)
-    if wanted == given:
+    if wanted == got:
         return pairs
     return chain(pairs, _length_fault(expected, actual))
 
 
 def _length_fault(expected: Any, actual: Any) -> _Pairs:
-    """Made only when the walk comes to it, after the items that both have."""
-    wanted, given = len(expected), len(actual)
-    at = min(wanted, given)
-    what = f"missing {brief(expected[at])}" if wanted > given else f"{brief(actual[at])} is not expected"
-    fault = _Fault(f"length {wanted:,} expected, got {given:,}: {what}")
+    """A generator, so that it is made only when the walk gets here, after the items that both have."""
+    wanted, got = len(expected), len(actual)
+    at = min(wanted, got)
+    what = f"missing {brief(expected[at])}" if wanted > got else f"{brief(actual[at])} is not expected"
+    fault = _Fault(f"length {wanted:,} expected, got {got:,}: {what}")
     yield at, fault, fault
 
 
 def _items(sequence: Any) -> Iterator[object]:
-    """The items of a list, tuple or deque; of a namedtuple without asking its class."""
+    """The items of a list, tuple or deque; for a namedtuple, without calling its class."""
     return tuple.__iter__(sequence) if isinstance(sequence, tuple) else iter(sequence)
 
 

@@ -1,14 +1,14 @@
-"""ColossalAI's code reward (`testing_util.py`, as of 2026-04), its wrong passes included.
+"""ColossalAI's code reward (`testing_util.py`, as of 2026-04), including its wrong passes.
 
-Text. Accepted is, in this order: the whole output, stripped; the same with each line stripped; the expected output's
-lines stripped and its empty ones dropped; the same with the output's empty lines dropped; unless every line of both is
-digits alone, as many lines which are all numbers, one a line, by numpy.allclose (relative 1e-5 of the expected one,
-absolute 1e-8). So `-1000005` passes for `-1000000`. An output line ends where Python's `splitlines` says.
+Text. It accepts, in this order: the whole output, stripped; the same with each line stripped; the expected output's
+lines stripped and without empty ones; the same without the output's empty lines; and, unless every line of both is only
+digits, equally many lines that are all numbers, one per line, by numpy.allclose (relative 1e-5 of the expected one,
+absolute 1e-8). So `-1000005` passes for `-1000000`. An output line ends where Python's `splitlines` splits.
 
-Values. A tuple on top counts as a list. Accepted is what equals the expected value by `==`; or, where that is a list,
-its first item, so that the first of three answers passes; that also when its items are tuples in place of lists. Of an
-expected dict, or of a list's first item that is one, keys that are digits are made ints, and of such a list only that
-item is left. There is no tolerance; NaN equals nothing.
+Values. A tuple at the top counts as a list. It accepts what equals the expected value by `==`. If that is a list, it
+also accepts what equals its first item, so that the first of three answers passes, even if its items are tuples instead
+of lists. In an expected dict, or a dict that is a list's first item, keys that are digits become ints, and such a list
+is reduced to that item. There is no tolerance; NaN equals nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluator.checkers._cascade import ORIGINAL, SOUND, text_accepted, value_accepted
-from evaluator.checkers._foreign import text_refused, value_refused
+from evaluator.checkers._other_systems import text_refused, value_refused
 from evaluator.model import Difference
 
 __all__ = ["COMPARES", "ORIGINAL", "SOUND", "check", "check_value", "text_accepted", "value_accepted"]

@@ -24,12 +24,12 @@ def check(expected: str, actual: str) -> Difference | None:
     if column == 1 and at == len(expected):
         return extra_lines(line, _lines_from(actual, at), _line(actual, at))
     start = at - column + 1
-    wanted, given = _line(expected, start), _line(actual, start)
-    return difference(line, column, excerpt(wanted, column - 1), excerpt(given, column - 1))
+    wanted, got = _line(expected, start), _line(actual, start)
+    return difference(line, column, excerpt(wanted, column - 1), excerpt(got, column - 1))
 
 
 def _line(text: str, start: int) -> str:
-    """The line that begins there, with its line feed: in this checker it counts, so it must be seen."""
+    """The line that begins there, with its line feed: in this checker it counts, so it must be visible."""
     end = text.find("\n", start)
     return text[start:] if end < 0 else text[start : end + 1]
 

@@ -1,7 +1,7 @@
 """Each line stripped, empty lines at the end dropped; inner empty lines count.
 
-A line ends at a line feed; stripping takes all that `str.strip` takes, so a carriage return before the line
-feed does not count. White space inside a line does.
+A line ends at a line feed. Stripping removes what `str.strip` does, so a carriage return before the line feed does not
+count. White space inside a line does.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def check(expected: str, actual: str) -> Difference | None:
 
 
 def _spot(expected: str, actual: str) -> Spot | None:
-    wanted, given = expected.strip(), actual.strip()
-    if wanted == given:
+    wanted, got = expected.strip(), actual.strip()
+    if wanted == got:
         return None
-    at = common_prefix(wanted, given)
-    indent = len(actual) - len(actual.lstrip()) if given else 0
-    return Spot(indent + at, excerpt(wanted, at), excerpt(given, at))
+    at = common_prefix(wanted, got)
+    indent = len(actual) - len(actual.lstrip()) if got else 0
+    return Spot(indent + at, excerpt(wanted, at), excerpt(got, at))

@@ -1,9 +1,9 @@
 """NeMo Gym's code_gen resource server, 0.7.
 
-Text. As `livecodebench`, and besides: `YES` and `NO` in any case of letters are the same; of two numbers of which one
-has a point or an exponent, a difference of 1e-6 counts as none, absolute or relative to the expected one.
+Text. As `livecodebench`, but `YES` and `NO` are the same in upper and lower case, and two numbers, one of which has a
+point or an exponent, may differ by 1e-6, absolute or relative to the expected one.
 
-Values. A tuple on top counts as a list. Accepted is what is equal by `==`, has the same JSON text, or, where both are
+Values. A tuple at the top counts as a list. It accepts what is equal by `==`, has the same JSON text, or, if both are
 numbers, is close by numpy.allclose (relative 1e-5, absolute 1e-8).
 """
 
@@ -15,8 +15,8 @@ from typing import Literal
 
 from evaluator.checkers._cascade import same
 from evaluator.checkers._decimals import first_difference, same_tokens
-from evaluator.checkers._foreign import close_numbers, value_refused
 from evaluator.checkers._multiset import size
+from evaluator.checkers._other_systems import close_numbers, value_refused
 from evaluator.model import Difference
 
 COMPARES: Literal["both"] = "both"
@@ -32,15 +32,15 @@ def check(expected: str, actual: str) -> Difference | None:
 
 def check_value(expected: object, actual: object) -> Difference | None:
     """None when `==`, the JSON text or numpy.allclose says so."""
-    given = list(actual) if isinstance(actual, tuple) else actual
-    if same(expected, given) or close_numbers(expected, given, 1e-5, 1e-8) or _same_json(expected, given):
+    got = list(actual) if isinstance(actual, tuple) else actual
+    if same(expected, got) or close_numbers(expected, got, 1e-5, 1e-8) or _same_json(expected, got):
         return None
     return value_refused(expected, actual, "NeMo Gym")
 
 
 def _same_json(expected: object, actual: object) -> bool:
     try:
-        if size(actual, room := size(expected)) > room:  # as JSON it is another text, and may be a long one
+        if size(actual, room := size(expected)) > room:  # its JSON text differs, and may be very long
             return False
         return json.dumps(expected) == json.dumps(actual)
     except (TypeError, ValueError, RecursionError):
@@ -53,12 +53,12 @@ def _same_line(expected: str, actual: str) -> bool:
     return same_tokens(expected, actual, _close)
 
 
-def _close(expected: str, actual: str, wanted: Decimal, given: Decimal) -> bool:
-    if wanted == given:
+def _close(expected: str, actual: str, wanted: Decimal, got: Decimal) -> bool:
+    if wanted == got:
         return True
-    if not (_is_fractional(expected) or _is_fractional(actual)) or not (wanted.is_finite() and given.is_finite()):
+    if not (_is_fractional(expected) or _is_fractional(actual)) or not (wanted.is_finite() and got.is_finite()):
         return False
-    return abs(wanted - given) <= _TOLERANCE * max(abs(wanted), Decimal(1))
+    return abs(wanted - got) <= _TOLERANCE * max(abs(wanted), Decimal(1))
 
 
 def _is_fractional(token: str) -> bool:

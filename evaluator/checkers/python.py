@@ -1,9 +1,9 @@
 """Python's `==` on values decoded by exact type, for extracted asserts.
 
-`(1, 2) != [1, 2]`, `True == 1 == 1.0`, `Counter(a=1) == {'a': 1}`, `{1} == frozenset({1})`, a namedtuple
-equals the tuple of its fields, two `OrderedDict` count their order, two `Counter` take a missing key for 0,
-`bytes` equal `bytearray`, NaN equals nothing. What is no data (`evaluator.model.Opaque`, and any type that is
-not listed in `_families`) equals nothing, not even itself.
+`(1, 2) != [1, 2]`, `True == 1 == 1.0`, `Counter(a=1) == {'a': 1}`, `{1} == frozenset({1})`, a namedtuple equals the
+tuple of its fields, the order of two `OrderedDict` counts, a missing key of two `Counter` is 0, `bytes` equal
+`bytearray`, NaN equals nothing. What is not data (`evaluator.model.Opaque`, and any type that is not listed in
+`_families`) equals nothing, not even itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COMPARES: Literal["value"] = "value"
 
 
 def check(expected: object, actual: object) -> Difference | None:
-    """None when `expected == actual` in Python; else the path to the first difference, found by walking."""
+    """None when `expected == actual` in Python; else the path to the first difference."""
     return Walk(_PythonRules()).first_difference(expected, actual)
 
 
@@ -48,7 +48,7 @@ class _PythonRules:
 
 
 def _counted(counts: dict[Any, Any], others: dict[Any, Any]) -> Iterator[object]:
-    """The keys of a Counter that the other one lacks, but for those with 0."""
+    """The keys of a Counter that are missing in the other one, except those with 0."""
     return _without((key for key, count in counts.items() if type(count) is not int or count), others)
 
 

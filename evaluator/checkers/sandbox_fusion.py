@@ -1,8 +1,8 @@
 """SandboxFusion's comparison of a program's output (469de08).
 
-Both outputs are stripped as a whole. There must be as many lines, one empty line at the end more or less aside. A line
-is right when it is equal once stripped and in lower case, or when both are one number each within 1e-5, relative to
-the expected one.
+Both outputs are stripped as a whole. They must have equally many lines, except for one empty line at the end. A line is
+right if it is equal once stripped and in lower case, or if both are one number each within 1e-5, relative to the
+expected one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluator.checkers._decimals import first_difference
-from evaluator.checkers._foreign import close_numbers
+from evaluator.checkers._other_systems import close_numbers
 from evaluator.model import Difference
 
 COMPARES: Literal["text"] = "text"

@@ -1,6 +1,6 @@
 """White space folded: the same tokens in the same order.
 
-A token is a run of characters that are no white space; how tokens are spread over lines does not count.
+A token is a run of characters without white space; how tokens are spread over lines does not count.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The lines of `lines` as a multiset: their order does not count, how often each comes does.
+"""The lines of `lines` as a multiset: their order does not count, but how often each occurs does.
 
-Text. Each line is stripped, empty lines at the end are dropped; inner empty lines count like others. Of an output
-with far more lines than expected (over twice as many and 1,000) it only says which line is extra, not what is missing.
+Text. Each line is stripped, empty lines at the end are dropped; inner empty lines count like others. For an output with
+far more lines than expected (over twice as many and 1,000) it reports only the extra line, not what is missing.
 
-Values. As `value`, but for two things. The items of what is expected as a whole, where that is a list, count as a
-multiset, as do those of the list, tuple, deque or set that it is compared with. And a set, wherever it stands, equals a
-list, tuple or deque with the same items as a multiset. Lists inside of it keep their order.
+Values. As `value`, with two exceptions. If the whole expected value is a list, its items count as a multiset, as do
+those of the list, tuple, deque or set that it is compared with. And a set, at any depth, equals a list, tuple or deque
+with the same items as a multiset. Lists inside it keep their order.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ COMPARES: Literal["both"] = "both"
 def check(expected: str, actual: str) -> Difference | None:
     """None when both texts have the same lines in any order.
 
-    Otherwise the position is that of the first line of the actual output that is not expected, or is there
-    once too often; where lines are only missing, it is the line after the last.
+    Otherwise the position is that of the first line of the actual output that is not expected or is there once too
+    often; if lines are only missing, it is the line after the last.
     """
     if expected == actual:
         return None
     wanted = _stripped(first_lines(content(expected), len(expected) + 1)[0])
     lines, rest = first_lines(content(actual), 2 * len(wanted) + MORE_ITEMS)
-    given = _stripped(lines)
-    if dict(Counter(wanted)) == dict(Counter(given)) and rest is None:
+    got = _stripped(lines)
+    if dict(Counter(wanted)) == dict(Counter(got)) and rest is None:
         return None
-    extra = _first_surplus(given, wanted)
-    missing = _first_surplus(wanted, given) if rest is None else None
+    extra = _first_surplus(got, wanted)
+    missing = _first_surplus(wanted, got) if rest is None else None
     if extra is not None:
-        known = "comes too often" if given[extra] in wanted else "is not expected"
-        text = f"line {extra + 1}: {excerpt(given[extra])} {known}"
+        known = "comes too often" if got[extra] in wanted else "is not expected"
+        text = f"line {extra + 1}: {excerpt(got[extra])} {known}"
         if missing is not None:
             text += f"; missing {excerpt(wanted[missing])}"
         return Difference(message(text), line=extra + 1, column=1)
     if missing is not None:
-        count = len(wanted) - len(given)
+        count = len(wanted) - len(got)
         text = f"{count:,} {'line is' if count == 1 else 'lines are'} missing: {excerpt(wanted[missing])}"
-        return Difference(message(text), line=len(given) + 1, column=1)
+        return Difference(message(text), line=len(got) + 1, column=1)
     return None
 
 
@@ -64,7 +64,7 @@ def _stripped(lines: list[str]) -> list[str]:
 
 
 def _first_surplus(lines: list[str], others: list[str]) -> int | None:
-    """Where the first line stands that comes more often than in the others, at the time that is too many."""
+    """The index of the first line that occurs more often than in the others, at its first surplus occurrence."""
     allowed = Counter(others)
     for number, line in enumerate(lines):
         left = allowed.get(line, 0)

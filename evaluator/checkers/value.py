@@ -1,17 +1,16 @@
-"""Decoded values of `call` tasks: as near to JSON's idea of a value as Python's.
+"""Decoded values of `call` tasks, between JSON's equality and Python's.
 
-A list, a tuple, a namedtuple and a deque with equal items are equal. A set equals a set with equal items and
-nothing else: it has no order, so it is no answer where a list is expected (`unordered` is the checker for that).
-`dict`, `Counter`, `OrderedDict` and `defaultdict` are equal when their keys and values are; order does not count;
-an int key equals the string key that JSON would make of it; else keys are matched exactly. `True == 1`. An
-expected float or complex equals any number within 1e-9, relative to the larger; there is no absolute tolerance.
-Every other expected number, ints above all, equals the same number exactly: 5.0 equals 5, 1e18 is not 10**18 + 7.
-NaN equals NaN. `bytes` equal `bytearray`. Text never equals a number. Generators and iterators are no data
-(`evaluator.model.Opaque`) and equal nothing.
+A list, a tuple, a namedtuple and a deque with equal items are equal. A set equals only a set with equal items: it has
+no order, so it is wrong if a list is expected (`unordered` is the checker for that). `dict`, `Counter`, `OrderedDict`
+and `defaultdict` are equal if their keys and values are; order does not count; an int key equals the string key that
+JSON would turn it into; otherwise keys are matched exactly. `True == 1`. An expected float or complex equals any number
+within 1e-9, relative to the larger; there is no absolute tolerance. Every other expected number, especially an int,
+equals only exactly the same number: 5.0 equals 5, 1e18 is not 10**18 + 7. NaN equals NaN. `bytes` equal `bytearray`.
+Text never equals a number. Generators and iterators are not data (`evaluator.model.Opaque`) and equal nothing.
 
-Items of sets are paired exactly first. What is left over on both sides (floats that differ within the tolerance) is
-paired in the best way for up to 100 items, and above that in sorted order. Sets and dicts of more than twice the
-expected size and 1,000 differ by their size: it is not said in which items.
+Items of sets are first paired exactly. Items left over on both sides (floats that differ within the tolerance) are
+paired optimally for up to 100 items, and above that in sorted order. Sets and dicts of more than twice the expected
+size plus 1,000 differ by their size: it is not reported in which items.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ COMPARES: Literal["value"] = "value"
 TOLERANCE = 1e-9
 
 _TOLERANT = (float, complex)
-_LONGEST_KEY = 10**1000  # of an int key that is written in decimal; Python refuses 4,300 digits
+_LARGEST_KEY = 10**1000  # for an int key in decimal; Python refuses 4,300 digits
 
 
 def check(expected: object, actual: object) -> Difference | None:
@@ -40,7 +39,7 @@ def check(expected: object, actual: object) -> Difference | None:
 
 
 class Rules:
-    """What `Walk` asks of this checker, and of `unordered`."""
+    """The decisions of this checker for `Walk`, and mostly those of `unordered`."""
 
     mixed = True
     sets_as_lists = False
@@ -54,7 +53,7 @@ class Rules:
         return False
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
-        """Keys that are equal go together first; the rest by what JSON would make of them."""
+        """Pairs equal keys first; the rest by what JSON would turn them into."""
         exact = {key: key for key in expected if key in actual and not holds_opaque(key)}
         if len(exact) == len(expected) == len(actual):
             return Keys(exact.items(), [], [])
@@ -70,8 +69,8 @@ class Rules:
 
 
 def _json_key(key: object) -> str:
-    """A text that is the same for an int key and for the string key that JSON makes of it."""
-    if isinstance(key, int) and abs(key) < _LONGEST_KEY:
+    """A text that is the same for an int key and for the string key that JSON turns it into."""
+    if isinstance(key, int) and abs(key) < _LARGEST_KEY:
         return canonical(str(int(key)))
     return canonical(key)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evaluator.checkers._foreign import text_refused
+from evaluator.checkers._other_systems import text_refused
 from evaluator.model import Difference
 
 COMPARES: Literal["text"] = "text"

@@ -17,10 +17,10 @@ import msgspec
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.sidecars import found_dataset
 from evaluator.formats import Problem, Role, load_rollouts, parse_field_map, require_rows, sniff
-from evaluator.formats import native_writing as native
-from evaluator.formats import nemo_gym_writing as nemo_gym
-from evaluator.formats.joining import Dataset, load_dataset
-from evaluator.formats.nemo_gym_writing import Place
+from evaluator.formats import native_writer as native
+from evaluator.formats import nemo_gym_writer as nemo_gym
+from evaluator.formats.dataset import Dataset, load_dataset
+from evaluator.formats.nemo_gym_writer import Place
 from evaluator.model import Flag, Grade, JsonValue, Kind, Rollout, Task, Verdict
 from evaluator.runs.reading import Run, is_run
 

@@ -39,7 +39,7 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.joining import Dataset, load_dataset, load_with_prompts
+from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.graders import needs_tasks, shown_cases
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Limits, Rollout, Task, Verdict

@@ -42,9 +42,9 @@ def tell_failures(rollouts: Path, format_name: str | None) -> None:
     except FormatError as error:
         print(error, file=sys.stderr)
         return
-    if failures.rollouts:
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in failures.kinds.items())
-        print(f"{path}: failed, without a completion: {len(failures.rollouts):,} ({kinds})", file=sys.stderr)
+    if failures:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in failures.most_common())
+        print(f"{path}: failed, without a completion: {failures.total():,} ({kinds})", file=sys.stderr)
 
 
 def _inputs(rollouts: Path, readings: list[FormatMatch]) -> Path | None:

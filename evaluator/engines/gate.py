@@ -1,4 +1,4 @@
-"""A gate that many pass at once, or one alone."""
+"""A gate that lets many workers in at once, or one alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluator.stages import stage
 
 
 class Gate:
-    """Workers pass with `shared`; within it, `alone` waits until every other worker stands outside.
+    """Workers enter with `shared`; inside, `alone` waits until every other worker is outside.
 
     A worker that waits to be alone counts as outside, so two of them can't wait for each other.
     """
@@ -32,7 +32,7 @@ class Gate:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """To be entered within `shared`."""
+        """Use it inside `shared`."""
         mine = False
         self._leave()
         try:
@@ -41,7 +41,7 @@ class Gate:
                 mine = self._taken = True
                 self._changed.wait_for(lambda: self._inside == 0)
             yield
-        finally:  # also when Ctrl-C ends the waiting: the gate outlives it
+        finally:  # also if Ctrl-C ends the wait: the gate is used again
             with self._changed:
                 self._taken = self._taken and not mine
                 self._inside += 1

@@ -1,7 +1,7 @@
-"""Grades with this machine's workers: a thread each, with a sandbox of its own.
+"""Grades with this machine's workers: one thread each, with its own sandbox.
 
-The work is done in the sandboxes' processes; a thread here extracts, waits and compares. What runs no code has threads
-of its own, which never start a sandbox: as many as wait for others (a judge) at once.
+The sandboxes' processes do the work; a thread here extracts, waits and compares. Tasks that run no code have their own
+threads, which never start a sandbox: as many as may wait for others (a judge) at once.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import shielded
-from evaluator.engines.stopping import stoppable
+from evaluator.engines.shield import shielded
+from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
 from evaluator.graders import by_completion, runs_code, waits
 from evaluator.graders.bench import Options
@@ -31,7 +31,7 @@ _REMEMBERED = 1024
 _REMEMBERED_CHARACTERS = 64 * 2**20
 _PATIENCE_S = 0.3
 _REST_S = 1.0
-"""Of a worker that can't start its sandbox, while others do its work."""
+"""How long a worker that can't start its sandbox pauses, while others do its work."""
 
 
 class Graded(NamedTuple):
@@ -56,11 +56,11 @@ def grade_all(
     Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set
     (unless their grader says that they may differ).
     A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
-    When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
+    When `stop` is set, no further rollout starts, unfinished ones are abandoned, and the iterator ends.
 
-    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use, and for tasks
-    whose graders run no code but wait for others, to how many these take at once where that is more.
-    Raises `SandboxUnavailable` before the first rollout when no sandbox can be had.
+    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs that this process may use, or, for
+    tasks whose graders only wait for others, to the number that these accept at once if that is higher.
+    Raises `SandboxUnavailable` before the first rollout if no sandbox can be started.
     """
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
@@ -68,7 +68,7 @@ def grade_all(
 
 
 def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-    """Each with a `sample_id`: its grade has no other name, and the grades of its duplicates point at it."""
+    """Each with a `sample_id`: it identifies the grade, and the grades of duplicates point to it."""
     of_task: Counter[str] = Counter()
     for rollout in rollouts:
         if rollout.sample_id:
@@ -83,7 +83,7 @@ Waiting = queue.SimpleQueue[tuple[int, Rollout] | None]
 
 
 class _Lane(NamedTuple):
-    """Threads that grade the same kind of tasks, and what waits for them."""
+    """Threads that grade the same kind of tasks, and their queue."""
 
     threads: int
     runs_code: bool
@@ -99,14 +99,14 @@ class _Crew:
         self._done: queue.SimpleQueue[Graded | BaseException] = queue.SimpleQueue()
         self._known = _Known()
         self._ending = threading.Event()
-        self._at_work = 0
+        self._running_code = 0
         """Threads that run code."""
         self._stranded: set[Worker] = set()
 
     def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
         if any(lane.runs_code for lane in self._lanes):
-            _warm_up(first)  # raises here where there is none, before anything is graded
+            _warm_up(first)  # raises if there is no sandbox, before anything is graded
         gate = Gate()
         sandboxes: list[Sandbox] = []
         threads: list[tuple[threading.Thread, Waiting]] = []
@@ -126,47 +126,47 @@ class _Crew:
             for thread, _ in threads:
                 thread.join(max(0.0, patience - time.monotonic()))
             for sandbox in sandboxes:
-                sandbox.abort()  # a thread in the middle of a rollout sees its sandbox die and gives up
+                sandbox.abort()  # makes a thread in the middle of a rollout give up
             for thread, _ in threads:
                 thread.join()
             for sandbox in sandboxes:
                 sandbox.close()
 
     def _start(self, worker: Worker, lane: _Lane, threads: list[tuple[threading.Thread, Waiting]]) -> bool:
-        """A thread for a worker; False where the machine gives no more, and the lane has some."""
-        self._at_work += lane.runs_code  # before it can be stranded
+        """Starts a worker's thread; False if the machine allows no more, but the lane already has some."""
+        self._running_code += lane.runs_code  # before it can be stranded
         thread = threading.Thread(target=self._work, args=(worker, lane), daemon=True)
         try:
             thread.start()
         except RuntimeError as error:
-            self._at_work -= lane.runs_code
+            self._running_code -= lane.runs_code
             if any(waiting is lane.waiting for _, waiting in threads):
                 return False
-            mend = "see to the limit of processes (ulimit -u)"
-            raise SandboxUnavailable("no thread can be started", mend) from error
+            fix = "raise the limit of processes (ulimit -u)"
+            raise SandboxUnavailable("no thread can be started", fix) from error
         threads.append((thread, lane.waiting))
         return True
 
     def _put(self, row: int, rollout: Rollout) -> None:
-        """To the lane that grades its task; what has no task costs nobody anything."""
+        """Adds it to the queue of the lane that grades its task; without a task, to any."""
         task = self._tasks.get(rollout.task_id)
         needs_code = task is not None and runs_code(task, self._options.grader)
         lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
         lane.waiting.put((row, rollout))
 
     def _exchange(self, numbered: Iterator[tuple[int, Rollout]]) -> Iterator[Graded]:
-        under_way = 0
+        pending = 0
         exhausted = False
         most = _WAITING_PER_WORKER * sum(lane.threads for lane in self._lanes)
         while not self._stop.is_set():
-            while not exhausted and under_way < most:
+            while not exhausted and pending < most:
                 item = next(numbered, None)
                 if item is None:
                     exhausted = True
                 else:
                     self._put(*item)
-                    under_way += 1
-            if not under_way:
+                    pending += 1
+            if not pending:
                 return
             try:
                 done = self._done.get(timeout=0.2)
@@ -174,7 +174,7 @@ class _Crew:
                 continue
             if isinstance(done, BaseException):
                 raise done
-            under_way -= 1
+            pending -= 1
             yield done
 
     def _work(self, worker: Worker, lane: _Lane) -> None:
@@ -192,8 +192,8 @@ class _Crew:
             self._done.put(Graded(rollout, worker.grade(task, rollout), row))
             return
         key = _key(rollout)
-        known = self._known.ask(key, (row, rollout))
-        if known is _UNDER_WAY:
+        known = self._known.grade_or_wait(key, (row, rollout))
+        if known is _IN_PROGRESS:
             return
         if isinstance(known, Grade):
             self._done.put(Graded(rollout, _copied(known, rollout), row))
@@ -206,7 +206,7 @@ class _Crew:
             else:
                 self._done.put(Graded(rollout, grade, row))
         finally:
-            # Without a grade, or with one that says nothing of the program, those who wait are put back in the queue.
+            # Without a grade, or with one that says nothing about the program, the waiting ones go back to the queue.
             reusable = grade if grade is not None and grade.verdict is not Verdict.SANDBOX_ERROR else None
             for other_row, other in self._known.settle(key, reusable):
                 if reusable is None:
@@ -217,13 +217,13 @@ class _Crew:
             self._ending.wait(_REST_S)
 
     def _graded(self, worker: Worker, task: Task, rollout: Rollout) -> Grade | None:
-        """None where the worker can't start a sandbox while others can: they are to grade it."""
+        """None if the worker can't start a sandbox but others can: they grade the rollout then."""
         grade = worker.grade(task, rollout)
         if not worker.stranded:
             self._stranded.discard(worker)
             return grade
         self._stranded.add(worker)
-        return grade if len(self._stranded) >= self._at_work else None
+        return grade if len(self._stranded) >= self._running_code else None
 
 
 def _warm_up(sandbox: Sandbox) -> None:
@@ -234,23 +234,23 @@ def _warm_up(sandbox: Sandbox) -> None:
     shielded(warmed)
 
 
-def _lanes(tasks: Mapping[str, Task], asked: str | None, workers: int | None) -> Iterator[_Lane]:
+def _lanes(tasks: Mapping[str, Task], grader: str | None, workers: int | None) -> Iterator[_Lane]:
     """One for the tasks whose grading runs code, one for the others; at least one of the two."""
     kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
-    light = [task for task in kinds if not runs_code(task, asked)]
+    light = [task for task in kinds if not runs_code(task, grader)]
     cpus = len(os.sched_getaffinity(0))
     if len(light) < len(kinds):
         yield _Lane(workers or cpus, runs_code=True, waiting=queue.SimpleQueue())
     if light or not kinds:
-        at_once = max((waits(task, asked) for task in light), default=0)
+        at_once = max((waits(task, grader) for task in light), default=0)
         yield _Lane(workers or max(cpus, at_once), runs_code=False, waiting=queue.SimpleQueue())
 
 
-_UNDER_WAY = object()
+_IN_PROGRESS = object()
 
 
 class _Known:
-    """The last grades by completion, and who waits for one that is being made. Safe for several threads."""
+    """The last grades by completion, and the duplicates that wait for a grade in progress. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -258,21 +258,21 @@ class _Known:
         self._characters = 0
         self._waiting: dict[bytes, list[tuple[int, Rollout]]] = {}
 
-    def ask(self, key: bytes, asker: tuple[int, Rollout]) -> object:
-        """The grade; or `_UNDER_WAY`, the asker being noted; or None: the asker is to make it."""
+    def grade_or_wait(self, key: bytes, duplicate: tuple[int, Rollout]) -> object:
+        """The grade; or `_IN_PROGRESS`, and the duplicate now waits for it; or None: the caller must grade it."""
         with self._lock:
             grade = self._grades.get(key)
             if grade is not None:
                 self._grades.move_to_end(key)
                 return grade
             if key in self._waiting:
-                self._waiting[key].append(asker)
-                return _UNDER_WAY
+                self._waiting[key].append(duplicate)
+                return _IN_PROGRESS
             self._waiting[key] = []
             return None
 
     def settle(self, key: bytes, grade: Grade | None) -> list[tuple[int, Rollout]]:
-        """Notes the grade, if there is one; returns those who waited for it."""
+        """Stores the grade, if there is one; returns the duplicates that waited for it."""
         with self._lock:
             if grade is not None:
                 self._grades[key] = grade
@@ -283,7 +283,7 @@ class _Known:
 
 
 def _characters(grade: Grade) -> int:
-    """Of the texts that make a grade large."""
+    """The size of the texts that make a grade large."""
     shown = sum(
         len(case.expected or "") + len(case.actual or "") + len(case.stdout) + len(case.stderr) for case in grade.cases
     )

@@ -1,4 +1,4 @@
-"""Warm sandboxes for single calls, as many at work at once as this process has CPUs."""
+"""Warm sandboxes for single calls, as many at once as this process has CPUs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
-from evaluator.engines.shielded import shielded
-from evaluator.engines.stopping import stoppable
+from evaluator.engines.shield import shielded
+from evaluator.engines.stop import stoppable
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings, UndecidedError
 from evaluator.stages import stage
 
 Result = TypeVar("Result")
 
 FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
-"""What the sandbox or the machine did, and no completion."""
+"""Errors of the sandbox or the machine, not of a completion."""
 
 
 @contextmanager
 def lease(settings: Settings) -> Iterator[Sandbox]:
-    """A warm sandbox, for one thread; waits for one where all are at work. Raises `SandboxUnavailable`."""
+    """A warm sandbox, for one thread; waits while all are in use. Raises `SandboxUnavailable`."""
     pool = _pool
     with stage("queue"):
         sandbox = pool.take(settings)
@@ -37,7 +37,7 @@ def lease(settings: Settings) -> Iterator[Sandbox]:
 
 
 def warm_up(settings: Settings) -> None:
-    """Starts a sandbox, so that who can't have one learns it before any code is run. Raises `SandboxUnavailable`."""
+    """Starts a sandbox, so that callers fail early. Raises `SandboxUnavailable` if there can't be one."""
 
     def warmed() -> None:
         with lease(settings):
@@ -47,10 +47,10 @@ def warm_up(settings: Settings) -> None:
 
 
 def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
-    """Does the work in a warm sandbox; once more, in a renewed one, where there was a fault.
+    """Does the work in a warm sandbox; after a fault, once more in a renewed one.
 
-    Raises `FaultError` where there was one again, `SandboxUnavailable` when there is no sandbox to begin with, and what
-    a signal handler of the caller's raises meanwhile, which is why an `OSError` of ours is none out there.
+    Raises `FaultError` after a second fault, `SandboxUnavailable` if there is no sandbox at all, and whatever the
+    caller's signal handlers raise. So that it is not taken for one of those, our own `OSError` becomes a `FaultError`.
     """
 
     def done() -> Result:
@@ -78,7 +78,7 @@ def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
 
 
 def gate() -> Gate:
-    """The gate that all who lease here pass."""
+    """The gate for all leases of this pool."""
     return _pool.gate
 
 
@@ -87,7 +87,7 @@ class _Pool:
         self.gate = Gate()
         self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
         self._idle: dict[Settings, list[Sandbox]] = {}
-        """By what was asked for: a sandbox's own settings say which way it took."""
+        """By the requested settings: a sandbox's own settings say how it was started."""
         self._lock = threading.Lock()
 
     def take(self, settings: Settings) -> Sandbox:
@@ -98,7 +98,7 @@ class _Pool:
 
     def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
         try:
-            if sandbox.closed:  # by who stopped the work
+            if sandbox.closed:  # because the work was stopped
                 sandbox.close()
                 sandbox = sandbox.another()
             with self._lock:
@@ -117,7 +117,7 @@ _pool = _Pool()
 
 
 def _renew_in_child() -> None:
-    global _pool  # noqa: PLW0603 - the parent's sandboxes are not the child's to use or to end
+    global _pool  # noqa: PLW0603 - a child must neither use nor end its parent's sandboxes
     _pool = _Pool()
 
 

@@ -1,9 +1,9 @@
-"""Grades one rollout, in a warm sandbox where its grader runs code."""
+"""Grades one rollout, in a warm sandbox if its grader runs code."""
 
 from __future__ import annotations
 
 from evaluator.engines import pool
-from evaluator.engines.shielded import shielded
+from evaluator.engines.shield import shielded
 from evaluator.engines.worker import Worker
 from evaluator.graders import runs_code
 from evaluator.graders.bench import Options
@@ -11,9 +11,9 @@ from evaluator.model import Grade, Rollout, Task
 
 
 def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
-    """The grade of one rollout; waits where all sandboxes are at work. Safe to call from several threads.
+    """The grade of one rollout; waits while all sandboxes are in use. Safe to call from several threads.
 
-    Raises `SandboxUnavailable` when no sandbox can be had, and what a signal handler of the caller's raises meanwhile.
+    Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
     """
 
     def graded() -> Grade:

@@ -1,4 +1,4 @@
-"""Grades one rollout at a time in one sandbox; a fault of the sandbox costs a retry, then the grade, never the run."""
+"""Grades one rollout at a time in one sandbox. A fault of the sandbox costs a retry, then the grade, never the run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Worker:
         self._gate = gate or Gate()
         self._bench = Bench(self.sandbox, options, self._gate.alone)
         self.stranded = False
-        """Whether it could not start a sandbox for the last rollout."""
+        """Whether no sandbox could be started for the last rollout."""
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
-        """Grades a rollout; raises nothing that the rollout, its task or the sandbox caused."""
+        """Grades a rollout; never raises because of the rollout, its task or the sandbox."""
         if task is None:
             return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
         try:
@@ -51,7 +51,7 @@ class Worker:
                 fault = str(error) or repr(error)
                 self.stranded = isinstance(error, SandboxUnavailable)
                 self.sandbox.renew()
-            except Exception as error:  # a mistake of ours: it may not cost the run, nor the rollout its reward
+            except Exception as error:  # our own bug must not end the run or fail the rollout
                 return _ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
         return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault[:_SHOWN])
 

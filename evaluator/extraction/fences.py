@@ -1,9 +1,9 @@
 """Finds the fenced code blocks of a chat answer, as models write them.
 
-CommonMark's rules, loosened where models break them: an opening fence may follow text on its line, a
-closing one may stand at the end of a line of code, have a comment after it or be missing, and a tagged
-fence inside an open block starts a new one. Closing fences may be indented at most three more than the
-opening one, so fences in a docstring stay code. One pass, linear in the text.
+The rules are CommonMark's, relaxed where models break them: an opening fence may follow text on its line; a closing
+one may be at the end of a line of code, have a comment after it or be missing; a tagged fence inside an open block
+starts a new one. Closing fences may be indented at most three more than the opening one, so fences in a docstring stay
+code. One pass, linear in the text.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FOREIGN_TAGS = frozenset((
 _LIST_MARKER = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _WORD = re.compile(r"[\w+#.{}:=/-]+")
 _OPENING_INFO = re.compile(r"\.?\w|\{")
-"""How what names a language begins: `python`, `{.python}`."""
+"""The start of a language tag: `python`, `{.python}`."""
 _MARKERS = ("```", "~~~")
 _MOST_FENCES = 10_000
 _MOST_FENCES_TO_LOOSEN = 2000
-"""With more fences than this a misplaced closing fence is not looked for: it could cost a pass for each."""
+"""With more fences than this, misplaced closing fences are not searched for: it could take a pass for each fence."""
 
 
 class Block(NamedTuple):
@@ -51,7 +51,7 @@ class Block(NamedTuple):
 
     @property
     def foreign(self) -> bool:
-        """Whether the tag says that it is no Python program."""
+        """Whether the tag says that it is not a Python program."""
         return self.tag in _FOREIGN_TAGS
 
 
@@ -66,7 +66,7 @@ class _Fence(NamedTuple):
     marks: int
     indent: int
     leads: bool
-    """Nothing but white space or a list marker stands before it."""
+    """Only white space or a list marker comes before it."""
     info: str
 
     @property
@@ -81,7 +81,7 @@ class _Fence(NamedTuple):
 
     @property
     def bare(self) -> bool:
-        """Whether nothing follows it that could open a block: a comment (```` ```  # 0 ````) or a tag could not."""
+        """Whether nothing that could open a block follows it; a comment could not (```` ```  # 0 ````)."""
         return not self.info or (self.leads and not self.inline and not _OPENING_INFO.match(self.info))
 
     def opens(self) -> bool:
@@ -93,7 +93,7 @@ class _Fence(NamedTuple):
         return self.bare and self.char == opening.char and self.marks >= opening.marks
 
     def starts_anew(self, opening: _Fence) -> bool:
-        """Whether this is the opening fence of another block, so that the open one lacks its end."""
+        """Whether this is the opening fence of another block, so that the open one has no closing fence."""
         one_word = bool(self.info) and self.tag != "" and len(self.info.split()) == 1
         near = self.indent <= opening.indent + 3
         return self.leads and one_word and near and self.char == opening.char and self.marks >= opening.marks
@@ -105,17 +105,16 @@ def has_fence(text: str) -> bool:
 
 
 def before_bare_fence(text: str) -> str:
-    """What stands before the first fence, if that names no language: it may be a closing one whose block the prompt
-    opened. "" where the first fence names one or there is none."""
+    """The text before a first fence without a language, which may close a block that the prompt opened; else ""."""
     first = next(_fences(text, 1), None)
     return text[: first.start] if first and first.leads and first.bare else ""
 
 
 def fenced_blocks(text: str, first_line: int = 1) -> list[Block]:
-    """The blocks of a text in their order; a fence round Markdown is looked through.
+    """The blocks of a text in their order. A fence around Markdown is ignored, so that its inner blocks count.
 
-    `first_line` is the number of the text's first line. Blank blocks are left out, and so is what follows
-    the first `_MOST_FENCES` fences.
+    `first_line` is the number of the text's first line. Blank blocks, and everything after the first `_MOST_FENCES`
+    fences, are left out.
     """
     fences = list(islice(_fences(text, first_line), _MOST_FENCES))
     blocks = _paired(text, fences)
@@ -144,7 +143,7 @@ def _fences(text: str, line: int) -> Iterator[_Fence]:
 
 def _fence_at(text: str, start: int, mark: int, end: int, line: int) -> _Fence:
     before, after = text[start:mark], text[mark:end]
-    if before.startswith("\n"):  # the line break that ended the line before
+    if before.startswith("\n"):  # the line feed of the line before
         start, line, before = start + 1, line + 1, before[1:]
     char = after[0]
     info = after.lstrip(char)
@@ -168,7 +167,7 @@ def _paired(text: str, fences: list[_Fence]) -> Iterator[Block]:
 
 
 def _end_of(text: str, fences: list[_Fence], number: int, opening: _Fence, loosens: bool) -> tuple[int, int]:
-    """Where the block ends, and the number of the fence to go on with."""
+    """Where the block ends, and the number of the next fence."""
     misplaced: tuple[int, int] | None = None
     for at in range(number, len(fences)):
         fence = fences[at]

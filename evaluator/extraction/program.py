@@ -1,24 +1,23 @@
-"""Takes the program out of a completion, and keeps track of which line of the text each of its lines was.
+"""Extracts the program from a completion, and tracks which line of the text each of its lines came from.
 
-What kind of text a completion is (`Kind`) is given or told from the text:
+The kind of a completion's text (`Kind`) is given or detected:
 
-1. A fence, or a thinking section, means `chat`, unless the whole text is a program (fences in its strings).
-2. A text that parses and defines what is called (stdin: that parses) is `full`.
-3. A text that parses after the prompt, and then defines what is called, is a `continuation`.
-4. Anything else is `full`: what is wrong with it is the interpreter's to say.
+1. A fence, or a thinking section, means `chat`, unless the whole text is a program (with fences in its strings).
+2. A text that parses and defines the entry point (stdin: that parses) is `full`.
+3. A text that parses after the prompt, and then defines the entry point, is a `continuation`.
+4. Anything else is `full`: the interpreter reports what is wrong with it.
 
-Of a `chat` answer one fenced block is the program. Thinking (`<think>...</think>`, also where only the
-closing tag is there) is left out; thinking that never ends is looked into only when there is no code
-before it. Taken is:
+In a `chat` answer, one fenced block is the program. Thinking (`<think>...</think>`, also with only the closing tag) is
+skipped; thinking that never ends counts only if there is no code before it. The program is the first of:
 
-1. the last block that defines what is called: by `def` or `class` (or `class Solution` with that method),
+1. the last block that defines the entry point: by `def` or `class` (or `class Solution` with that method),
    else by assignment. A usage example after it does not;
 2. the last block that is the body of the prompt's function;
-3. the last block tagged Python that parses, then the last without a tag that does and is more than values;
+3. the last block tagged Python that parses, then the last untagged one that parses and is more than values;
 4. the last block tagged Python, the last without a tag, the last of all.
 
-Blocks tagged as another language count only for 1, where they parse as Python, and for the last of all.
-Without any block, an answer that is bare code is taken; otherwise nothing is.
+Blocks tagged as another language count only for 1, if they parse as Python, and for the last of all.
+Without any block, the program is the answer itself if it is bare code.
 
 Code before a first fence without a tag is a block too: the prompt may have opened it.
 
@@ -42,13 +41,12 @@ from evaluator.extraction.fences import Block, before_bare_fence, fenced_blocks,
 from evaluator.model import Kind, Mode, Task
 
 MAX_PARSED = 100_000
-"""Characters; a longer text is not parsed but taken to be Python where it defines what is called."""
+"""Characters; a longer text is not parsed, and counts as Python if it defines the entry point."""
 
 _MOST_TRIED = 8
-"""Blocks that are parsed, from the last; so many texts of the greatest length take about a second."""
+"""Blocks that are parsed, from the last. This many of the maximum length take about a second."""
 
 _FILENAME = "<completion>"
-_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 _THINK_OPEN = re.compile(r"^[ \t]*<think(?:ing)?>", re.MULTILINE | re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _ORPHAN_CLOSE = re.compile(r"^[ \t]*</think(?:ing)?>|</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -62,11 +60,10 @@ for _category in (SyntaxWarning, DeprecationWarning):
 
 
 class Extraction(msgspec.Struct, frozen=True):
-    """What was taken out of a completion.
+    """The program extracted from a completion.
 
-    `code` is None when there is none; `reason` then says why. Line of the completion's text = line of `code`
-    + `line_offset`; where that is not above 0 the line is in the prompt. `kind` is what the text was taken
-    for.
+    `code` is None if there is none; `reason` then says why. Line of the completion's text = line of `code`
+    + `line_offset`; if that is not above 0, the line is in the prompt. `kind` is the text's kind, given or detected.
     """
 
     code: str | None
@@ -85,8 +82,7 @@ class _Region(msgspec.Struct, frozen=True):
 def extract(completion: str, *, task: Task, kind: Kind | None) -> Extraction:
     """The program in a completion, by the rules above. Never raises, whatever the text.
 
-    `task` gives what is called (`entry_point`; nothing for stdin) and the prompt. `task.preamble` is not put
-    into the code.
+    `task` has the entry point (none for stdin) and the prompt. `task.preamble` is not added to the code.
     """
     text = _with_line_feeds(completion.removeprefix("\ufeff"))
     if not text.strip() or text.isspace():
@@ -101,7 +97,7 @@ def extract(completion: str, *, task: Task, kind: Kind | None) -> Extraction:
 
 
 def outside_thinking(completion: str) -> str:
-    """What a completion says outside of its thinking sections; nothing of one that never ends."""
+    """The text of a completion outside its thinking sections; a section without an end extends to the end."""
     answer, _ = _without_thinking(_with_line_feeds(completion.removeprefix("\ufeff")))
     return "".join(region.text for region in answer)
 
@@ -148,7 +144,7 @@ def _after_prompt(prompt: str, text: str, kind: Kind) -> Extraction:
 
 
 def _block_after_prompt(prompt: str, block: Block, kind: Kind) -> Extraction:
-    """A block right after the prompt. Blank lines stand for the text before it, so that line numbers hold."""
+    """A block right after the prompt. Blank lines replace the text before it, so that line numbers stay right."""
     if prompt and not prompt.endswith("\n"):
         prompt += "\n"
     return _after_prompt(prompt, "\n" * (block.line - 1) + block.text, kind)
@@ -171,7 +167,7 @@ def _from_chat(text: str, task: Task) -> Extraction:
 
 
 def _blocks(region: _Region) -> list[Block]:
-    """The fenced blocks, and before them what a lone closing fence ends, where that is code."""
+    """The fenced blocks; before them, the text that a lone closing fence ends, if it is code."""
     leading = before_bare_fence(region.text)
     blocks = fenced_blocks(region.text, region.line)
     if leading.strip() and len(leading) <= MAX_PARSED and _is_code(textwrap.dedent(leading)):
@@ -234,7 +230,7 @@ def _last_likely(blocks: Sequence[Block]) -> Block:
 
 
 def _as_body(block: Block, task: Task, name: str) -> Extraction | None:
-    """The block as the rest of the prompt's function, where it can be nothing else."""
+    """The block as the rest of the prompt's function, if it can be nothing else."""
     prompt = _with_line_feeds(task.prompt)
     if not prompt or len(block.text) > MAX_PARSED or not _defines(prompt, name):
         return None
@@ -247,7 +243,7 @@ def _as_body(block: Block, task: Task, name: str) -> Extraction | None:
 
 
 def _bare_code(regions: Sequence[_Region], task: Task) -> Extraction | None:
-    """The last part of an answer without fences, where it is code as it stands."""
+    """The last part of an answer without fences, if it is bare code."""
     region = next((region for region in reversed(regions) if region.text.strip()), None)
     if region is None or len(region.text) > MAX_PARSED:
         return None
@@ -261,7 +257,7 @@ def _bare_code(regions: Sequence[_Region], task: Task) -> Extraction | None:
 
 
 def _without_thinking(text: str) -> tuple[list[_Region], _Region | None]:
-    """The parts outside thinking sections, and the section that never ends, if any."""
+    """The parts outside thinking sections, and the section without an end, if any."""
     regions: list[_Region] = []
     position = line = 0
     opening = _THINK_OPEN.search(text)
@@ -282,7 +278,7 @@ def _without_thinking(text: str) -> tuple[list[_Region], _Region | None]:
     return [*regions, _Region(text[position:], line)], None
 
 
-# what a text defines, and whether it is Python
+# which names a text defines, and whether it is Python
 
 
 class _Patterns(msgspec.Struct, frozen=True):
@@ -341,12 +337,7 @@ def _run_at_once(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _tree(text: str) -> ast.Module | None:
-    if len(text) > MAX_PARSED:
-        return None
-    try:
-        return syntax.parse(text, _FILENAME)
-    except _NOT_PYTHON:
-        return None
+    return None if len(text) > MAX_PARSED else syntax.tree_of(text, _FILENAME)
 
 
 def _parses(text: str) -> bool:
@@ -358,7 +349,7 @@ def _fits_and_parses(text: str) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    """Whether a text parses and is more than names and values: a word of English or an output is neither."""
+    """Whether a text parses and is more than names and values, unlike an English word or an output."""
     tree = _tree(text)
     if tree is None:
         return len(text) > MAX_PARSED

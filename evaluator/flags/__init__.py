@@ -1,17 +1,17 @@
-"""What a grade says beside its verdict: words for what was seen, each with the evidence for it.
+"""The flags of a grade: words for suspicious findings, each with its evidence.
 
-A flag never changes a verdict or a reward. It is raised for what an honest program has no use for, and names the
-line that shows it. The code is parsed here and never run; how the test cases ended comes from their results, and what
-the sandbox itself saw comes with its outcomes.
+A flag never changes a verdict or a reward. It marks what an honest program does not need, and cites the line. The code
+is parsed here and never run. How the test cases ended is in their results, and the sandbox's own findings are in its
+outcomes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from evaluator.flags import _endings, _patching, _reaching, _unseen
+from evaluator.flags import _endings, _escapes, _invisible_text, _patches
 from evaluator.flags._source import MAX_PARSED, Source
-from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, written_down
+from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, hard_coded_evidence
 from evaluator.model import CaseResult, Flag, Mode, Task
 
 __all__ = ["LONGEST", "WORDS", "Answers", "Example", "Given", "flags_of"]
@@ -29,15 +29,15 @@ WORDS = (
     "hard_coded",
     "invisible_text",
 )
-"""Every flag, in the order in which a grade has them. Those of the sandbox that are not named here come last."""
+"""Every flag, in the order in which a grade has them. Flags of the sandbox that are not listed come last."""
 
 _SHOWN = 3
 _FINDERS: dict[str, Callable[[Source], Iterable[int]]] = {
-    "early_exit": _reaching.early_exits,
-    "frame_walking": _reaching.frames,
-    "gc_walking": _reaching.collector,
-    "ctypes": _reaching.memory,
-    "patched_builtins": _patching.patches,
+    "early_exit": _escapes.early_exits,
+    "frame_walking": _escapes.frames,
+    "gc_walking": _escapes.collector,
+    "ctypes": _escapes.memory,
+    "patched_builtins": _patches.patches,
 }
 
 
@@ -46,27 +46,27 @@ def flags_of(
 ) -> tuple[Flag, ...]:
     """The flags of a graded completion, each word once.
 
-    `notes` are those that the sandbox raised; `answers` are the task's, to be looked for in the code.
+    `notes` are the sandbox's flags; `answers` are the task's, to search for in the code.
     """
     found: dict[str, list[str]] = {}
     for flag in (*_in_code(task, code, cases), *_endings.flags(task, code, cases), *notes):
         found.setdefault(flag.word, []).append(flag.evidence)
-    if unseen := _unseen.evidence(code):
-        found["invisible_text"] = unseen
-    told = written_down(task, code, answers) if answers is not None else None
-    if told is not None:
-        found["hard_coded"] = [told]
-    return tuple(Flag(word, _told(found[word])) for word in sorted(found, key=_place))
+    if invisible := _invisible_text.evidence(code):
+        found["invisible_text"] = invisible
+    evidence = hard_coded_evidence(task, code, answers) if answers is not None else None
+    if evidence is not None:
+        found["hard_coded"] = [evidence]
+    return tuple(Flag(word, _joined(found[word])) for word in sorted(found, key=_place))
 
 
 def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
-    if len(code) > MAX_PARSED or not (_reaching.worth_a_look(code) or _patching.worth_a_look(code)):
+    if len(code) > MAX_PARSED or not (_escapes.may_occur(code) or _patches.may_occur(code)):
         return []
     source = Source(code, main_runs=task.mode is Mode.STDIN)
     found: list[Flag] = []
     for word, find in _FINDERS.items():
         if word == "early_exit" and task.mode is Mode.STDIN and not _endings.silent(cases):
-            continue  # what it printed before is what it is judged by
+            continue  # it is judged by its output before the exit
         try:
             found += [Flag(word, source.evidence(line)) for line in sorted(set(find(source)))]
         except RecursionError:
@@ -74,10 +74,10 @@ def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
     return found
 
 
-def _told(evidence: list[str]) -> str:
-    several = list(dict.fromkeys(evidence))
-    more = f"; and {len(several) - _SHOWN} more" if len(several) > _SHOWN else ""
-    return "; ".join(several[:_SHOWN]) + more
+def _joined(evidence: list[str]) -> str:
+    different = list(dict.fromkeys(evidence))
+    more = f"; and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
+    return "; ".join(different[:_SHOWN]) + more
 
 
 def _place(word: str) -> tuple[int, str]:

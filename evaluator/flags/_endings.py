@@ -1,4 +1,4 @@
-"""What is seen of a completion by how its test cases ended."""
+"""Flags that follow from how a completion's test cases ended."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from evaluator.flags._source import shortened
 from evaluator.model import CaseResult, Flag, Mode, Task, Verdict
 
 _SUCCESS = ("", "0", "None")
-"""How a `SystemExit` that reports no failure prints itself."""
+"""The messages of a `SystemExit` that reports success."""
 _MISSING = re.compile(r"No module named '([^\W\d]\w{0,99})(?:\.[\w.]*)?'")
 _ENDED = (Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
 
 
 def flags(task: Task, code: str, cases: Sequence[CaseResult]) -> Iterator[Flag]:
-    """A call that ended by `SystemExit` as if all were well, and a module that was not there."""
+    """A call that ended with a successful `SystemExit`, and a missing module."""
     for case in cases:
         trace = case.traceback
         if trace is None:
             continue
         if trace.type == "SystemExit" and trace.message in _SUCCESS and task.mode is not Mode.STDIN:
-            where = f"line {trace.line}: {shortened(trace.frames[-1].text)}" if trace.frames else "no line of its own"
-            yield Flag("early_exit", f"test {case.index} ended by SystemExit, {where}")
+            where = f"line {trace.line}: {shortened(trace.frames[-1].text)}" if trace.frames else "outside the code"
+            yield Flag("early_exit", f"test {case.index} ended with SystemExit, {where}")
             return
         module = _MISSING.match(trace.message) if trace.type == "ModuleNotFoundError" else None
         if module is not None and _is_package(module[1], code):
@@ -32,12 +32,12 @@ def flags(task: Task, code: str, cases: Sequence[CaseResult]) -> Iterator[Flag]:
 
 
 def silent(cases: Sequence[CaseResult]) -> bool:
-    """Whether a program ended by itself, without an exception, before it had printed anything."""
+    """Whether a program ended by itself, without an exception and without any output."""
     return any(case.verdict in _ENDED and case.error_type is None and not case.stdout_bytes for case in cases)
 
 
 def _is_package(name: str, code: str) -> bool:
-    """Whether it could be installed: neither the standard library's nor something that the code itself defines."""
+    """Whether it could be installed: it is neither in the standard library nor defined by the code itself."""
     if name in sys.stdlib_module_names:
         return False
     return not re.search(rf"^[ \t]*(?:(?:class|def)[ \t]+{name}\b|{name}[ \t]*=(?!=))", code, re.MULTILINE)

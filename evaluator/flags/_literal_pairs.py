@@ -1,6 +1,6 @@
-"""Inputs that stand in a program's code together with what it answers for them, as literals.
+"""Finds inputs in a program's code that come with their answers, both as literals.
 
-Only what the graded function (or the program) reaches counts: tests that a completion brings for itself do not.
+Only code that the graded function (or the program) reaches counts, so a completion's own tests do not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 from evaluator.flags._source import is_main_guard
 
 _MOST_NODES = 50_000
-"""Of literals, read in one code."""
+"""Nodes of literals that are read in one program."""
 _FEWEST = 3
 _MOST_LISTS = 6
 
@@ -31,7 +31,7 @@ class _NoLiteralError(Exception):
 
 
 def literal_pairs(tree: ast.Module, entry_point: str | None) -> list[Pair]:
-    """The pairs in what `entry_point` reaches; with None, in what the program reaches when it is run."""
+    """The pairs in the code that `entry_point` reaches; with None, that the whole program reaches."""
     return list(_Reader().pairs(_reached(tree, entry_point)))
 
 
@@ -139,7 +139,7 @@ def _compared(node: ast.expr) -> ast.expr | None:
 
 
 def _first_answer(body: list[ast.stmt]) -> ast.expr | None:
-    """What is returned, printed or kept first."""
+    """The first value that is returned, printed or assigned."""
     for statement in body:
         match statement:
             case ast.Return(value=value) | ast.Assign(value=value):
@@ -162,7 +162,7 @@ def _of_pattern(pattern: ast.pattern) -> ast.expr | None:
 
 
 def _reached(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]:
-    """The statements at the top that are run for an input, or define what those that are run name."""
+    """The top-level statements that run for an input, or define names that those use."""
     top = list(_top(tree.body, with_main=entry_point is None))
     waiting: list[ast.stmt] = []
     defined: dict[str, list[ast.stmt]] = {}
@@ -186,7 +186,7 @@ def _reached(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]:
 
 
 def _top(body: list[ast.stmt], *, with_main: bool) -> Iterator[ast.stmt]:
-    """Statements outside of functions and classes, those inside of `try` and `with` one by one."""
+    """Statements outside functions and classes; those inside `try` and `with` one by one."""
     for statement in body:
         match statement:
             case ast.If() if is_main_guard(statement):

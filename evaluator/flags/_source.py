@@ -1,4 +1,4 @@
-"""A completion's code as the flags look at it: parsed once, its names traced to what they were imported from."""
+"""A completion's code for the flags: parsed once, with its names traced to their imports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import TypeGuard
 from evaluator import syntax
 
 MAX_PARSED = 100_000
-"""Characters; a longer code is not looked into."""
+"""Characters; longer code is not parsed."""
 
 _DEEPEST_NAME = 8
-"""Parts of a dotted name: what stands after them is nobody's module."""
+"""Parts of a dotted name that are followed; no module is nested deeper."""
 _SHOWN_LINE = 100
 _FILENAME = "<completion>"
-_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 _OPEN_TO_STARS = ("ctypes", "gc", "inspect", "os", "sys")
 
 
@@ -24,13 +23,13 @@ class Source:
     """The code of a completion. Nothing of it is run."""
 
     def __init__(self, code: str, *, main_runs: bool) -> None:
-        """`main_runs`: whether what stands under `if __name__ == "__main__"` is run at all."""
+        """`main_runs`: whether the code under `if __name__ == "__main__"` runs at all."""
         self._code = code
         self._main_runs = main_runs
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """Every node that may be run, those in texts for `exec` and `eval` too; none where it is no Python."""
+        """Every node that may run, also in strings for `exec` and `eval`; none if the code is not Python."""
         tree = parsed(self._code)
         if tree is None:
             return []
@@ -41,7 +40,7 @@ class Source:
 
     @cached_property
     def imports(self) -> dict[str, str]:
-        """Name in the code -> dotted name of what was imported under it."""
+        """Name in the code -> dotted name of its import."""
         found: dict[str, str] = {"__builtins__": "builtins"}
         for node in self.nodes:
             if isinstance(node, ast.Import):
@@ -55,7 +54,7 @@ class Source:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Names that the code itself gives a value: arguments, variables, functions, classes."""
+        """Names that the code itself binds: arguments, variables, functions, classes."""
         found: set[str] = set()
         for node in self.nodes:
             match node:
@@ -67,13 +66,13 @@ class Source:
 
     @cached_property
     def named(self) -> list[tuple[ast.expr, str]]:
-        """Every expression that stands for something imported, with its dotted name."""
+        """Every expression that refers to something imported, with its dotted name."""
         kinds = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
         found = [(node, self.dotted(node)) for node in self.nodes if isinstance(node, kinds)]
         return [(node, name) for node, name in found if name]
 
     def dotted(self, node: ast.expr, depth: int = _DEEPEST_NAME) -> str:
-        """The dotted name of what an expression stands for; empty where it is nothing imported."""
+        """The dotted name of what an expression refers to; empty if that is not imported."""
         if depth == 0:
             return ""
         match node:
@@ -107,17 +106,12 @@ class Source:
 
 
 def parsed(code: str) -> ast.Module | None:
-    """The code's syntax tree; None where it is no Python, or too long."""
-    if len(code) > MAX_PARSED:
-        return None
-    try:
-        return syntax.parse(code, _FILENAME)
-    except _NOT_PYTHON:
-        return None
+    """The code's syntax tree; None if it is not Python, or too long."""
+    return None if len(code) > MAX_PARSED else syntax.tree_of(code, _FILENAME)
 
 
 def walk(node: ast.AST, main_runs: bool) -> Iterator[ast.AST]:
-    """`ast.walk`, without what stands under `if __name__ == "__main__"` unless it runs."""
+    """`ast.walk`, without the code under `if __name__ == "__main__"` unless it runs."""
     pending = [node]
     while pending:
         current = pending.pop()
@@ -139,7 +133,7 @@ def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
 
 
 def attribute_of(node: ast.AST) -> tuple[ast.expr, str] | None:
-    """The object and the name of an attribute that is read, also by `getattr` with a literal name."""
+    """The object and the name of an attribute access, also by `getattr` with a literal name."""
     match node:
         case ast.Attribute(value=inner, attr=name):
             return inner, name
@@ -149,7 +143,7 @@ def attribute_of(node: ast.AST) -> tuple[ast.expr, str] | None:
 
 
 def shortened(text: str, room: int = _SHOWN_LINE) -> str:
-    """A text in one line of at most `room` characters."""
+    """The text as one line of at most `room` characters."""
     flat = " ".join(text[: 4 * room].split())
     return flat if len(flat) <= room else flat[: room - 3] + "..."
 
@@ -163,13 +157,13 @@ def _joined(inner: str, name: str) -> str:
 def _item(inner: str, key: str) -> str:
     if inner == "sys.modules":
         return key
-    if inner == "builtins":  # outside of `__main__`, `__builtins__` is the module's dict
+    if inner == "builtins":  # outside `__main__`, `__builtins__` is the module's dict
         return f"builtins.{key}"
     return f"{inner.removesuffix('.__dict__')}.{key}" if inner.endswith(".__dict__") else ""
 
 
 def _executed_text(node: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a text that is given to `exec`, `eval` or `compile`, put on the line of the call."""
+    """The nodes of a string passed to `exec`, `eval` or `compile`, with the line of the call."""
     match node:
         case ast.Call(
             func=ast.Name(id="exec" | "eval" | "compile"), args=[ast.Constant(value=str(text)), *_], lineno=line

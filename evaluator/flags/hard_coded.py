@@ -1,9 +1,9 @@
-"""Answers that stand in the code: at least three test cases whose input and output are both there, as a pair.
+"""Finds hard-coded answers: at least three test cases whose input and output are both in the code, as a pair.
 
-A table of months, a colour for each name or the words for digits is what a task may ask for. So a pair of plain words
-or of a small number counts only where the table holds little else, and a word only where the prompt does not speak of
-it outside of its examples. Truth values, empty values and small numbers show nothing by themselves; but a table or a
-chain of branches in which every entry is a test case, and one of them more than a base case, shows where it is from.
+A task may really need a table of months, a colour for each name or the words for digits. So a pair of plain words or
+of a small number counts only if the table holds little else, and a word only if the prompt does not mention it outside
+its examples. Truth values, empty values and small numbers prove nothing by themselves. But a table or a chain of
+branches in which every entry is a test case, and at least one is more than a base case, shows where it comes from.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evaluator.syntax import lines_of
 
 _FEWEST = 3
 LONGEST = 4_000
-"""Characters of a test case that is looked for: longer ones are written down by nobody."""
+"""Characters of a test case that is searched for: nobody hard-codes longer ones."""
 
 _MOST_LOOKED_FOR = 100
 _SHARE_OF_TABLE = 1 / 2
@@ -34,7 +34,7 @@ _NUMBER_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million"
 )
-_EVERYBODYS = frozenset(
+_COMMON_WORDS = frozenset(
     word.lower()
     for words in (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr, _NUMBER_WORDS.split())
     for word in words
@@ -53,37 +53,37 @@ class Example(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """A test case as it would be written down."""
+    """A test case as code would contain it."""
 
     test: int
     given: frozenset[str]
     """The input in each form in which a literal can be compared with it."""
     answer: str
     words: tuple[str, ...]
-    """Those of an input that is nothing but plain words."""
+    """The words of an input that consists of plain words only."""
     certain: bool
-    """Whether nobody has a reason to write it down but to know the answer."""
+    """Whether the only reason to write it down is to know the answer."""
     weak: bool
-    """Whether it shows nothing but in a table of nothing else."""
+    """Whether it counts only in a table of nothing but test cases."""
     tiny: bool
     """Whether it could be a base case: a small number, a letter."""
     signs: tuple[tuple[str, ...], ...]
-    """Pieces without white space of which the code must have all of one group, where the pair stands in it."""
+    """Groups of pieces without white space; code with the pair has all pieces of at least one group."""
 
 
 class Answers:
-    """The test cases of a task, made ready to be looked for."""
+    """The test cases of a task, prepared for the search."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self._wanted: list[_Wanted] = []
         for example in examples:
-            with suppress(RecursionError, ValueError):  # an int that is too long to be written out
+            with suppress(RecursionError, ValueError):  # an int that is too long for a decimal text
                 wanted = _wanted(*example)
                 if wanted is not None and len(self._wanted) < _MOST_LOOKED_FOR:
                     self._wanted.append(wanted)
 
-    def may_stand_in(self, code: str) -> bool:
-        """Whether enough of them could be there, outside of comments and docstrings. Takes microseconds as a rule."""
+    def may_be_in(self, code: str) -> bool:
+        """Whether enough of them could be in the code, outside comments and docstrings. Mostly takes microseconds."""
         if len(self._wanted) < _FEWEST or not self._seen("".join(code.split())):
             return False
         return self._seen("".join(_TEXTS_AND_COMMENTS.sub("", code).split()))
@@ -100,11 +100,11 @@ class Answers:
             wanted.test: pair
             for pair, wanted in hits
             if wanted.certain
-            or (pair.place in copied and not _spoken_of(wanted.words, task))
+            or (pair.place in copied and not _are_mentioned(wanted.words, task))
             or (
                 not wanted.weak
                 and known[pair.place] >= _SHARE_OF_TABLE * sizes[pair.place]
-                and not _spoken_of(wanted.words, task)
+                and not _are_mentioned(wanted.words, task)
             )
         }
 
@@ -118,9 +118,9 @@ class Answers:
         return False
 
 
-def written_down(task: Task, code: str, answers: Answers) -> str | None:
-    """The evidence that answers of the task stand in the code; None where too few do."""
-    if len(code) > MAX_PARSED or not answers.may_stand_in(code):
+def hard_coded_evidence(task: Task, code: str, answers: Answers) -> str | None:
+    """The evidence that the code contains answers of the task; None if it contains too few."""
+    if len(code) > MAX_PARSED or not answers.may_be_in(code):
         return None
     tree = parsed(code)
     if tree is None:
@@ -134,7 +134,7 @@ def written_down(task: Task, code: str, answers: Answers) -> str | None:
     shown = [f"test {index} on line {pair.line}" for index, pair in sorted(found.items())[:_FEWEST]]
     first = found[min(found)]
     text = shortened(lines_of(code)[first.line - 1])
-    return f"input and output of {len(found)} tests stand in the code: {', '.join(shown)}: {text}"
+    return f"the code contains input and output of {len(found)} tests: {', '.join(shown)}: {text}"
 
 
 def _hits(sought: dict[tuple[str, str], _Wanted], pair: Pair) -> Iterator[_Wanted]:
@@ -147,10 +147,10 @@ def _hits(sought: dict[tuple[str, str], _Wanted], pair: Pair) -> Iterator[_Wante
 def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
     leaves = list(_leaves(given.split() if isinstance(given, str) else given))
     answer = list(_leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,)))
-    if not leaves or any(isinstance(leaf, str) and leaf.lower() in _EVERYBODYS for leaf in (*leaves, *answer)):
+    if not leaves or any(isinstance(leaf, str) and leaf.lower() in _COMMON_WORDS for leaf in (*leaves, *answer)):
         return None
-    certain, words = _is_telling(leaves), _plain_words(leaves)
-    weak = not certain and not (_says_something(answer) if words else _is_large(leaves) and _is_telling(answer))
+    certain, words = _is_particular(leaves), _plain_words(leaves)
+    weak = not certain and not (_is_notable(answer) if words else _is_large(leaves) and _is_particular(answer))
     runs = _longest_run(given), _longest_run(expected)
     return _Wanted(
         test,
@@ -165,7 +165,7 @@ def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
 
 
 def _signs_of_weak(given: Given, expected: object) -> tuple[tuple[str, ...], ...]:
-    """How a pair of small values is written: with its colon, its comparison, its brackets."""
+    """How code writes a pair of small values: with its colon, its comparison, its brackets."""
     arguments = [_squeezed(argument) for argument in (given if isinstance(given, tuple) else (given.strip(),))]
     whole = arguments[0] if len(arguments) == 1 else f"({','.join(arguments)})"
     answer = _squeezed(expected.strip() if isinstance(given, str) and isinstance(expected, str) else expected)
@@ -194,7 +194,7 @@ def _forms_of_arguments(given: tuple[object, ...]) -> list[str]:
 
 
 def _forms(literal: object) -> Iterator[str]:
-    """How a literal in the code can stand for a value, or for a text."""
+    """The values and texts that a literal in the code can represent."""
     if isinstance(literal, str):
         yield _folded(literal)
         return
@@ -208,7 +208,7 @@ def _folded(text: str) -> str:
 
 
 def _canonical(value: object) -> str:
-    """The same for what graders take to be equal: tuples and lists, 2 and 2.0."""
+    """The same text for values that graders treat as equal: tuples and lists, 2 and 2.0."""
     match value:
         case str():
             return repr(value)
@@ -224,7 +224,7 @@ def _canonical(value: object) -> str:
 
 
 def _leaves(value: object) -> Iterator[object]:
-    """The scalars of a value; of stdin's words, those that are numbers as numbers."""
+    """The scalars of a value; words of stdin that are numbers become numbers."""
     match value:
         case list() | tuple() | set() | frozenset():
             for item in value:
@@ -241,8 +241,8 @@ def _numbers(leaves: list[object]) -> list[float]:
     return [leaf for leaf in leaves if isinstance(leaf, int | float) and not isinstance(leaf, bool)]
 
 
-def _is_telling(leaves: list[object]) -> bool:
-    """Whether it is too particular to stand in a table of what everybody knows."""
+def _is_particular(leaves: list[object]) -> bool:
+    """Whether it is too particular for a table of common knowledge."""
     numbers = _numbers(leaves)
     texts = [leaf for leaf in leaves if isinstance(leaf, str)]
     return (
@@ -257,26 +257,27 @@ def _is_large(leaves: list[object]) -> bool:
     return any(abs(number) >= 10 for number in _numbers(leaves))
 
 
-def _says_something(leaves: list[object]) -> bool:
-    return _is_telling(leaves) or _is_large(leaves) or any(isinstance(leaf, str) and len(leaf) >= 3 for leaf in leaves)
+def _is_notable(leaves: list[object]) -> bool:
+    long_text = any(isinstance(leaf, str) and len(leaf) >= 3 for leaf in leaves)
+    return long_text or _is_particular(leaves) or _is_large(leaves)
 
 
 def _plain_words(leaves: list[object]) -> tuple[str, ...]:
-    """The words, where there is nothing else and they are not among those that everybody has in tables."""
+    """The words, if there is nothing else and none of them is common in tables."""
     words = [leaf for leaf in leaves if isinstance(leaf, str) and leaf.isalpha() and len(leaf) >= 3]
-    everybodys = any(word.lower() in _EVERYBODYS for word in words)
-    return () if len(words) < len(leaves) or everybodys else tuple(words)
+    common = any(word.lower() in _COMMON_WORDS for word in words)
+    return () if len(words) < len(leaves) or common else tuple(words)
 
 
-def _spoken_of(words: tuple[str, ...], task: Task) -> bool:
-    """Whether the prompt speaks of one of the words outside of its examples, so that a table may need it."""
+def _are_mentioned(words: tuple[str, ...], task: Task) -> bool:
+    """Whether the prompt mentions one of the words outside its examples, so that a table may need it."""
     call = f"{task.entry_point}("
     prose = [line for line in task.prompt.split("\n") if not _EXAMPLE.search(line) and call not in line]
     return any(re.search(rf"\b{re.escape(word)}\b", line, re.IGNORECASE) for word in words for line in prose)
 
 
 def _longest_run(value: object) -> str:
-    """As it must be found in a code without white space, however the value is written."""
+    """The longest piece of the value that code without white space must contain, however the value is written."""
     texts = value.split("\n") if isinstance(value, str) else [_canonical(value)]
     runs = ["".join(run.split()).strip(",:") for text in texts for run in _RUN.findall(text)]
     return max(runs, key=len, default="") or "".join(texts[0].split()).strip("'\"")

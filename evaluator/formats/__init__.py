@@ -1,14 +1,13 @@
-"""Reads tasks and rollouts from the files of the field, as a stream, with true line numbers for what is
-broken.
+"""Reads tasks and rollouts from the field's files as a stream, with true line numbers for broken rows.
 
     for task in load_tasks("tasks.jsonl"): ...
     for rollout in load_rollouts("samples.jsonl.zst", on_problem=print): ...
 
-Files are JSON lines or a JSON list, plain or packed by gzip or Zstandard, told by their bytes. The format
-is told from the first row, or named. A new format is a new module of this package with a `FORMAT`.
+Files are JSON lines or a JSON list, plain or compressed with gzip or Zstandard, detected from their bytes. The format
+is detected from the first row, or named. A new format is a new module of this package with a `FORMAT`.
 """
 
-from evaluator.formats.loading import (
+from evaluator.formats.loader import (
     FormatMatch,
     OnProblem,
     dataset_hash,

@@ -1,10 +1,10 @@
-"""Writes the check of an EvalPlus task, whose rows have inputs but no outputs: those come from running the task's own
-solution, which the check does where it runs.
+"""Writes the test code of an EvalPlus task. Its rows have inputs but no outputs: the test code runs the task's own
+solution to get them.
 
-The rule is EvalPlus's. Equal is right; where the task allows a tolerance (`atol`), or where the solution returns a
-float or only floats (then 1e-6), numbers may differ by it plus 1e-7 of the expected one, in values of the same type.
-A few tasks have more than one right answer, and a rule of their own. Unlike EvalPlus, a tolerance is not kept for the
-inputs that follow, and in a list only its numbers have one.
+The rule is EvalPlus's. Equal is right. If the task allows a tolerance (`atol`), or the solution returns a float or
+only floats (then 1e-6), numbers may differ by it plus 1e-7 of the expected one, in values of the same type. A few
+tasks have several right answers and a rule of their own. Unlike in EvalPlus, a tolerance does not carry over to the
+next inputs, and in a list it applies only to the numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 _LEAST_TOLERANCE = 1e-6
 _SHOWN_CHARACTERS = 500
-"""So much of an input is shown where the answer to it is wrong."""
+"""How much of an input a failure shows."""
 
 _MODULE = """\
 import math
@@ -98,13 +98,13 @@ _ANYTHING = """\
 def accepts(actual, expected, arguments):
     return True
 """
-"""Mbpp/164 does not say what it asks for, and its tests contradict each other: it only has to return."""
+"""Mbpp/164 is unclear and its tests contradict each other: the function only has to return."""
 
 _OR_ZERO = """\
 def accepts(actual, expected, arguments):
     return actual == expected or actual == 0
 """
-"""Mbpp/295: the divisors of 1 other than itself."""
+"""Mbpp/295: 1 has no divisor other than itself."""
 
 _PYRAMID = """\
 def accepts(actual, expected, arguments):
@@ -146,12 +146,12 @@ _RULES = {
 def write_check(
     task_id: str, entry_point: str, solution: str, base: Sequence[str], plus: Sequence[str], tolerance: float
 ) -> str | None:
-    """The source of a check whose first statement tries the inputs of the original and whose second tries EvalPlus's.
+    """The source of a `check` that first tries the original's inputs, then EvalPlus's; None without any input.
 
-    `solution` is a whole program, an input the source of a list of arguments. None where there is no input.
+    `solution` is a whole program, an input the source of a list of arguments.
     """
-    named = (("BASE_INPUTS", base), ("PLUS_INPUTS", plus))
-    calls = [f"    compare(candidate, {name})\n" for name, inputs in named if inputs]
+    constants = (("BASE_INPUTS", base), ("PLUS_INPUTS", plus))
+    calls = [f"    compare(candidate, {name})\n" for name, inputs in constants if inputs]
     if not calls:
         return None
     dataset = task_id.partition("/")[0]

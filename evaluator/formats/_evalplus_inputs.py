@@ -1,5 +1,5 @@
-"""EvalPlus's inputs as Python writes them: JSON has no tuples, sets and complex numbers, so MBPP+ says by its task
-which of the lists and texts are such. The numbers below are those of MBPP's tasks."""
+"""EvalPlus's inputs as Python source. JSON has no tuples, sets and complex numbers, so for MBPP+ the task decides
+which lists and texts stand for them. The numbers below are those of MBPP's tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Arguments = list[JsonValue]
 
 
 class _Written(str):
-    """A value by its source. Inside of a list or a tuple, `repr` shows it as it is."""
+    """The source of a value. `repr` shows it unchanged inside a list or a tuple."""
 
     __slots__ = ()
 
@@ -22,11 +22,11 @@ class _Written(str):
 
 
 def written_inputs(value: JsonValue, name: str, task_id: str) -> list[str]:
-    """Each input's list of arguments as source text. Raises `RecordError` where they are no such lists."""
+    """Each input's list of arguments as source text. Raises `RecordError` for anything else."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(arguments, list) for arguments in value):
-        raise RecordError(f"{name} is no list of lists of arguments")
+        raise RecordError(f"{name} must be a list of argument lists, for example [[1, 2], [3, 4]]")
     convert = _conversion(task_id)
     if convert is None:
         return [repr(arguments) for arguments in value]
@@ -35,7 +35,7 @@ def written_inputs(value: JsonValue, name: str, task_id: str) -> list[str]:
         try:
             written.append(repr(convert(arguments)))
         except (TypeError, ValueError, IndexError, AttributeError):
-            raise RecordError(f"{name}[{number}] is not what {task_id} is called with") from None
+            raise RecordError(f"{name}[{number}] does not fit the arguments of {task_id}") from None
     return written
 
 
@@ -81,7 +81,7 @@ def _first_of_tuples_by_key(arguments: Arguments) -> Arguments:
 
 
 def _list_of_sets(arguments: Arguments) -> Arguments:
-    """An empty list stands for an empty dict, as in MBPP. A set is written by its list: its own order may change."""
+    """An empty list means an empty dict, as in MBPP. A set is written as its list, because its own order may change."""
     return [[_Written(f"set({item!r})") if item and isinstance(item, list) else {} for item in arguments[0]]]
 
 
@@ -94,7 +94,7 @@ def _float_and_complex(arguments: Arguments) -> Arguments:
 
 
 def _written_complex(value: JsonValue) -> _Written:
-    return _Written(f"complex({str(complex(value))!r})")  # the call: `infj` and `nanj` are no Python
+    return _Written(f"complex({str(complex(value))!r})")  # a call, because `infj` and `nanj` are not Python
 
 
 _CONVERSIONS: tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...] = (

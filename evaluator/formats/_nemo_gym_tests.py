@@ -1,4 +1,4 @@
-"""Reads what decides a NeMo Gym task: unit tests, an answer, or the fields of a native row in `verifier_metadata`."""
+"""Reads what grades a NeMo Gym task: unit tests, an answer, or the fields of a native row in `verifier_metadata`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import mode_of_test
-from evaluator.formats._packed import inflated
+from evaluator.formats._compression import decompressed
 from evaluator.formats.fields import Fields
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.import_headers import LIVECODEBENCH
@@ -18,18 +18,18 @@ NATIVE_FIELDS = frozenset({
     "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker", "grader", "exit_code",
     "weights", "limits", "source", "licence",
 })  # fmt: skip
-"""What a native row has beside its id and its prompt."""
+"""The fields of a native row other than its id and its prompt."""
 
 _ANSWERS = ("answer", "expected_answer", "reference_answer")
 _UNIT_TESTS = "verifier_metadata.unit_tests"
-_SHAPE = 'give {"inputs": [...], "outputs": [...]}, with "fn_name" where a function is called'
+_EXAMPLE = '{"inputs": [...], "outputs": [...]}, with "fn_name" if the tests call a function'
 _FILE = re.compile(r"\.py\s*:")
 
 Row = dict[str, JsonValue]
 
 
 def has_tests(fields: Fields) -> bool:
-    """Whether something in the row decides what is right; it may still be wrong in itself."""
+    """Whether the row has something to grade by, even if that turns out to be invalid."""
     metadata = fields.get("verifier_metadata")
     if isinstance(metadata, str):
         return "unit_tests" in metadata
@@ -37,27 +37,21 @@ def has_tests(fields: Fields) -> bool:
 
 
 def metadata_field(fields: Fields) -> str:
-    """Where the row keeps what decides it: rows of questions (`query`) have it in `metadata`."""
+    """The field that holds what grades the row: `metadata` in rows of questions (`query`)."""
     return "metadata" if fields.get("verifier_metadata") is None and "query" in fields else "verifier_metadata"
 
 
 def metadata_of(fields: Fields) -> Mapping[str, JsonValue]:
-    """That field's object, from an object or its JSON text; empty where there is none."""
-    name = metadata_field(fields)
-    value = field.unpacked(fields, name)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise RecordError(f'{name} is {type(value).__name__}: give an object, such as {{"unit_tests": ...}}')
-    return value
+    """That field's object, from an object or its JSON text; empty if there is none."""
+    return field.optional_object(fields, metadata_field(fields), '{"unit_tests": {...}}') or {}
 
 
 def native_row(fields: Fields, metadata: Mapping[str, JsonValue]) -> Row:
-    """The fields of a native row, without id and prompt. Raises `RecordError` where nothing decides the task."""
+    """The fields of a native row, without id and prompt. Raises `RecordError` if there is nothing to grade by."""
     row = {name: metadata[name] for name in NATIVE_FIELDS if metadata.get(name) is not None}
     if metadata.get("unit_tests") is not None:
         row["in_outs"] = _unit_tests(metadata)
-        row.setdefault("preamble", LIVECODEBENCH)  # as its code_gen server has it
+        row.setdefault("preamble", LIVECODEBENCH)  # as NeMo Gym's code_gen server does
     _require_no_file(row.get("grader"))
     if "in_outs" not in row and "test" not in row:
         _answer_into(row, fields, metadata)
@@ -70,27 +64,27 @@ def _unit_tests(metadata: Mapping[str, JsonValue]) -> Row:
     if isinstance(tests, Mapping) and isinstance(tests.get("packed"), str):
         tests = {**_unpacked(tests["packed"]), "fn_name": tests.get("fn_name")}
     if not isinstance(tests, Mapping) or not {"inputs", "outputs"} <= tests.keys():
-        raise RecordError(f"{_UNIT_TESTS} has no inputs and outputs: {_SHAPE}")
+        raise RecordError(f"{_UNIT_TESTS} must have inputs and outputs, for example {_EXAMPLE}")
     inputs, outputs, function = tests["inputs"], tests["outputs"], tests.get("fn_name")
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise RecordError(f"{_UNIT_TESTS}: inputs and outputs must be lists")
     if len(inputs) != len(outputs):
         raise RecordError(
-            f"{_UNIT_TESTS} has {len(inputs)} inputs but {len(outputs)} outputs: give one output an input"
+            f"{_UNIT_TESTS} has {len(inputs)} inputs but {len(outputs)} outputs: give one output per input"
         )
     if function is not None and not isinstance(function, str):
-        raise RecordError(f"{_UNIT_TESTS}.fn_name is {type(function).__name__}, no text")
+        raise RecordError(f"{_UNIT_TESTS}.fn_name must be text, not {type(function).__name__}")
     return {"inputs": inputs, "outputs": outputs, "fn_name": function or None}
 
 
 def _unpacked(packed: str) -> Mapping[str, JsonValue]:
-    name, mend = f"{_UNIT_TESTS}.packed", "pack the JSON of inputs and outputs"
+    name, fix = f"{_UNIT_TESTS}.packed", "pack the JSON of inputs and outputs"
     try:
-        value = decode_json(inflated(packed, name, mend))
+        value = decode_json(decompressed(packed, name, fix))
     except JsonError as error:
-        raise RecordError(f"{name} unpacks to text that is {error}: {mend}") from None
+        raise RecordError(f"{name} unpacks to text that is {error}: {fix}") from None
     if not isinstance(value, Mapping):
-        raise RecordError(f"{name} unpacks to {type(value).__name__}, no object: {mend}")
+        raise RecordError(f"{name} must unpack to an object, not {type(value).__name__}: {fix}")
     return value
 
 
@@ -98,7 +92,8 @@ def _answer_into(row: Row, fields: Fields, metadata: Mapping[str, JsonValue]) ->
     answer = next((value for value in _answers(fields, metadata) if value is not None), None)
     if answer is None:
         raise RecordError(
-            f"{_UNIT_TESTS} is missing: {_SHAPE}, or an answer, or a native row's in_outs or test, in verifier_metadata"
+            f"{_UNIT_TESTS} is missing: add it to verifier_metadata as {_EXAMPLE}, "
+            "or add an answer, or in_outs or test as in a native row"
         )
     row["answer"] = answer
 
@@ -118,6 +113,6 @@ def _mode(row: Row) -> Mode:
 
 
 def _require_no_file(grader: JsonValue) -> None:
-    """A dataset that came from somewhere must not decide what is loaded here."""
+    """A dataset from elsewhere must not choose which code is loaded."""
     if grader is not None and _FILE.search(json.dumps(grader)):
-        raise RecordError("grader names a file, which a row may not: name a grader, or give the file with --grader")
+        raise RecordError("grader must not be a file in a row: name a grader, or pass the file with --grader")

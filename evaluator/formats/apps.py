@@ -1,9 +1,9 @@
 """APPS and TACO: `question`, `input_output` (JSON, often as text), `solutions` (JSON list, often as text),
 `starter_code`.
 
-An `input_output` with `fn_name` makes the task mode call: an input is then the list of arguments. Many of
-those tasks hold each output inside a list of one; where all outputs of a task do, that list is taken off,
-and the task's metadata says so (`outputs_unwrapped`). The preamble is a header of imports, as their graders have one.
+If `input_output` has `fn_name`, the task's mode is call, and each input is the list of arguments. Many of these tasks
+wrap each output in a list of one. If all outputs of a task are wrapped, they are unwrapped, and the task's metadata
+says so (`outputs_unwrapped`). The preamble is a header of imports, as in their graders.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.import_headers import CONTEST
-from evaluator.model import JsonValue, Mode, RecordError, Task
+from evaluator.model import JsonValue, Mode, Task
 from evaluator.task_rows import cases_from
 
 _IDS = ("task_id", "problem_id", "id")
@@ -27,9 +27,7 @@ def claim_task(fields: Fields) -> Claim | None:
 
 def read_task(fields: Fields) -> Task:
     """One task. Without `input_output` it has no test cases."""
-    in_outs = field.unpacked(fields, "input_output") or {}
-    if not isinstance(in_outs, dict):
-        raise RecordError('input_output is no object: give {"inputs": [...], "outputs": [...]}')
+    in_outs = field.optional_object(fields, "input_output", field.IN_OUTS) or {}
     entry_point = field.text(in_outs, "fn_name") or None
     mode = Mode.CALL if entry_point else Mode.STDIN
     outputs = in_outs.get("outputs")
@@ -38,7 +36,7 @@ def read_task(fields: Fields) -> Task:
         in_outs = {**in_outs, "outputs": [output[0] for output in outputs]}
     starter = field.text(fields, "starter_code")
     question = field.text(fields, "question")
-    metadata = {name: value for name, value in fields.items() if name not in _TAKEN}
+    metadata = field.without(fields, _TAKEN)
     return Task(
         task_id=task_id(fields),
         mode=mode,

@@ -1,10 +1,10 @@
 """BigCodeBench, whole and hard: tasks with `complete_prompt`, `instruct_prompt`, `code_prompt`, `canonical_solution`,
 `test`; samples with `completion` or `solution`, and the results of its runs.
 
-A completion is the rest of `complete_prompt`, a program, or a chat answer to `instruct_prompt`, told from its text.
-BigCodeBench puts `code_prompt` before every solution, in a module that has `sys`, `os` and `environ`: so the preamble
-imports those and has what stands before the function (imports, constants), and a program that leaves its imports
-out is not failed for it. Its tests make the files they need; the dataset brings none.
+A completion is the rest of `complete_prompt`, a program, or a chat answer to `instruct_prompt`; its text shows which.
+BigCodeBench puts `code_prompt` before every solution, in a module that has `sys`, `os` and `environ`. So the preamble
+imports those, followed by what comes before the function (imports, constants), and a program does not fail for
+leaving its imports out. Its tests create the files they need.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ def claim_task(fields: Fields) -> Claim | None:
 def claim_rollout(fields: Fields) -> Claim | None:
     if is_result(fields, "status"):
         return Claim(3, "date, eval, status: the results of a run")
-    named = str(fields.get("task_id")).startswith("BigCodeBench/")
+    ours = str(fields.get("task_id")).startswith("BigCodeBench/")
     text = next((name for name in ("solution", "completion") if name in fields), None)
-    if not named or text is None or "test" in fields:
+    if not ours or text is None or "test" in fields:
         return None
     return Claim(3, f"task_id {fields['task_id']!r}, {text}")
 
 
 def read_task(fields: Fields) -> Task:
-    """One task, of mode unittest. Its prompt is the one that code can be put after."""
+    """One task, of mode unittest. Its prompt is the one that a completion can continue."""
     entry_point = required_name(fields, "entry_point")
     code_prompt = field.text(fields, "code_prompt")
     prompt = field.text(fields, "complete_prompt") or code_prompt
     if not prompt:
-        raise RecordError("complete_prompt is missing: give the function's head, for a completion may go on from it")
+        raise RecordError("complete_prompt is missing: add the start of the function, which completions may continue")
     canonical = field.text(fields, "canonical_solution")
     test = required_test(fields)
     return Task(
@@ -54,7 +54,7 @@ def read_task(fields: Fields) -> Task:
         preamble=_MODULE_NAMES + before_function(code_prompt or prompt, entry_point),
         reference=f"{prompt}\n{canonical}" if canonical else None,
         source="BigCodeBench",
-        metadata={name: value for name, value in fields.items() if name not in _TAKEN},
+        metadata=field.without(fields, _TAKEN),
     )
 
 

@@ -1,9 +1,9 @@
-"""ClassEval: tasks with `skeleton`, `test`, `class_name`, `import_statement`; the rows that its generation writes,
-which are those of the tasks with `predict`, a list of samples.
+"""ClassEval: tasks with `skeleton`, `test`, `class_name`, `import_statement`; its generated rows are task rows with
+`predict`, a list of samples.
 
-A completion is the whole class, as a program or in a chat answer. Some samples repeat their prompt: what follows its
-`### Response:` is the completion. ClassEval puts the lines of `import_statement` before every completion: they are the
-preamble. Its tests make the files they need; the dataset brings none.
+A completion is the whole class, as a program or in a chat answer. If a sample repeats its prompt, the completion is
+what follows the prompt's `### Response:`. ClassEval puts the lines of `import_statement` before every completion, so
+they are the preamble. Its tests create the files they need.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def claim_task(fields: Fields) -> Claim | None:
 def claim_rollout(fields: Fields) -> Claim | None:
     if "predict" in fields and "task_id" in fields:
         return Claim(3 if "class_name" in fields else 2, "task_id, predict")
-    named = str(fields.get("task_id")).startswith("ClassEval_")
+    ours = str(fields.get("task_id")).startswith("ClassEval_")
     text = next((name for name in ("completion", "solution") if name in fields), None)
-    return Claim(3, f"task_id {fields['task_id']!r}, {text}") if named and text else None
+    return Claim(3, f"task_id {fields['task_id']!r}, {text}") if ours and text else None
 
 
 def read_task(fields: Fields) -> Task:
@@ -46,18 +46,11 @@ def read_task(fields: Fields) -> Task:
         prompt=field.text(fields, "skeleton"),
         entry_point=required_name(fields, "class_name"),
         test=test,
-        preamble=_imports(fields),
+        preamble="".join(f"{line}\n" for line in field.strings(fields, "import_statement")),
         reference=field.text(fields, "solution_code") or None,
         source="ClassEval",
-        metadata={name: value for name, value in fields.items() if name not in _TAKEN | {"predict"}},
+        metadata=field.without(fields, _TAKEN | {"predict"}),
     )
-
-
-def _imports(fields: Fields) -> str:
-    lines = fields.get("import_statement") or []
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise RecordError("import_statement is no list of texts")
-    return "".join(f"{line}\n" for line in lines)
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -68,8 +61,8 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     task_id = field.identifier(fields, "task_id")
     samples = fields["predict"]
     if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
-        raise RecordError("predict is no list of texts: give one text a sample")
-    metadata = {name: value for name, value in fields.items() if name not in _OF_TASK}
+        raise RecordError("predict must be a list of strings, one per sample")
+    metadata = field.without(fields, _OF_TASK)
     for index, sample in enumerate(samples):
         completion = sample.partition(_END_OF_PROMPT)[2] or sample
         yield Rollout(task_id=task_id, completion=completion, sample_index=index, metadata=metadata)

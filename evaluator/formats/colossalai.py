@@ -1,9 +1,9 @@
-"""ColossalAI (coati): tasks with `in_outs` or `test_cases`, and the log that its evaluation writes.
+"""ColossalAI (coati): tasks with `in_outs` or `test_cases`, and its evaluation logs.
 
 Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "outputs": [...],
-"fn_name"?}}`, or the same object (or its JSON text) as `in_outs` beside a `prompt`. Evaluation rows:
-`prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and carries its task.
-Without an id, the prompt makes one. The preamble is the header of imports that ColossalAI puts before every completion.
+"fn_name"?}}`, or the same object (or its JSON text) as `in_outs` next to a `prompt`. Evaluation rows:
+`prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and includes its task. A row without
+an id gets one made from its prompt. The preamble is the header of imports that ColossalAI puts before every completion.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SAMPLE_FIELDS = {
     "reward", "train_step",
 }  # fmt: skip
 _FULL_REWARD = 10
-"""What ColossalAI pays for a completion that passes, before its length penalty."""
+"""ColossalAI's reward for a completion that passes, before its length penalty."""
 
 
 def _cases_field(fields: Fields) -> str | None:
@@ -36,8 +36,8 @@ def claim_task(fields: Fields) -> Claim | None:
     if name == "in_outs":
         return Claim(1, "in_outs")
     cases = fields[name]
-    named = isinstance(cases, str) or (isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys())
-    return Claim(2, "test_cases with inputs and outputs") if named else None
+    fits = isinstance(cases, str) or (isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys())
+    return Claim(2, "test_cases with inputs and outputs") if fits else None
 
 
 def claim_rollout(fields: Fields) -> Claim | None:
@@ -48,25 +48,22 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 
 def read_task(fields: Fields) -> Task:
-    """One task. `inputs` and `outputs` as the native format has them; a `fn_name` makes it mode call."""
-    name = _cases_field(fields) or "in_outs"
-    cases = field.unpacked(fields, name)
-    if cases is not None and not isinstance(cases, dict):
-        raise RecordError(f'{name} is no object: give {{"inputs": [...], "outputs": [...]}}')
+    """One task, of mode call if it has `fn_name`. `inputs` and `outputs` are as in the native format."""
+    cases = field.optional_object(fields, _cases_field(fields) or "in_outs", field.IN_OUTS)
     prompt = _prompt(fields)
     mode = Mode.STDIN if (cases or {}).get("fn_name") is None else Mode.CALL
     row: dict[str, JsonValue] = {"task_id": _task_id(fields, prompt), "mode": mode, "prompt": prompt}
     row |= {"in_outs": cases, "source": "ColossalAI", "preamble": field.preamble(fields, CONTEST)}
     task = Task.from_row(row)
-    task.metadata = {name: value for name, value in fields.items() if name not in _TAKEN | _SAMPLE_FIELDS}
+    task.metadata = field.without(fields, _TAKEN | _SAMPLE_FIELDS)
     return task
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The sample of one evaluation row. `test_results` of ones (true) and others say whether it passed."""
+    """The sample of one evaluation row. It passed if all its `test_results` are 1 (or true)."""
     prediction = fields.get("prediction")
     if not isinstance(prediction, str):
-        raise RecordError("prediction is missing: give the text that the model wrote")
+        raise RecordError("prediction is missing: add the text that the model wrote")
     yield Rollout(
         task_id=_task_id(fields, _prompt(fields)),
         completion=prediction,
@@ -86,11 +83,11 @@ def _prompt(fields: Fields) -> str:
 
 
 def _task_id(fields: Fields, prompt: str) -> str:
-    given = next((field.optional_identifier(fields, name) for name in _IDS if fields.get(name) is not None), None)
-    if given:
-        return given
+    own = next((field.optional_identifier(fields, name) for name in _IDS if fields.get(name) is not None), None)
+    if own:
+        return own
     if not prompt:
-        raise RecordError("the row has neither an id nor a prompt: give each task a task_id")
+        raise RecordError("the row has neither an id nor a prompt: add a task_id")
     return field.id_from_prompt(prompt)
 
 

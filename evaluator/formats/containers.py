@@ -1,6 +1,6 @@
-"""Opens a file whatever holds its rows: JSON lines, gzip, Zstandard or a JSON list, told by its bytes.
+"""Opens a file of JSON lines or a JSON list, plain or compressed with gzip or Zstandard.
 
-The name of the file is never asked. Rows come out as bytes, one at a time, with their physical line.
+Detects which by its bytes, never by its name. Yields rows as bytes, one at a time, with their physical line.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from evaluator.formats.json_list import ListDamage, ListElement, split_json_list
 from evaluator.formats.problems import FormatError, Problem, one_line, snippet_of
 
 MAX_ROW_BYTES = 32 * 1024 * 1024
-"""A longer row is reported and left out; no more than this of it is ever held."""
+"""A longer row is reported and skipped; no more than this of it is held in memory."""
 
 _BUFFER_BYTES = 1 << 20
 _PIECE_BYTES = 1024
-"""Of packed data: unpacks to 32 MiB at most, a block of 128 KiB every four bytes."""
+"""Of compressed data: it unpacks to 32 MiB at most, a block of 128 KiB for every four bytes."""
 _HEAD_BYTES = 4096
 _BOM = b"\xef\xbb\xbf"
 _DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError, OSError)
 
 _FOREIGN: tuple[tuple[bytes, str, str], ...] = (
-    (b"PAR1", "a Parquet file", "write it as JSON lines first"),
-    (b"ARROW1", "an Arrow file", "write it as JSON lines first"),
-    (b"PK\x03\x04", "a ZIP archive", "unpack it and name the file inside"),
-    (b"BZh", "a bzip2 file", "unpack it, or compress with gzip or zstd"),
-    (b"\xfd7zXZ\x00", "an xz file", "unpack it, or compress with gzip or zstd"),
-    (b"\x80\x04\x95", "a pickle", "pickles are never loaded: write it as JSON lines"),
-    (b"SQLite format 3", "an SQLite database", "write the table as JSON lines"),
+    (b"PAR1", "a Parquet file", "convert it to JSON lines first"),
+    (b"ARROW1", "an Arrow file", "convert it to JSON lines first"),
+    (b"PK\x03\x04", "a ZIP archive", "unpack it and pass the file inside"),
+    (b"BZh", "a bzip2 file", "decompress it, or compress it with gzip or zstd"),
+    (b"\xfd7zXZ\x00", "an xz file", "decompress it, or compress it with gzip or zstd"),
+    (b"\x80\x04\x95", "a pickle", "pickles are never loaded: convert it to JSON lines"),
+    (b"SQLite format 3", "an SQLite database", "export the table as JSON lines"),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 )
 
 
 class Layout(StrEnum):
-    """How rows lie in the decompressed text."""
+    """How rows are arranged in the decompressed text."""
 
     LINES = "JSON lines"
     LIST = "JSON list"
@@ -57,13 +57,13 @@ class RawRow(NamedTuple):
 
 
 class _Reads(Protocol):
-    """An unpacker: gives what it has, up to a size, and raises where the packed data is damaged."""
+    """A decompressor: returns what it has, up to a size, and raises if the compressed data is damaged."""
 
     def read1(self, size: int = ..., /) -> bytes: ...
 
 
 class _Frames:
-    """Unpacks Zstandard. Raises `EOFError` where a frame is cut off, which the library's own reader does not."""
+    """Decompresses Zstandard. Raises `EOFError` if a frame is cut off, which the library's own reader does not."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed
@@ -77,7 +77,7 @@ class _Frames:
             if not piece and self._frame is None:
                 return b""
             if not piece:
-                raise EOFError("Compressed file ended in the midst of a frame")
+                raise EOFError("compressed file ends in the middle of a frame")
             self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
             self._ready = self._frame.decompress(piece)
             if self._frame.eof:
@@ -87,7 +87,7 @@ class _Frames:
 
 
 class _Unpacked(io.RawIOBase):
-    """Unpacked bytes as a raw stream. Reads no further than asked, so that all before a damage comes out."""
+    """Decompressed bytes as a raw stream. Reads no further than requested, so that all bytes before damage come out."""
 
     def __init__(self, unpacker: _Reads, packed: io.BufferedReader) -> None:
         self._unpacker = unpacker
@@ -121,7 +121,7 @@ class Container:
         return f"{self.layout}, {self.compression}" if self.compression else str(self.layout)
 
     def raw_rows(self) -> Iterator[RawRow | Problem]:
-        """Every row that is not blank, and a `Problem` for each that can't be had. Closes the file."""
+        """Every row that is not blank, and a `Problem` for each that can't be read. Closes the file."""
         rows = self._lines() if self.layout is Layout.LINES else self._elements()
         line = self._line
         try:
@@ -129,8 +129,10 @@ class Container:
                 line = row.line
                 yield row
         except _DAMAGE as error:
-            what = one_line(str(error))
-            yield Problem(self.path, line + 1, f"the file can't be read further: {what}; rows before it were read")
+            why = one_line(str(error))
+            yield Problem(
+                self.path, line + 1, f"the rest of the file can't be read: {why}; the rows before it were read"
+            )
         finally:
             self.close()
 
@@ -176,12 +178,12 @@ class Container:
 
     def _oversize(self, line: int, size: int, data: bytes) -> Problem:
         limit = MAX_ROW_BYTES // (1024 * 1024)
-        message = f"the row has {size / 1e6:.1f} MB, more than the {limit} MiB a row may have: it is left out"
+        message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit} MiB per row: it is skipped"
         return Problem(self.path, line, message, snippet_of(data))
 
 
 def open_container(path: str | Path) -> Container:
-    """Open a file and find out how it is packed. Raises `FormatError` when it holds no rows at all."""
+    """Opens a file and detects how it is compressed and arranged. Raises `FormatError` if it holds no rows at all."""
     name = one_line(str(path))
     raw = _open_file(Path(path), name)
     try:
@@ -193,7 +195,7 @@ def open_container(path: str | Path) -> Container:
         raise
     except _DAMAGE as error:
         raw.close()
-        raise FormatError(f"{name}: can't be unpacked: {one_line(str(error))}: make the file again") from None
+        raise FormatError(f"{name}: can't be decompressed: {one_line(str(error))}: create the file again") from None
     return Container(name, stream, layout, compression, line)
 
 
@@ -203,9 +205,9 @@ def _open_file(path: Path, name: str) -> io.BufferedReader:
     except FileNotFoundError:
         raise FormatError(f"{name}: no such file: check the path") from None
     except IsADirectoryError:
-        raise FormatError(f"{name}: is a directory: name a file in it") from None
+        raise FormatError(f"{name}: is a directory: pass a file in it") from None
     except PermissionError:
-        raise FormatError(f"{name}: may not be read: check its permissions") from None
+        raise FormatError(f"{name}: can't be read: check its permissions") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"{name}: can't be opened: {one_line(str(error))}") from None
 
@@ -220,7 +222,7 @@ def _decompressed(raw: io.BufferedReader) -> tuple[io.BufferedReader, str]:
 
 
 def _skip_blank_start(stream: io.BufferedReader, name: str) -> int:
-    """Moves to the first byte that is neither a mark nor white space; returns its line."""
+    """Moves to the first byte that is neither a byte order mark nor white space; returns its line."""
     if stream.peek(3).startswith(_BOM):
         stream.read(3)
     line = 1
@@ -231,7 +233,7 @@ def _skip_blank_start(stream: io.BufferedReader, name: str) -> int:
         stream.read(blank)
         if text:
             return line
-    raise FormatError(f"{name}: is empty: give a file with one JSON object a line")
+    raise FormatError(f"{name}: is empty: write one JSON object per line")
 
 
 def _layout(head: bytes, name: str) -> Layout:
@@ -241,17 +243,17 @@ def _layout(head: bytes, name: str) -> Layout:
     first, newline, _ = head.partition(b"\n")
     if newline and first.strip() == b"{":
         raise FormatError(
-            f"{name}: one JSON object over many lines: write one object a line (`jq -c .`) or a JSON list"
+            f"{name}: one JSON object over several lines: write one object per line (`jq -c .`) or a JSON list"
         )
     return Layout.LINES
 
 
 def _refuse_foreign(head: bytes, name: str) -> None:
-    for magic, what, mend in _FOREIGN:
+    for magic, what, fix in _FOREIGN:
         if head.startswith(magic):
-            raise FormatError(f"{name}: is {what}: {mend}")
+            raise FormatError(f"{name}: is {what}: {fix}")
     if head.startswith((b"{", b"[")):
         return
     control = sum(byte < 32 and byte not in b"\t\r\n\f\x1b" for byte in head)
     if b"\0" in head or control * 10 > len(head):
-        raise FormatError(f"{name}: is a binary file: give JSON lines or a JSON list (gzip and zstd are fine)")
+        raise FormatError(f"{name}: is a binary file: use JSON lines or a JSON list (gzip and zstd are fine)")

@@ -1,9 +1,9 @@
-"""EvalPlus (HumanEval+ and MBPP+) as its own releases have it: tasks with `base_input` and `plus_input`; samples with
+"""EvalPlus (HumanEval+ and MBPP+) in its own releases: tasks with `base_input` and `plus_input`; samples with
 `solution`, and the results of its runs.
 
-Such a task has no expected outputs. Its check runs `prompt + canonical_solution` for them, beside the completion and
-not in its process; a row's `test`, which only knows the original's inputs, is left aside. What a prompt has before
-the function becomes the preamble, as with `humaneval`.
+Such a task has no expected outputs. Its test code runs `prompt + canonical_solution` to get them, outside of the
+completion's process. A row's `test`, which has only the original's inputs, is ignored. The part of the prompt before
+the function becomes the preamble, as in `humaneval`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 
 def read_task(fields: Fields) -> Task:
-    """One task of mode assert. Without inputs or without a solution it loads without a test."""
+    """One task of mode assert. It has no test if the row has no inputs or no solution."""
     task_id = field.identifier(fields, "task_id")
     prompt = field.text(fields, "prompt")
     entry_point = required_name(fields, "entry_point")
@@ -63,14 +63,14 @@ def read_task(fields: Fields) -> Task:
         preamble=before_function(prompt, entry_point),
         reference=reference,
         source="MBPP+" if task_id.startswith("Mbpp/") else "HumanEval+",
-        metadata={name: value for name, value in fields.items() if name not in _TAKEN},
+        metadata=field.without(fields, _TAKEN),
     )
 
 
 def _tolerance(fields: Fields) -> float:
     tolerance = field.optional_number(fields, "atol") or 0.0
     if not 0 <= tolerance < math.inf:
-        raise RecordError(f"atol is {tolerance}: give a number that is 0 or more")
+        raise RecordError(f"atol must be a number that is 0 or more, not {tolerance}")
     return tolerance
 
 

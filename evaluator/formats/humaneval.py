@@ -1,20 +1,18 @@
 """HumanEval, and HumanEval+ as it is on the Hugging Face Hub: tasks with `prompt`, `entry_point`, `test`; samples with
 `completion`.
 
-HumanEval runs `prompt + completion`. What a prompt has before the function that is asked for (imports, helper
-functions) becomes the task's preamble, so that a completion that is a whole program also has it. A `completion` is a
-program or the rest of the prompt, told from the text. The `passed` of result files is kept as the source's grade.
+HumanEval runs `prompt + completion`. The part of the prompt before the requested function (imports, helper functions)
+becomes the task's preamble, so that a completion that is a whole program has it too. A `completion` is a program or
+the rest of the prompt; its text shows which. The `passed` of result files becomes the source's grade.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import before_function, mode_of_test, required_name
 from evaluator.formats._samples import read_sample
-from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import Rollout, Task
+from evaluator.formats.registry import Claim, Fields, Format, one_per_row
+from evaluator.model import Task
 
 _TAKEN = {"task_id", "prompt", "entry_point", "canonical_solution", "test"}
 
@@ -32,12 +30,12 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if "passed" in fields and "result" in fields:
         return Claim(3, "task_id, completion, passed, result")
     task_id = fields["task_id"]
-    named = isinstance(task_id, str) and task_id.startswith("HumanEval/")
-    return Claim(2, f"task_id {task_id!r}, completion") if named else None
+    ours = isinstance(task_id, str) and task_id.startswith("HumanEval/")
+    return Claim(2, f"task_id {task_id!r}, completion") if ours else None
 
 
 def read_task(fields: Fields) -> Task:
-    """One task, of mode unittest where its `test` has such classes. Without `test` it can't be graded."""
+    """One task, of mode unittest if its `test` has such classes. Without `test` it can't be graded."""
     prompt = field.text(fields, "prompt")
     entry_point = required_name(fields, "entry_point")
     canonical = field.text(fields, "canonical_solution")
@@ -51,13 +49,8 @@ def read_task(fields: Fields) -> Task:
         preamble=before_function(prompt, entry_point),
         reference=prompt + canonical if canonical else None,
         source="HumanEval",
-        metadata={name: value for name, value in fields.items() if name not in _TAKEN},
+        metadata=field.without(fields, _TAKEN),
     )
-
-
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The sample of one row."""
-    yield read_sample(fields)
 
 
 FORMAT = Format(
@@ -66,5 +59,5 @@ FORMAT = Format(
     claim_task=claim_task,
     read_task=read_task,
     claim_rollout=claim_rollout,
-    read_rollouts=read_rollouts,
+    read_rollouts=one_per_row(read_sample),
 )

@@ -1,7 +1,7 @@
-"""Cuts a JSON list into its elements while it is read, so that a list of any length fits in memory.
+"""Splits a JSON list into its elements while reading it, so that a list of any length fits in memory.
 
-It only finds where elements begin and end (strings and brackets); whether an element is JSON is seen later,
-one element at a time, so a broken element costs no other one as long as its quotes and brackets balance.
+It only finds where elements begin and end (strings and brackets). Each element is parsed later by itself, so a broken
+one does not affect the others as long as its quotes and brackets balance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _KEPT_OF_OVERSIZE = 1024
 
 
 class ListElement(NamedTuple):
-    """One element. `oversize` is None, or its size in bytes when it was too long to keep whole."""
+    """One element. `oversize` is None, or its size in bytes if it was too long to keep whole."""
 
     line: int
     data: bytes
@@ -41,7 +41,7 @@ class _Element:
         self.line = 0
 
     def add(self, data: bytes, line: int) -> int:
-        """Takes more bytes that begin on `line`; returns the line after them."""
+        """Adds bytes that begin on `line`; returns the line after them."""
         if not self.size:
             text = data.lstrip(b" \t\r\n")
             self.line = line + data[: len(data) - len(text)].count(b"\n")
@@ -64,10 +64,10 @@ class _Element:
 
 
 def split_json_list(chunks: Iterable[bytes], line: int, max_bytes: int) -> Iterator[ListElement | ListDamage]:
-    """Elements of the list whose text comes in `chunks`; its first byte is `[`, on `line` (from 1).
+    """The elements of the list whose text is in `chunks`; its first byte is `[`, on `line` (from 1).
 
-    An element longer than `max_bytes` comes with its first bytes and its size. What follows the list, and a
-    list that does not end, come as `ListDamage`.
+    An element longer than `max_bytes` has only its first bytes, and its size. Text after the list, and a list that
+    does not end, are a `ListDamage`.
     """
     scan, element = _Scan(), _Element(max_bytes)
     stream = iter(chunks)
@@ -84,11 +84,11 @@ def split_json_list(chunks: Iterable[bytes], line: int, max_bytes: int) -> Itera
         line = element.add(chunk[begin:], line)
     rest = element.take()
     where = rest.line if rest.data else line
-    yield ListDamage(where, "the list ends in the middle: is the file still being written?", rest.data)
+    yield ListDamage(where, "the list is cut off: is the file still being written?", rest.data)
 
 
 class _Scan:
-    """Where a list's own brackets and commas are, in chunks that may end anywhere."""
+    """Finds a list's own brackets and commas, in chunks that may end anywhere."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -141,7 +141,7 @@ def _after_the_list(rest: bytes, stream: Iterator[bytes], line: int) -> Iterator
         text = rest.lstrip(b" \t\r\n")
         if text:
             line += rest[: len(rest) - len(text)].count(b"\n")
-            yield ListDamage(line, "text after the end of the list: it is left out", text)
+            yield ListDamage(line, "text after the end of the list: it is skipped", text)
             return
         line += rest.count(b"\n")
         following = next(stream, None)

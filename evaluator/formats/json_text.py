@@ -1,5 +1,4 @@
-"""Decodes JSON the way files of the field need it: fast, and tolerant of what Python's own writer
-produces."""
+"""Decodes JSON as the field's files need it: fast, and tolerant of what Python's own writer produces."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ class JsonError(ValueError):
 def decode_json(data: bytes | str) -> JsonValue:
     """The value of a JSON text. Raises `JsonError`.
 
-    `NaN`, `Infinity`, numbers beyond a double and lone surrogates are accepted: Python's `json` writes them,
-    so files of the field hold them.
+    Accepts `NaN`, `Infinity`, numbers beyond a double and lone surrogates: Python's `json` writes them, so the field's
+    files have them.
     """
     try:
         return msgspec.json.decode(data)
@@ -29,7 +28,7 @@ def decode_json(data: bytes | str) -> JsonValue:
 def _decode_slowly(data: bytes | str) -> JsonValue:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8", "surrogatepass")
-        return json.loads(text.rstrip())  # a line end would count as a line of its own in the position
+        return json.loads(text.rstrip())  # a final line feed would shift the position to the next line
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:

@@ -1,15 +1,15 @@
-"""LiveCodeBench: tasks as its release has them or as its grader takes them, and the files its runner writes.
+"""LiveCodeBench: tasks as in its release or as its grader takes them, and the files its runner writes.
 
 Tasks: `question_id, question_content, starter_code, public_test_cases, private_test_cases, metadata`,
 where the test cases are JSON (text) lists of `{input, output, testtype}`; or `input_output` as JSON of
 `{inputs, outputs, fn_name}`. The release packs its private test cases as base64 of zlib of a pickle of
-one text. Nothing is ever unpickled: that one text is read out of the pickle's instructions, and any other
+one string. Nothing is ever unpickled: that string is read out of the pickle's instructions, and any other
 pickle is refused.
 
 The preamble is the header of imports that its grader puts before every completion.
 
 Rollouts: a JSON list of `question_id, output_list[], code_list[]`, with `graded_list[]` in graded files.
-The raw output is what is graded; `code_list` (what their extraction found) only where there is no output.
+The raw output is graded; `code_list` (from their extraction) only if there is no output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pickletools
 from collections.abc import Iterator
 
 from evaluator.formats import fields as field
-from evaluator.formats._packed import inflated
+from evaluator.formats._compression import decompressed
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.import_headers import LIVECODEBENCH
@@ -29,7 +29,7 @@ _TAKEN = {
     "question_id", "question_content", "starter_code", "metadata",
     "public_test_cases", "private_test_cases", "input_output", "preamble",
 }  # fmt: skip
-_PACKED_MEND = (
+_FIX = (
     "convert the file once, in a process whose input you trust, so that private_test_cases is a JSON list of "
     "{input, output, testtype}"
 )
@@ -50,17 +50,15 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 
 def read_task(fields: Fields) -> Task:
-    """One task: mode call where a function is named (`func_name`, `fn_name`), else stdin."""
+    """One task: mode call if it names a function (`func_name`, `fn_name`), else stdin."""
     metadata = field.unpacked(fields, "metadata")
     details = metadata if isinstance(metadata, dict) else {}
-    packed = field.unpacked(fields, "input_output")
-    if packed is not None and not isinstance(packed, dict):
-        raise RecordError('input_output is no object: give {"inputs": [...], "outputs": [...]}')
-    function = (packed or {}).get("fn_name") or details.get("func_name")
+    in_outs = field.optional_object(fields, "input_output", field.IN_OUTS)
+    function = (in_outs or {}).get("fn_name") or details.get("func_name")
     if function is not None and not isinstance(function, str):
-        raise RecordError("the function's name (fn_name, func_name) is no text")
+        raise RecordError("the function's name (fn_name, func_name) must be text")
     mode = Mode.CALL if function else Mode.STDIN
-    cases = cases_from(packed, mode) if packed else tuple(_listed_cases(fields))
+    cases = cases_from(in_outs, mode) if in_outs else tuple(_listed_cases(fields))
     starter, question = field.text(fields, "starter_code"), field.text(fields, "question_content")
     return Task(
         task_id=field.identifier(fields, "question_id"),
@@ -70,7 +68,7 @@ def read_task(fields: Fields) -> Task:
         cases=cases,
         preamble=field.preamble(fields, LIVECODEBENCH),
         source="LiveCodeBench",
-        metadata={**{name: value for name, value in fields.items() if name not in _TAKEN}, **details},
+        metadata={**field.without(fields, _TAKEN), **details},
     )
 
 
@@ -82,7 +80,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     for index, completion in enumerate(outputs or codes):
         if not isinstance(completion, str):
             name = "output_list" if outputs else "code_list"
-            raise RecordError(f"{name}[{index}] is {type(completion).__name__}, not text")
+            raise RecordError(f"{name}[{index}] must be text, not {type(completion).__name__}")
         grade = graded[index] if index < len(graded) else None
         yield Rollout(
             task_id=task_id,
@@ -99,7 +97,7 @@ def _list(fields: Fields, name: str) -> list[JsonValue]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise RecordError(f"{name} is {type(value).__name__}, no list")
+        raise RecordError(f"{name} must be a list, not {type(value).__name__}")
     return value
 
 
@@ -107,11 +105,10 @@ def _listed_cases(fields: Fields) -> Iterator[TestCase]:
     number = 0
     for name in ("public_test_cases", "private_test_cases"):
         for case in _test_cases(fields, name):
-            given = case.get("input") if isinstance(case, dict) else None
-            wanted = case.get("output") if isinstance(case, dict) else None
-            if not isinstance(given, str) or not isinstance(wanted, str):
-                raise RecordError(f"{name} holds a case without input and output as text")
-            yield TestCase(number, given, wanted)
+            input_, output = (case.get("input"), case.get("output")) if isinstance(case, dict) else (None, None)
+            if not isinstance(input_, str) or not isinstance(output, str):
+                raise RecordError(f"each case of {name} must have an input and an output that are text")
+            yield TestCase(number, input_, output)
             number += 1
 
 
@@ -123,23 +120,23 @@ def _test_cases(fields: Fields, name: str) -> list[JsonValue]:
     if cases is None:
         return []
     if not isinstance(cases, list):
-        raise RecordError(f"{name} is no list of {{input, output, testtype}}")
+        raise RecordError(f"{name} must be a list of {{input, output, testtype}}")
     return cases
 
 
 def _packed(value: str, name: str) -> JsonValue:
-    data = inflated(value, name, _PACKED_MEND)
+    data = decompressed(value, name, _FIX)
     text = _only_text(data) if data.startswith(b"\x80") else data
     if text is None:
-        raise RecordError(f"{name} is a pickle of more than one text, which is never loaded: {_PACKED_MEND}")
+        raise RecordError(f"{name} is a pickle of more than one string, which is never loaded: {_FIX}")
     try:
         return decode_json(text)
     except JsonError as error:
-        raise RecordError(f"{name} unpacks to text that is {error}: {_PACKED_MEND}") from None
+        raise RecordError(f"{name} unpacks to text that is {error}: {_FIX}") from None
 
 
 def _only_text(pickled: bytes) -> str | None:
-    """The text in a pickle that holds one text and nothing else; None for any other. Runs no instruction."""
+    """The string in a pickle that holds one string and nothing else, else None. Runs no instruction."""
     text: str | None = None
     try:
         for operation, argument, _ in pickletools.genops(pickled):

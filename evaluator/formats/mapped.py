@@ -1,21 +1,20 @@
-"""Any other JSON rows, whose fields a map names: `ours=theirs,...`, as
+"""Any other JSON rows, with a map of their field names: `ours=theirs,...`, such as
 `task_id=uid,completion=response.text`.
 
-Ours are the fields of the native format. Theirs may be a path through objects and lists
-(`choices.0.text`); a field whose whole name has dots is found first. A row without `task_id` but with a
-prompt gets an id made from it, so the samples of one prompt are one task. Fields that the map does not
-name keep their names.
+Ours are the fields of the native format. Theirs may be a path through objects and lists (`choices.0.text`); a field
+whose own name has dots comes first. A row with a prompt but without `task_id` gets an id made from its prompt, so the
+samples of one prompt are one task. Fields that are not in the map keep their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from evaluator.formats import fields as field
 from evaluator.formats import native
 from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Fields, Format
-from evaluator.model import JsonValue, Rollout, Task
+from evaluator.formats.registry import Fields, Format, one_per_row
+from evaluator.model import JsonValue, Task
 
 FieldMap = Mapping[str, str]
 """Our field's name to theirs."""
@@ -29,19 +28,18 @@ def parse_field_map(text: str) -> dict[str, str]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         ours, equals, theirs = (word.strip() for word in part.partition("="))
         if not (ours and equals and theirs):
-            raise FormatError(f"--map: {part!r} is no pair: write ours=theirs, for instance task_id=uid")
+            raise FormatError(f"--map: {part!r} is not a pair: write ours=theirs, for example task_id=uid")
         if ours in field_map:
             raise FormatError(f"--map: {ours} is given twice")
         field_map[ours] = theirs
     if not field_map:
-        raise FormatError("--map: is empty: write ours=theirs, for instance task_id=uid,completion=response")
+        raise FormatError("--map: is empty: write ours=theirs, for example task_id=uid,completion=response")
     return field_map
 
 
 def renamed(fields: Fields, field_map: FieldMap) -> dict[str, JsonValue]:
     """The row with our names. A field that the row lacks stays absent."""
-    taken = set(field_map.values())
-    row = {name: value for name, value in fields.items() if name not in taken}
+    row = field.without(fields, set(field_map.values()))
     for ours, theirs in field_map.items():
         value = _at(fields, theirs)
         if value is not _ABSENT:
@@ -77,13 +75,9 @@ def _read_task(fields: Fields) -> Task:
     return Task.from_row(row)
 
 
-def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    yield native.read_rollout(_with_task_id(fields))
-
-
 FORMAT = Format(
     name="mapped",
     title="any other JSON rows, with --map ours=theirs,...",
     read_task=_read_task,
-    read_rollouts=_read_rollouts,
+    read_rollouts=one_per_row(lambda fields: native.read_rollout(_with_task_id(fields))),
 )

@@ -1,9 +1,9 @@
 """MBPP, whole and sanitized: `task_id`, `text` or `prompt`, `code`, `test_list`, set-up code or imports; and MBPP+ as
 it is on the Hugging Face Hub, which adds `test`.
 
-The asserts of `test_list` (and of `challenge_test_list`) become the body of a `check(candidate)`; they go on
-calling the function by its name. The entry point is the function of `code` that the asserts call. Where there is a
-`test` it is used in their place: it has their inputs too.
+The asserts of `test_list` (and of `challenge_test_list`) become the body of a `check(candidate)`; they still call the
+function by its name. The entry point is the function of `code` that the asserts call. If there is a `test`, it
+replaces them: it has their inputs too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ _TAKEN = {
     "task_id", "text", "prompt", "code",
     "test_list", "challenge_test_list", "test_setup_code", "test_imports", "test",
 }  # fmt: skip
-_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -47,29 +46,23 @@ def read_task(fields: Fields) -> Task:
         test=field.text(fields, "test") or asserts,
         reference=code or None,
         source="MBPP",
-        metadata={name: value for name, value in fields.items() if name not in _TAKEN},
+        metadata=field.without(fields, _TAKEN),
     )
 
 
 def _setup(fields: Fields) -> str:
-    imports = fields.get("test_imports") or []
-    if not isinstance(imports, list) or not all(isinstance(line, str) for line in imports):
-        raise RecordError("test_imports is no list of texts")
-    parts = [*imports, field.text(fields, "test_setup_code")]
+    parts = [*field.strings(fields, "test_imports"), field.text(fields, "test_setup_code")]
     return "\n".join(part for part in parts if part.strip())
 
 
 def _statements(fields: Fields) -> Iterable[tuple[str, ast.stmt]]:
-    """Each statement of the test lists with its source, whose inner lines are left as they are."""
+    """Each statement of the test lists with its source, whose inner lines stay unchanged."""
     for name in ("test_list", "challenge_test_list"):
-        items = fields.get(name) or []
-        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise RecordError(f"{name} is no list of texts")
-        for number, item in enumerate(items):
+        for number, item in enumerate(field.strings(fields, name)):
             try:
                 nodes = syntax.parse(item.strip()).body
-            except _NOT_PYTHON as error:
-                raise RecordError(f"{name}[{number}] is not Python: {error}") from None
+            except syntax.NOT_PYTHON as error:
+                raise RecordError(f"{name}[{number}] is not valid Python: {error}") from None
             for node in nodes:
                 yield ast.get_source_segment(item.strip(), node) or "", node
 
@@ -80,17 +73,14 @@ def _entry_point(code: str, setup: str, statements: Iterable[ast.stmt]) -> str:
     known = _defined(setup) | set(dir(builtins))
     chosen = [name for name in called if name in defined] or [name for name in called if name not in known]
     if not chosen:
-        raise RecordError("test_list calls no function of the task: the entry point can't be told")
+        raise RecordError("test_list calls no function of the task, so the entry point is unknown")
     return chosen[0]
 
 
 def _defined(code: str) -> set[str]:
-    try:
-        body = syntax.parse(code).body
-    except _NOT_PYTHON:
-        return set()
+    tree = syntax.tree_of(code)
     names: set[str] = set()
-    for node in body:
+    for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):

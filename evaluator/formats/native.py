@@ -1,18 +1,15 @@
 """Rollscope's own rows: tasks with `in_outs`, `test` or `answer`, rollouts with `completion`.
 
-A task row needs `task_id`; it also has `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `answer`, `preamble`,
-`reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row
-needs `task_id` and `completion` (text, or messages whose last one counts); it also has `sample_id`,
-`sample_index`, `kind`, `model`, `group`, `step`, `expected_pass` and `reward` or `given_reward`. Other
-fields are kept as metadata.
+A task row needs `task_id`. It may have `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `answer`, `preamble`,
+`reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row needs `task_id`
+and `completion` (text, or messages whose last one counts). It may have `sample_id`, `sample_index`, `kind`, `model`,
+`group`, `step`, `expected_pass` and `reward` or `given_reward`. Other fields become metadata.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from evaluator.formats import fields as field
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, Fields, Format, one_per_row
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, brief
 
 _ROLLOUT_FIELDS = {
@@ -50,7 +47,7 @@ def read_rollout(fields: Fields) -> Rollout:
     exported = "completion" not in fields and isinstance(fields.get("code"), str)
     name = "code" if exported else "completion"
     if fields.get(name) is None:
-        raise RecordError(f"{name} is missing: give the text that the model wrote")
+        raise RecordError(f"{name} is missing: add the text that the model wrote")
     reward = "given_reward" if fields.get("given_reward") is not None else "reward"
     return Rollout(
         task_id=field.identifier(fields, "task_id"),
@@ -63,22 +60,18 @@ def read_rollout(fields: Fields) -> Rollout:
         step=field.optional_whole(fields, "step"),
         expected_pass=field.optional_truth(fields, "expected_pass"),
         given_reward=field.optional_number(fields, reward),
-        metadata={key: value for key, value in fields.items() if key not in _ROLLOUT_FIELDS},
+        metadata=field.without(fields, _ROLLOUT_FIELDS),
     )
 
 
 def kind_of(value: JsonValue) -> Kind | None:
-    """A completion's kind; None when the row does not say. Raises `RecordError`."""
+    """A completion's kind; None if the row does not say. Raises `RecordError`."""
     if value in (None, ""):
         return None
     try:
         return Kind(value)
     except ValueError:
-        raise RecordError(f"kind is {brief(value)}: give one of {', '.join(Kind)}, or leave it out") from None
-
-
-def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    yield read_rollout(fields)
+        raise RecordError(f"kind must be one of {', '.join(Kind)} or left out, not {brief(value)}") from None
 
 
 FORMAT = Format(
@@ -87,5 +80,5 @@ FORMAT = Format(
     claim_task=claim_task,
     read_task=Task.from_row,
     claim_rollout=claim_rollout,
-    read_rollouts=_read_rollouts,
+    read_rollouts=one_per_row(read_rollout),
 )

@@ -1,23 +1,22 @@
 """NeMo Gym: the rows of its datasets, and the rollouts that its collection writes (0.1 to 0.7).
 
-Tasks: `responses_create_params.input` is what is asked, `verifier_metadata` holds what decides: `unit_tests` as its
-code_gen server has them, an answer, or the fields of a native row. Materialised inputs are such rows, once a rollout;
-so are rows whose fields lie in `task_input`.
+Tasks: `responses_create_params.input` is the prompt, and `verifier_metadata` holds what grades them: `unit_tests` as
+in its code_gen server, an answer, or the fields of a native row. Materialised inputs are such rows, one per rollout.
+The fields may also be in `task_input`.
 
-Rollouts: such a row with a `response` of OpenAI's Responses API and a `reward`. Neither the row's tests nor an id are
-certain to be in them, so the id of a task is made from what is asked; only where nothing is asked it is the row's own,
-or its `_ng_task_index`.
+Rollouts: such a row with a `response` of OpenAI's Responses API and a `reward`. It may lack the row's tests and its
+id, so a task's id is made from its prompt. Only without a prompt is it the row's own id, or its `_ng_task_index`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from evaluator.formats import fields as field
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS, has_tests, metadata_field, metadata_of, native_row
 from evaluator.formats._nemo_gym_text import conversation_of, output_text, prompt_of
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, Fields, Format, one_per_row
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
 
 __all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
@@ -40,7 +39,7 @@ _FULL_REWARD = 1.0
 _LONGEST = 20_000
 """Characters of JSON that one field of a rollout's metadata may have."""
 _SHORT = 1_000
-"""And that a field of one that has more may."""
+"""Characters that each part of a longer field may have."""
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -64,8 +63,8 @@ def claim_rollout(fields: Fields) -> Claim | None:
 def read_task(fields: Fields) -> Task:
     """The task of one row of a dataset, of materialised inputs, or of a request to verify.
 
-    Its `checker` is None unless the row names one. Raises `RecordError` with the field that is wrong, or where
-    nothing in the row decides what is right.
+    Its `checker` is None unless the row names one. Raises `RecordError` with the field that is wrong, or if the row
+    has nothing to grade by.
     """
     fields = _flat(fields)
     metadata = metadata_of(fields)
@@ -75,28 +74,27 @@ def read_task(fields: Fields) -> Task:
     row.setdefault("source", source if isinstance(source, str) and source else "NeMo Gym")
     task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
     taken = {*_NOT_OF_TASK, metadata_field(fields)}
-    inner = {name: value for name, value in metadata.items() if name not in NATIVE_FIELDS | _TESTS}
-    task.metadata = {**inner, **{name: value for name, value in fields.items() if name not in taken}}
+    task.metadata = {**field.without(metadata, NATIVE_FIELDS | _TESTS), **field.without(fields, taken)}
     return task
 
 
 def read_rollout(fields: Fields) -> Rollout:
-    """The rollout of one row, of either shape. Raises `RecordError` where it has no response."""
+    """The rollout of one row, of either shape. Raises `RecordError` if it has no response."""
     if _OF_FAILURE in fields:
-        told = field.text(fields, "_ng_failure_message") or "no message"
-        raise RecordError(f"a rollout that failed ({fields[_OF_FAILURE]}: {told}) has no completion: collect it again")
+        why = f"{fields[_OF_FAILURE]}: {field.text(fields, '_ng_failure_message') or 'no message'}"
+        raise RecordError(f"the rollout failed ({why}) and has no completion: collect it again")
     fields = _flat(fields)
     response = fields.get("response")
     if not isinstance(response, Mapping):
-        raise RecordError("response is missing: give what the model answered, as OpenAI's Responses API has it")
+        raise RecordError("response is missing: add the model's response, in the format of OpenAI's Responses API")
     if fields.get("responses_create_params") is None:
-        raise RecordError("responses_create_params is missing: without what was asked the task can't be told")
+        raise RecordError("responses_create_params is missing: the prompt is needed to find the task")
     rewarded = isinstance(fields.get("reward"), int | float) and fields.get("mask_sample") is not True
     reward = field.optional_number(fields, "reward") if rewarded else None
     return Rollout(
         task_id=task_id_of(fields, _prompt(fields)),
         completion=output_text(response),
-        sample_index=None if _index(fields.get(ROLLOUT_INDEX)) is None else field.optional_whole(fields, ROLLOUT_INDEX),
+        sample_index=None if index_of(fields, ROLLOUT_INDEX) is None else field.optional_whole(fields, ROLLOUT_INDEX),
         kind=_kind(fields.get("kind")),
         model=response.get("model") if isinstance(response.get("model"), str) else None,
         expected_pass=reward >= _FULL_REWARD if reward is not None and _is_of_tests(fields) else None,
@@ -106,28 +104,28 @@ def read_rollout(fields: Fields) -> Rollout:
 
 
 def task_id_of(fields: Fields, prompt: str) -> str:
-    """A task's id: made from the prompt, which all files of a collection have; where that is empty the row's own."""
+    """A task's id: made from the prompt, which all files of a collection have; if that is empty, the row's own."""
     if prompt.strip():
         return field.id_from_prompt(prompt)
     if isinstance(fields.get("task_id"), str | int):
         return field.identifier(fields, "task_id")
-    place = _index(fields.get(TASK_INDEX))
-    if place is not None:
-        return f"task-{place}"
-    raise RecordError("responses_create_params.input has no text: give what is asked")
+    index = index_of(fields, TASK_INDEX)
+    if index is not None:
+        return f"task-{index}"
+    raise RecordError("responses_create_params.input has no text: add the prompt")
 
 
 def _flat(fields: Fields) -> Fields:
-    """The row with the fields that a typed environment's row keeps in `task_input` (and in `task_data` there)."""
+    """The row with the fields that a typed environment keeps in `task_input` (and in `task_data` there)."""
     inner = fields.get("task_input")
     if not isinstance(inner, Mapping):
         return fields
     data = inner.get("task_data")
-    own = {name: value for name, value in fields.items() if name not in ("task_input", "task_id")}
+    own = field.without(fields, ("task_input", "task_id"))
     outer = fields.get("task_id")
     name = outer.get("task_id") if isinstance(outer, Mapping) else outer
-    named = {} if name is None else {"task_id": name}
-    return named | own | (dict(data) if isinstance(data, Mapping) else {}) | dict(inner)
+    id_field = {} if name is None else {"task_id": name}
+    return id_field | own | (dict(data) if isinstance(data, Mapping) else {}) | dict(inner)
 
 
 def _prompt(fields: Fields) -> str:
@@ -137,32 +135,34 @@ def _prompt(fields: Fields) -> str:
 
 
 def _is_of_tests(fields: Fields) -> bool:
-    """Whether test cases made the reward, in NeMo Gym's code_gen server or in ours."""
+    """Whether the reward came from test cases, in NeMo Gym's code_gen server or in ours."""
     theirs, ours = {"result", "extracted_model_code"}, {"verdict", "pass_rate"}
     return theirs <= fields.keys() or ours <= fields.keys()
 
 
-def _index(value: JsonValue) -> int | None:
+def index_of(fields: Fields, name: str) -> int | None:
+    """A field that is a whole number; None for anything else."""
+    value = fields.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _kind(value: JsonValue) -> Kind | None:
-    """As `rollscope convert` writes it; other servers may mean something else by this name."""
+    """As `rollscope convert` writes it; other servers may use this name for something else."""
     return Kind(value) if isinstance(value, str) and value in set(Kind) else None
 
 
 def _metadata(fields: Fields, response: Fields) -> dict[str, JsonValue]:
-    kept = {name: value for name, value in fields.items() if name not in _NOT_OF_ROLLOUT}
+    kept = field.without(fields, _NOT_OF_ROLLOUT)
     kept |= {name: response.get(name) for name in ("usage", "incomplete_details", "error")}
-    found = {name: _bounded(value) for name, value in kept.items() if value is not None}
+    metadata = {name: _bounded(value) for name, value in kept.items() if value is not None}
     conversation = conversation_of(response)
-    return {**found, "conversation": conversation} if conversation else found
+    return {**metadata, "conversation": conversation} if conversation else metadata
 
 
 def _bounded(value: JsonValue) -> JsonValue:
-    """The value, or how large it was: what a server adds to a rollout may be of any size.
+    """The value, or a note of its size if it is too large: a server may add anything to a rollout.
 
-    An object that is too large keeps its short fields, an error's message among them.
+    An object that is too large keeps its short fields, such as an error's message.
     """
     size = _size(value)
     if size <= _LONGEST:
@@ -176,7 +176,7 @@ def _bounded(value: JsonValue) -> JsonValue:
 
 
 def _size(value: JsonValue) -> int:
-    """Characters of JSON, roughly."""
+    """The approximate number of characters of its JSON."""
     if isinstance(value, str):
         return len(value)
     return len(json.dumps(value)) if isinstance(value, list | dict) else 0
@@ -186,21 +186,13 @@ def _left_out(size: int) -> str:
     return f"left out: {size:,} characters"
 
 
-def _read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    yield read_rollout(fields)
-
-
-def _read_prompt(fields: Fields) -> str:
-    return _prompt(_flat(fields))
-
-
 FORMAT = Format(
     name="nemo_gym",
     title="NeMo Gym: responses_create_params, verifier_metadata; response, reward",
     claim_task=claim_task,
     read_task=read_task,
     claim_rollout=claim_rollout,
-    read_rollouts=_read_rollouts,
+    read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,
-    read_prompt=_read_prompt,
+    read_prompt=lambda fields: _prompt(_flat(fields)),
 )

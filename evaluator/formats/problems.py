@@ -1,26 +1,26 @@
-"""What can be wrong with a file or with one row of it, each told in one line."""
+"""What can be wrong with a file or with one of its rows, each as a message of one line."""
 
 from __future__ import annotations
 
 import msgspec
 
 SNIPPET_BYTES = 200
-"""At most so many bytes of a broken row are kept."""
+"""How many bytes of a broken row are kept."""
 
 
 class FormatError(ValueError):
-    """A file that can't be read as a whole. The message is one line: the file, what is wrong, the mend."""
+    """A file that can't be read as a whole. The message is one line: the file, what is wrong, how to fix it."""
 
 
 class FormatWarning(UserWarning):
-    """A `Problem`, when the caller did not ask to be told of problems."""
+    """A `Problem`, for callers that pass no `on_problem`."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One row that was left out. `line` is the physical line in the (decompressed) file, from 1.
+    """One row that was skipped. `line` is the physical line in the (decompressed) file, from 1.
 
-    `snippet` holds the row's first bytes as ASCII with escapes; empty where the row is well-formed JSON and
-    `message` names the field that is wrong.
+    `snippet` is the row's first bytes as ASCII with escapes; empty if the row is well-formed JSON, and `message` names
+    the wrong field.
     """
 
     path: str
@@ -34,7 +34,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class TaskClash(Problem, frozen=True):
-    """A row whose task was there before with other tests. Which of them a rollout is for can't be told."""
+    """A row whose task came before with different tests, so that it is unclear which of them a rollout belongs to."""
 
     task_id: str = ""
 
@@ -46,7 +46,7 @@ def snippet_of(data: bytes) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text in which nothing can break a line or move a terminal's cursor."""
+    """The text, escaped so that nothing breaks the line or moves a terminal's cursor."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -1,8 +1,8 @@
 """Tasks that ask for an answer, not for code: `{"query", "answer", "metadata"}`, and their samples.
 
-`query` is the prompt: text, or messages. `answer` is what is right, as its grader wants it. `grader`, at the top or in
-`metadata`, names who grades it: a text or an object. An id is `task_id` or `id`, at the top or in `metadata`; without
-one the query makes it. Samples are such rows with a `response` or `completion`.
+`query` is the prompt: text, or messages. `answer` is the right answer, in the form its grader expects. `grader` (a name
+or an object) and the id (`task_id` or `id`) are at the top or in `metadata`; a row without an id gets one made from its
+query. Samples are such rows with a `response` or `completion`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,8 @@ _SAMPLES = ("response", "completion")
 _PASSED_ON = ("grader", "reference", "limits", "source", "licence")
 _TAKEN = {"query", "answer", "metadata", "grader", *_IDS, *_PASSED_ON, *_SAMPLES}
 _SAMPLE_FIELDS = {
-    "query",
-    "answer",
-    "metadata",
-    "sample_id",
-    "sample_index",
-    "model",
-    "step",
-    "group",
-    *_IDS,
-    *_SAMPLES,
-}
+    "query", "answer", "metadata", "sample_id", "sample_index", "model", "step", "group", *_IDS, *_SAMPLES,
+}  # fmt: skip
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -43,9 +34,9 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 
 def read_task(fields: Fields) -> Task:
-    """One task. Raises `RecordError` where it has no answer: nothing could be right."""
+    """One task. Raises `RecordError` if it has no answer."""
     if fields.get("answer") is None:
-        raise RecordError("answer is missing: give what is right, as the task's grader wants it")
+        raise RecordError("answer is missing: add the right answer, in the form that the task's grader expects")
     inner = _metadata(fields)
     row: dict[str, JsonValue] = {name: fields[name] for name in _PASSED_ON if fields.get(name) is not None}
     if "grader" not in row and inner.get("grader") is not None:
@@ -53,16 +44,15 @@ def read_task(fields: Fields) -> Task:
     prompt = _query(fields)
     row |= {"task_id": _task_id(fields, inner, prompt), "mode": Mode.ANSWER, "prompt": prompt}
     task = Task.from_row(row | {"answer": fields["answer"]})
-    others = {name: value for name, value in fields.items() if name not in _TAKEN}
-    task.metadata = {**others, **{name: value for name, value in inner.items() if name not in {"grader", *_IDS}}}
+    task.metadata = {**field.without(fields, _TAKEN), **field.without(inner, {"grader", *_IDS})}
     return task
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The sample of one row; of messages the last."""
+    """The sample of one row: its text, or its last message."""
     name = _sample_field(fields)
     if name is None:
-        raise RecordError("response is missing: give the text that the model wrote")
+        raise RecordError("response is missing: add the text that the model wrote")
     yield Rollout(
         task_id=_task_id(fields, _metadata(fields), _query(fields)),
         completion=field.conversation_text(fields[name], name, whole=False),
@@ -71,7 +61,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
         group=field.optional_identifier(fields, "group"),
-        metadata={name: value for name, value in fields.items() if name not in _SAMPLE_FIELDS},
+        metadata=field.without(fields, _SAMPLE_FIELDS),
     )
 
 
@@ -80,13 +70,7 @@ def _sample_field(fields: Fields) -> str | None:
 
 
 def _metadata(fields: Fields) -> Mapping[str, JsonValue]:
-    """An object, or its JSON text."""
-    value = field.unpacked(fields, "metadata")
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise RecordError(f"metadata is {type(value).__name__}: give an object")
-    return value
+    return field.optional_object(fields, "metadata", '{"grader": "exact_match"}') or {}
 
 
 def _query(fields: Fields) -> str:
@@ -100,7 +84,7 @@ def _task_id(fields: Fields, inner: Mapping[str, JsonValue], query: str) -> str:
             if place.get(name) is not None:
                 return field.identifier(place, name)
     if not query:
-        raise RecordError("the row has neither an id nor a query: give each task a task_id")
+        raise RecordError("the row has neither an id nor a query: add a task_id")
     return field.id_from_prompt(query)
 
 

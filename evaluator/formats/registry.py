@@ -1,6 +1,6 @@
-"""What a format is, and the list of those there are.
+"""What a format is, and the list of all formats.
 
-A format is a module of this package with a `FORMAT`. Adding one is adding a file: the package is scanned.
+A format is a module of this package with a `FORMAT`. To add one, add a file: the package is scanned.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Role(StrEnum):
 
 
 class Claim(NamedTuple):
-    """A format's word that a row is its own.
+    """A format's claim that a row is its own.
 
-    `strength` is 3 where the row's fields occur in no other format, 2 where they are usual for this one and
-    1 where they merely suffice. `why` names the fields.
+    `strength` is 3 if the row's fields occur in no other format, 2 if they are typical of this one, and 1 if they are
+    just enough. `why` names the fields.
     """
 
     strength: int
@@ -43,11 +43,10 @@ def _prompt_field(fields: Fields) -> str:
 class Format(NamedTuple):
     """One file format: how its rows are recognised and what records they become.
 
-    `claim_*` gives None for a row that is not of this format. `read_*` yields the records of one row and
-    raises `evaluator.model.RecordError` with the field that is wrong. A format without tasks or without
-    rollouts leaves that pair out. `repeats_tasks`: rows of the same task are usual (each carries a sample
-    too) and the later ones are no problem. `read_prompt`: what was asked for the rollouts of a row that has been read;
-    empty where the row does not say.
+    `claim_*` returns None for a row of another format. `read_*` returns the records of one row and raises
+    `evaluator.model.RecordError` with the field that is wrong. A format without tasks or without rollouts leaves that
+    pair out. `repeats_tasks`: several rows of the same task are normal (each has a sample too) and not reported.
+    `read_prompt`: the prompt of a row of rollouts; empty if the row does not have it.
     """
 
     name: str
@@ -72,6 +71,11 @@ class Format(NamedTuple):
         return claim(fields) if claim else None
 
 
+def one_per_row(read: Callable[[Fields], Rollout]) -> Callable[[Fields], Iterable[Rollout]]:
+    """A `read_rollouts` for rows that hold one rollout each."""
+    return lambda fields: (read(fields),)
+
+
 @cache
 def known_formats() -> Mapping[str, Format]:
     """Every format by its name, sorted."""
@@ -81,11 +85,11 @@ def known_formats() -> Mapping[str, Format]:
 
 
 def format_named(name: str, role: Role) -> Format:
-    """The format of this name. Raises `FormatError` when there is none, or none that has the role."""
+    """The format of this name. Raises `FormatError` if it is unknown or does not have the role."""
     formats = known_formats()
-    able = ", ".join(n for n, f in formats.items() if role in f.roles)
+    choices = ", ".join(n for n, f in formats.items() if role in f.roles)
     if name not in formats:
-        raise FormatError(f"format {name!r} is not known: {role} can be read from {able}")
+        raise FormatError(f"format {name!r} is unknown: for {role}, use one of {choices}")
     if role not in formats[name].roles:
-        raise FormatError(f"format {name!r} has no {role}: these have: {able}")
+        raise FormatError(f"format {name!r} has no {role}: use one of {choices}")
     return formats[name]

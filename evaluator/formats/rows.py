@@ -1,4 +1,4 @@
-"""Rows as objects: decodes what a container holds, one row at a time, and reports what can't be decoded."""
+"""Decodes the rows of a container into objects, one at a time, and reports those that can't be decoded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluator.formats.problems import FormatError, Problem, snippet_of
 from evaluator.model import JsonValue
 
 HOPELESS_ROWS = 1000
-"""A file whose first so many rows are all broken is given up: it is something else."""
+"""If this many rows at the start of a file are all broken, it is something else and reading stops."""
 
 
 class Row(NamedTuple):
@@ -22,9 +22,9 @@ class Row(NamedTuple):
 
 
 def read_rows(container: Container) -> Iterator[Row | Problem]:
-    """Every object in the container, and a `Problem` for each row that is none.
+    """Every object in the container, and a `Problem` for each row that is not an object.
 
-    Raises `FormatError` when the first `HOPELESS_ROWS` rows hold no object.
+    Raises `FormatError` if none of the first `HOPELESS_ROWS` rows is an object.
     """
     usable = 0
     for count, raw in enumerate(container.raw_rows(), start=1):
@@ -34,7 +34,7 @@ def read_rows(container: Container) -> Iterator[Row | Problem]:
         elif not usable and count >= HOPELESS_ROWS:
             container.close()
             raise FormatError(
-                f"{container.path}: none of the first {count:,} lines is a JSON object: give JSON lines or a JSON list"
+                f"{container.path}: none of the first {count:,} lines is a JSON object: use JSON lines or a JSON list"
             )
         yield item
 
@@ -45,7 +45,7 @@ def _decode(path: str, raw: RawRow) -> Row | Problem:
     except JsonError as error:
         return Problem(path, raw.line, _cause(raw, str(error)), snippet_of(raw.data))
     if not isinstance(value, dict):
-        message = f"the row is {_json_name(value)}, no JSON object: it is left out"
+        message = f"the row must be a JSON object, not {_json_name(value)}: it is skipped"
         return Problem(path, raw.line, message, snippet_of(raw.data))
     return Row(raw.line, value)
 

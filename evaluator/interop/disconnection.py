@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from evaluator.engines.stopping import Stop
+from evaluator.engines.stop import Stop
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ async def run_until_disconnect(
         disconnected.cancel()
         if not running.done():
             running.cancel()
-            stop.ask()
+            stop.request()
 
 
 async def _disconnected() -> None:

@@ -1,7 +1,7 @@
 """Writes the rows of a run as CSV, JSON lines or Parquet, streamed, sorted by task and sample.
 
-Equal grades give equal bytes: rows are sorted, and addresses in messages (`<A object at 0x7f...>`), which
-differ from run to run, are written as `0x0`. A reward that could not be had is an empty cell or null.
+Equal grades give equal bytes: rows are sorted, and addresses in messages (`<A object at 0x7f...>`), which differ from
+run to run, are written as `0x0`. A missing reward is an empty cell or null.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ BatchWriter = Callable[[Iterator[pa.RecordBatch], pa.Schema, IO[bytes]], int]
 
 
 class ExportError(ValueError):
-    """An export that can't be made. The message is one line that says why and how to mend it."""
+    """An export that can't be made. The message is one line that says why and how to fix it."""
 
 
 def export(
@@ -61,11 +61,10 @@ def export(
 ) -> int:
     """Write the rows of a run and return their number.
 
-    `to`: a file whose ending (.csv, .jsonl, .parquet) tells the format, or an open binary stream with
-    `format` "csv", "jsonl" or "parquet". A file is put in place when it is whole. `per`: one row a rollout or
-    a test case. `where`: a DuckDB condition over the columns of that table. `columns`: which, in this order;
-    None for the usual ones.
-    Raises `ExportError` for an unknown ending, column or format, `QueryError` for a bad condition.
+    `to`: a file whose extension (.csv, .jsonl, .parquet) is the format, or an open binary stream with `format` "csv",
+    "jsonl" or "parquet". A file appears only once it is complete. `per`: one row per rollout or per test case.
+    `where`: a DuckDB condition over the columns of that table. `columns`: which, in this order; None for the default.
+    Raises `ExportError` for an unknown extension, column or format, `QueryError` for a bad condition.
     """
     write = _writer(_format_of(to) if format is None else format)
     chosen = _checked_columns(columns, per)
@@ -87,22 +86,22 @@ def export(
 
 
 def known_endings() -> str:
-    """The endings that tell a format, for people to read."""
+    """The known file extensions, for messages."""
     return ", ".join(f".{name}" for name in _WRITERS)
 
 
 def _format_of(to: Path | str | IO[bytes]) -> str:
     if not isinstance(to, Path | str):
-        raise ExportError("a stream has no ending that tells the format: name it")
+        raise ExportError("a stream has no file extension: pass the format")
     ending = Path(to).suffix.lower().removeprefix(".")
     if ending not in _WRITERS:
-        raise ExportError(f"{to}: can't tell the format from its ending: give one of {known_endings()}")
+        raise ExportError(f"{to}: unknown file extension: use one of {known_endings()}")
     return ending
 
 
 def _writer(format_: str) -> BatchWriter:
     if format_ not in _WRITERS:
-        raise ExportError(f"format {format_!r} is not known: give one of {', '.join(_WRITERS)}")
+        raise ExportError(f"format {format_!r} is unknown: use one of {', '.join(_WRITERS)}")
     return _WRITERS[format_]
 
 
@@ -113,14 +112,14 @@ def _checked_columns(columns: Sequence[str] | None, per: Per) -> Sequence[str]:
     for name in columns:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
-            raise ExportError(f"column {name!r} is not known: did you mean {near}? (all: {', '.join(known)})")
+            raise ExportError(f"column {name!r} is unknown: did you mean {near}? (all: {', '.join(known)})")
     if len(set(columns)) != len(columns):
-        raise ExportError("a column is named twice: name each once")
+        raise ExportError("a column is listed twice: list each once")
     return columns
 
 
 def _has_components(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any reward is made of several: else the column is empty, and left out where nobody named it."""
+    """Whether any reward has components; if none has, the default columns leave that one out."""
     return bool(connection.sql("SELECT components FROM rollouts WHERE components IS NOT NULL LIMIT 1").fetchall())
 
 
@@ -148,7 +147,7 @@ def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
 
 def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180; it also makes a lone CR or LF be quoted
+    writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180; also quotes a lone CR or LF
     writer.writerow(schema.names)
     rows = 0
     for batch in batches:
@@ -159,8 +158,8 @@ def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[by
 
 
 def _cell(value: Any) -> Any:
-    """A value as a spreadsheet may have it: text that it would run as a formula gets a leading quote."""
-    if isinstance(value, list):  # evidence is code, which has semicolons but is in one line
+    """A value that is safe in a spreadsheet: text that it would run as a formula gets a leading quote."""
+    if isinstance(value, list):  # evidence is code, which may have semicolons but no line feeds
         value = ("\n" if any(";" in item for item in value) else ";").join(value)
     if isinstance(value, str):
         value = value.replace("\0", "\\x00")

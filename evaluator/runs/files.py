@@ -1,7 +1,7 @@
-"""Where the files of a run lie, and how they come to be whole: atomic writes, the manifest, the lock.
+"""The files of a run, and how they stay complete: atomic writes, the manifest, the lock.
 
-A part of `cases` is put in place before the part of `rollouts` with the same ordinal. So the `rollouts`
-parts tell what has been graded, and cases without them are left over from a process that was killed.
+A part of `cases` is put in place before the part of `rollouts` with the same ordinal. So the `rollouts` parts show
+what has been graded, and cases without them are left over from a process that was killed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TEMPORARY: Final = ".tmp"
 
 
 class RunError(ValueError):
-    """A run that can't be read, made or resumed. The message is one line that says why and how to mend it."""
+    """A run that can't be read, created or resumed. The message is one line that says why and how to fix it."""
 
 
 def is_run(path: Path | str) -> bool:
@@ -38,39 +38,39 @@ def part_path(run: Path, table: str, ordinal: int) -> Path:
 
 
 def part_ordinals(run: Path, table: str) -> list[int]:
-    """The ordinals of the parts that are whole, ascending."""
+    """The ordinals of the complete parts, ascending."""
     return sorted(int(path.stem.removeprefix("part-")) for path in (run / table).glob("part-*.parquet"))
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Make a file under another name and then put it in place, so that no reader sees half of it."""
+    """Write a file under another name and then put it in place, so that no reader sees half of it."""
     temporary = path.with_name(path.name + _TEMPORARY)
     try:
         write(temporary)
         temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):
-            temporary.unlink()  # on a full disk there is room for less than this, perhaps
+            temporary.unlink()  # may free the space that a full disk lacks
         raise
 
 
 def read_manifest(run: Path) -> Manifest:
-    """The manifest of a run. Raises `RunError` where it is missing, broken or of a newer format."""
+    """The manifest of a run. Raises `RunError` if it is missing, broken or of a newer format."""
     path = run / MANIFEST
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except FileNotFoundError:
         raise RunError(
-            f"{run}: not a run (it has no {MANIFEST}): give a directory that `rollscope grade` made"
+            f"{run}: not a run (it has no {MANIFEST}): pass a directory that `rollscope grade` created"
         ) from None
     except NotADirectoryError:
-        raise RunError(f"{run}: a file, not a run: give a directory that `rollscope grade` made") from None
+        raise RunError(f"{run}: a file, not a run: pass a directory that `rollscope grade` created") from None
     except OSError as error:
         raise RunError(f"{path}: can't be read: {error.strerror}") from None
     except msgspec.MsgspecError as error:
-        raise RunError(f"{path}: not a run's manifest: {error}") from None
+        raise RunError(f"{path}: not a valid run manifest: {error}") from None
     if manifest.version > SCHEMA_VERSION:
-        raise RunError(f"{path}: format {manifest.version}, made by a newer rollscope: upgrade this one")
+        raise RunError(f"{path}: format {manifest.version}, written by a newer rollscope: upgrade this one")
     return manifest
 
 
@@ -82,7 +82,7 @@ def write_manifest(run: Path, manifest: Manifest) -> None:
 
 
 def remove_leftovers(run: Path) -> None:
-    """Remove what a killed writer left: half-written files, and cases whose rollouts never came."""
+    """Remove what a killed writer left behind: half-written files, and cases without their rollouts."""
     for path in [*run.glob(f"*{_TEMPORARY}"), *run.glob(f"*/*{_TEMPORARY}")]:
         path.unlink()
     whole = set(part_ordinals(run, "rollouts"))
@@ -92,22 +92,22 @@ def remove_leftovers(run: Path) -> None:
 
 
 class RunLock:
-    """Held by the one process that writes a run; the kernel lets go of it however that process ends."""
+    """Held by the one process that writes a run; the kernel releases it however that process ends."""
 
     def __init__(self, run: Path) -> None:
-        """Take the lock. Raises `RunError` when another process has it."""
+        """Take the lock. Raises `RunError` if another process has it."""
         self._descriptor = os.open(run / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             holder = os.pread(self._descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(self._descriptor)
-            raise RunError(f"{run}: process {holder} is writing it: wait for its end, or give another --out") from None
+            raise RunError(f"{run}: process {holder} is writing it: wait until it ends, or use another --out") from None
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        """Let go of the lock. The file stays: removing it would race with the next writer."""
+        """Release the lock. The file stays: removing it would race with the next writer."""
         os.close(self._descriptor)
 
 

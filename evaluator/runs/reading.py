@@ -1,8 +1,8 @@
-"""A run directory as a reader sees it: the manifest, and SQL over what has been graded.
+"""A run directory for readers: the manifest, and SQL over what has been graded.
 
-`Run.connect()` gives a DuckDB connection with the views `rollouts`, `cases` and `tasks` over the parts that
-were whole at that moment. It can open those files and no other, and its settings can't be changed; text
-that somebody typed goes through `select` (one SELECT statement) or `rows_where` (one condition).
+`Run.connect()` returns a DuckDB connection with the views `rollouts`, `cases` and `tasks` over the parts that were
+complete at that moment. It can open only those files, and its settings can't be changed. SQL typed by a user goes
+through `select` (one SELECT statement) or `rows_where` (one condition).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _MEMORY: Final = "1GB"
 
 
 class QueryError(ValueError):
-    """SQL that somebody typed and that can't be used. The message is one line."""
+    """SQL typed by a user that can't be used. The message is one line."""
 
 
 class Run:
-    """A run that can be read, be it finished, stopped, killed or still growing."""
+    """A run to read, whether finished, stopped, killed or still growing."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
@@ -41,7 +41,7 @@ class Run:
 
     @classmethod
     def open(cls, path: Path | str) -> Run:
-        """The run in a directory. Raises `RunError` when there is none."""
+        """The run in a directory. Raises `RunError` if there is none."""
         run = Path(path)
         return cls(run, read_manifest(run))
 
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def parts(self) -> list[int]:
-        """Ordinals of the parts that are whole; it grows while the run is being made."""
+        """Ordinals of the complete parts; the list grows while the run is being graded."""
         return part_ordinals(self.path, "rollouts")
 
     def graded_samples(self) -> set[int]:
@@ -62,7 +62,7 @@ class Run:
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A connection to an in-memory database with the views, as of now; connect again to see new parts.
 
-        It takes 1 GB and two threads at most. Close it when done; `cursor()` gives one for another thread.
+        It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`.
         """
         connection = duckdb.connect(":memory:", config={"threads": _THREADS, "memory_limit": _MEMORY})
         self.manifest = read_manifest(self.path)
@@ -92,42 +92,42 @@ class Run:
 def select(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()
 ) -> duckdb.DuckDBPyRelation:
-    """The rows of one SELECT statement that somebody typed. Raises `QueryError` for anything else.
+    """The rows of one SELECT statement typed by a user. Raises `QueryError` for anything else.
 
-    The connection's settings keep it from other files; this keeps it from writing over the run's own.
+    The connection's settings protect other files; this protects the run's own.
     """
     try:
         statements = duckdb.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise QueryError("give one SELECT statement: the run can be read, not changed")
+            raise QueryError("use one SELECT statement: the run can be read, not changed")
         return connection.sql(sql, params=list(parameters) or None)
     except duckdb.Error as error:
         raise QueryError(one_line(error)) from None
 
 
 def rows_where(connection: duckdb.DuckDBPyConnection, table: str, condition: str | None) -> duckdb.DuckDBPyRelation:
-    """The rows of a view for which a condition that somebody typed holds; all rows without one.
+    """The rows of a view that meet a condition typed by a user; all rows without one.
 
-    Raises `QueryError` with one line when the condition is not one boolean expression over the columns.
+    Raises `QueryError` if the condition is not one boolean expression over the columns.
     """
     relation = connection.view(table)
     if condition is None or not condition.strip():
         return relation
     try:
         chosen = relation.filter(condition)
-        chosen.limit(0).fetchall()  # a wrong column is told at once, not when the rows are read
+        chosen.limit(0).fetchall()  # reports a wrong column now, not when the rows are read
         [kind] = relation.select(duckdb.SQLExpression(condition)).types
     except duckdb.Error as error:
         reserved = isinstance(error, duckdb.ParserException) and "group" in condition.lower()
         hint = ' (the column group needs quotes: "group")' if reserved else ""
         raise QueryError(one_line(error) + hint) from None
     if str(kind) != "BOOLEAN":
-        raise QueryError(f"the condition is a {kind}, not true or false: compare it with something")
+        raise QueryError(f"the condition must be true or false, not a {kind}: compare it with something")
     return chosen
 
 
 def one_line(error: duckdb.Error) -> str:
-    """What DuckDB says, without its drawing of the statement."""
+    """DuckDB's message, without its excerpt of the statement."""
     lines = [line.strip() for line in str(error).splitlines()]
     candidates = [line for line in lines if line.startswith(("Candidate bindings", "Did you mean"))]
     return " ".join([lines[0], *candidates])
@@ -136,7 +136,7 @@ def one_line(error: duckdb.Error) -> str:
 def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[dict[str, str]]:
     """The columns of the first part and of the last, by name, with their types.
 
-    An older version wrote fewer, and narrower ones; a newer one may have resumed its run.
+    An older version wrote fewer and narrower columns, and a newer one may have resumed its run.
     """
     ends = [connection.sql(f"FROM read_parquet([{_quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
     return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
@@ -148,7 +148,7 @@ def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_reg
     names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
     if not paths:
         return f"CREATE VIEW {table} AS SELECT {names} WHERE false"
-    # Matching the parts' columns by name, and taking their wider type, takes a look into every part, for each query.
+    # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
     if first_regraded is None or table == "tasks":
@@ -161,7 +161,7 @@ def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_reg
 
 
 def _later(paths: list[Path], first_regraded: Path) -> str:
-    """The rollouts parts from the first regraded on: the only ones that can supersede a grade."""
+    """The rollouts parts from the first regraded one on, which alone can supersede a grade."""
     directory = first_regraded.parent
     names = [path.name for path in paths]
     return ", ".join(_quoted(directory / name) for name in names[names.index(first_regraded.name) :])
@@ -177,7 +177,7 @@ def _quoted(path: Path) -> str:
 
 def _lock(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> None:
     allowed = ", ".join(map(_quoted, paths))
-    # For sorts larger than memory: DuckDB makes the directory when it needs it and removes it again.
+    # For sorts larger than memory: DuckDB creates the directory when it needs it and removes it again.
     spill = Path(tempfile.gettempdir()) / f"rollscope-{secrets.token_hex(8)}"
     connection.execute(f"SET temp_directory = {_quoted(spill)}")
     connection.execute(f"SET allowed_paths = [{allowed}]")

@@ -1,4 +1,4 @@
-"""The command that goes on with a run: the options it was graded with last, and paths that hold in every folder."""
+"""The command that resumes a run: with the options of its last grading, and paths that work from any folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PROGRAM = "rollscope"
 
 
 def folder_from(run: Path) -> str:
-    """The working directory as `Manifest.folder` keeps it: relative, so that both may move together."""
+    """The working directory as `Manifest.folder` stores it: relative, so that both can move together."""
     return os.path.relpath(Path.cwd(), run.resolve())
 
 
 def resume_command(run: Path, manifest: Manifest) -> str:
-    """One line for a shell that grades what is left of a run, the way that the rest was graded."""
+    """One line for a shell that grades the rest of a run in the same way."""
     usual, limits = Limits(), manifest.limits
     options = {
         "--dataset": input_path(run, manifest, manifest.dataset) if manifest.dataset else "DATASET",
@@ -47,20 +47,20 @@ def resume_command(run: Path, manifest: Manifest) -> str:
     return shlex.join([*words, "--resume", "--out", str(run.resolve())])
 
 
-def input_path(run: Path, manifest: Manifest, given: str) -> Path:
-    """Where an input file lies that the manifest names. Runs of older versions do not say: it is tried from here."""
+def input_path(run: Path, manifest: Manifest, name: str) -> Path:
+    """The path of an input file of the manifest. Runs of older versions have no folder: then it is tried from here."""
     if manifest.folder is not None:
-        return (run.resolve() / manifest.folder).resolve() / given
-    return Path.cwd() / given if Path(given).exists() else Path(given)
+        return (run.resolve() / manifest.folder).resolve() / name
+    return Path.cwd() / name if Path(name).exists() else Path(name)
 
 
 def _number(value: float) -> str:
-    """All digits: another limit than before would not be gone on with."""
+    """All digits: a run can't be resumed with a different limit."""
     return repr(value).removesuffix(".0")
 
 
 def _program() -> str:
-    """The command's name where the shell finds this installation by it, else its path."""
+    """The command's name if the shell finds this installation by it, else its path."""
     here = Path(sys.executable).with_name(_PROGRAM)
     found = shutil.which(_PROGRAM)
     by_name = not here.exists() or (found is not None and Path(found).resolve() == here.resolve())

@@ -1,7 +1,7 @@
-"""What a run holds: the columns of its three tables, declared as data, and its manifest.
+"""The contents of a run: the columns of its three tables, declared as data, and its manifest.
 
-Each column says its name, its type (an Arrow type's name) and how its value is got from the records.
-The writer, the reader's empty views, the export and the dashboard's SQL all follow these tables.
+Each column has a name, a type (an Arrow type's name) and a function that gets its value from a record. The writer, the
+reader's empty views, the export and the dashboard's SQL all follow these tables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evaluator.model import CaseResult, Grade, Limits, Mode, Rollout, Task, Test
 
 SCHEMA_VERSION: Final = 1
 MAX_PROBLEMS: Final = 1_000
-"""Bad lines kept in the manifest; those beyond are only counted."""
+"""Bad lines kept in the manifest; further ones are only counted."""
 
 RunState = Literal["running", "stopped", "finished"]
 
@@ -31,7 +31,7 @@ def utc_now() -> str:
 
 
 class Column(NamedTuple, Generic[_Record]):
-    """One column: its name, the name of its Arrow type, and how its value is got from a record."""
+    """One column: its name, the name of its Arrow type, and how to get its value from a record."""
 
     name: str
     type: str
@@ -39,7 +39,7 @@ class Column(NamedTuple, Generic[_Record]):
 
 
 class GradedRow(NamedTuple):
-    """What a row of `rollouts` is made from. `row` is the rollout's ordinal in its file, from 0."""
+    """The source of a row of `rollouts`. `row` is the rollout's ordinal in its file, from 0."""
 
     row: int
     rollout: Rollout
@@ -49,14 +49,14 @@ class GradedRow(NamedTuple):
 
 
 class CaseRow(NamedTuple):
-    """What a row of `cases` is made from."""
+    """The source of a row of `cases`."""
 
     grade: Grade
     case: CaseResult
 
 
 class TaskRow(NamedTuple):
-    """What a row of `tasks` is made from: the task, and the test cases as the grader ran them."""
+    """The source of a row of `tasks`: the task, and the test cases as the grader ran them."""
 
     task: Task
     cases: Sequence[TestCase]
@@ -72,7 +72,7 @@ class BadLine(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, kw_only=True):
-    """`run.json`: what was graded, how, and how far it got. Paths are as the caller gave them."""
+    """`run.json`: what was graded, how, and how far it got. Paths are as the caller passed them."""
 
     version: int = SCHEMA_VERSION
     created: str = msgspec.field(default_factory=utc_now)
@@ -82,17 +82,17 @@ class Manifest(msgspec.Struct, kw_only=True):
     dataset_hash: str = ""
     rollouts: str = ""
     checker: str | None = None
-    """The checker asked for; None where each task says."""
+    """The requested checker; None: each task's own."""
     grader: str | None = None
     preamble: str | None = None
-    """The code put before every completion in place of the tasks' own; None where each task says."""
+    """The code put before every completion instead of the tasks' own; None: each task's own."""
     limits: Limits = msgspec.field(default_factory=Limits)
     sandbox: str = "strict"
     isolation: str = "completion"
     unverified: str = "keep"
-    """What a grade that is not verified gets: "keep", its reward; "unknown", none."""
+    """For grades that are not verified: "keep" keeps the reward; "unknown" gives none."""
     disagreement: str = "unknown"
-    """What becomes of a suite that fails in two processes and passes in one: "unknown", "keep" or "fail"."""
+    """For suites that fail in two processes and pass in one: "unknown", "keep" or "fail"."""
     fail_fast: bool = False
     layers: tuple[str, ...] = ()
     """The sandbox layers that held."""
@@ -107,31 +107,31 @@ class Manifest(msgspec.Struct, kw_only=True):
     regraded_from: int | None = None
     """The first part that may hold newer grades of samples in earlier parts; None: no sample occurs twice."""
     folder: str | None = None
-    """From the run's directory to where relative paths start; None in runs of older versions."""
+    """The path from the run's directory to the folder of relative paths; None in runs of older versions."""
     workers: int | None = None
     format: str | None = None
     field_map: str | None = None
     limit: int | None = None
     only: str | None = None
-    """These five: what was asked for beyond the fields above, None where nothing was."""
+    """These five: what was requested besides the fields above; None if nothing was."""
     interpreter: str | None = None
-    """Path of the Python that was asked for; None: the one that graded, with numpy alone."""
+    """Path of the requested Python; None: the one that graded, with numpy alone."""
 
 
 def safe_text(text: str) -> str:
-    r"""The text with lone surrogates, which UTF-8 has no bytes for, written as `\udXXX`; else unchanged."""
+    r"""The text with lone surrogates, which UTF-8 can't encode, written as `\udXXX`; else unchanged."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def sample_key(task_id: str, sample_id: str) -> int:
-    """8 bytes that stand for a sample, so that a million of them fit in a set of some 60 MB."""
-    task_id, sample_id = safe_text(task_id), safe_text(sample_id)  # as a run keeps them
+    """8 bytes that identify a sample, so that a set of a million takes about 60 MB."""
+    task_id, sample_id = safe_text(task_id), safe_text(sample_id)  # as in the run's files
     text = f"{len(task_id)}:{task_id}{sample_id}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
 
 
 def test_hash(task: Task, cases: Sequence[TestCase]) -> str:
-    """16 hex digits that are equal for two tasks exactly when the same tests decide them."""
+    """16 hex digits that are equal for two tasks exactly if they have the same tests."""
     decided_by: tuple[object, ...] = (
         task.mode, task.entry_point, task.preamble, task.test, tuple(cases), task.exit_code,
     )  # fmt: skip
@@ -147,7 +147,7 @@ def _as_json(record: object) -> str:
 def _encoded(record: object) -> bytes:
     try:
         return msgspec.json.encode(record)
-    except UnicodeEncodeError:  # rare, so looked for only after it happened
+    except UnicodeEncodeError:  # rare, so only handled after it happens
         return msgspec.json.encode(_with_safe_text(msgspec.to_builtins(record)))
 
 

@@ -1,7 +1,7 @@
-"""Writes a run: grades go in one by one, Parquet parts come out, whole or not at all.
+"""Writes a run: grades go in one by one, Parquet parts come out, complete or not at all.
 
-A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory
-stays flat, a run can be read while it grows, and a killed one loses a few seconds of work at most.
+A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, a run
+can be read while it grows, and a killed run loses at most a few seconds of work.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _MUST_AGREE: Final = (
     "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
     "interpreter",
 )  # fmt: skip
-"""What the grades of one run have in common; a resumed run must not mix them."""
-_ASKED_ANEW: Final = (
+"""What all grades of one run have in common; a resumed run must not mix them."""
+_MAY_CHANGE: Final = (
     "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
 )  # fmt: skip
-"""What may be asked otherwise each time; the last is kept, so that the run can be gone on with in the same way."""
+"""What may differ each time; the last value is kept, so that the run can be resumed in the same way."""
 
 _ARROW_TYPES: Final[dict[str, pa.DataType]] = {
     "string": pa.string(),
@@ -75,7 +75,7 @@ _UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "
 
 
 class RunWriter:
-    """The one writer of a run. Make it with `create`; `close` it, or use it as a context manager."""
+    """The one writer of a run. Call `create` to get it; `close` it, or use it as a context manager."""
 
     def __init__(self, path: Path, manifest: Manifest, lock: RunLock, *, fresh: bool) -> None:
         self.path = path
@@ -86,15 +86,15 @@ class RunWriter:
         self._cases = _Batch(CASE_COLUMNS)
         self._tasks = _TaskFile(path)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
-        self._due = time.monotonic() + _FIRST_PART_SECONDS  # whoever watches sees something soon
+        self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
 
     @classmethod
     def create(cls, path: Path | str, manifest: Manifest, *, resume: bool = False) -> Self:
-        """A writer of a new run, or with `resume` of one that is there and was graded in the same way.
+        """A writer of a new run, or with `resume` of an existing one that was graded in the same way.
 
-        Raises `RunError` when the directory is not empty and not to be resumed, when its run was graded
-        otherwise (dataset, checker, grader, preamble, limits, sandbox, interpreter), or when another process writes it.
+        Raises `RunError` if the directory is not empty and not to be resumed, if its run was graded differently
+        (dataset, checker, grader, preamble, limits, sandbox, interpreter), or if another process is writing it.
         """
         run = Path(path)
         earlier = _earlier_manifest(run, resume=resume)
@@ -107,11 +107,11 @@ class RunWriter:
         if earlier is not None:
             _require_same(run, earlier, manifest, lock)
             remove_leftovers(run)
-            for name in _ASKED_ANEW:
+            for name in _MAY_CHANGE:
                 setattr(earlier, name, getattr(manifest, name))
             manifest = earlier
-            manifest.problems, manifest.problems_total = [], 0  # told again when the files are read again
-            manifest.counts = _exact_counts(run, manifest.regraded_from)  # a kill may have left them behind
+            manifest.problems, manifest.problems_total = [], 0  # reported again when the files are read again
+            manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
         manifest.state = "running"
         write_manifest(run, manifest)
         return cls(run, manifest, lock, fresh=earlier is None)
@@ -127,20 +127,20 @@ class RunWriter:
         return graded_samples(self.path)
 
     def regrade(self) -> None:
-        """Say that what is added from now on may replace grades in earlier parts."""
+        """Declare that rollouts added from now on may replace grades in earlier parts."""
         if self.manifest.regraded_from is None:
             self.manifest.regraded_from = self._next_part
             write_manifest(self.path, self.manifest)
 
     def add_task(self, task: Task, cases: Sequence[TestCase]) -> None:
-        """Add a task with the test cases as the grader runs them. Tasks come before the first rollout."""
-        with _told(self.path):
+        """Add a task with the test cases as the grader runs them. Add all tasks before the first rollout."""
+        with _reporting(self.path):
             self._tasks.add(TaskRow(task, cases))
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
         manifest = self.manifest
-        with _told(self.path):
+        with _reporting(self.path):
             self._tasks.finish()
         self._rollouts.add(GradedRow(row, rollout, grade, manifest.dataset_hash, manifest.evaluator_version))
         for case in grade.cases:
@@ -152,14 +152,14 @@ class RunWriter:
         self._flush_when_due()
 
     def problem(self, path: Path | str, line: int, message: str, snippet: str = "") -> None:
-        """Keep a bad line of an input file. The first 1,000 are kept, the others counted."""
+        """Record a bad line of an input file. The first 1,000 are kept, the others only counted."""
         self.manifest.problems_total += 1
         if len(self.manifest.problems) < MAX_PROBLEMS:
             self.manifest.problems.append(BadLine(str(path), line, safe_text(message), safe_text(snippet)))
 
     def flush(self) -> None:
-        """Write what has been added, so that readers see it. Raises `RunError` where it can't be written."""
-        with _told(self.path):
+        """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
+        with _reporting(self.path):
             self._flush()
 
     def _flush(self) -> None:
@@ -173,15 +173,15 @@ class RunWriter:
         self._due = time.monotonic() + PART_SECONDS
 
     def close(self, state: RunState = "finished") -> None:
-        """Write the rest, count exactly and let go of the run. A second call does nothing.
+        """Write the rest, count exactly and release the run. A second call does nothing.
 
-        Raises `RunError` where it can't be written: the run stays as it was before, and can be gone on with.
+        Raises `RunError` if it can't be written: the run stays as it was before, and can be resumed.
         """
         if self._closed:
             return
         self._closed = True
         try:
-            with _told(self.path):
+            with _reporting(self.path):
                 self._tasks.finish()
                 self._flush()
                 if self.manifest.regraded_from is not None:
@@ -192,7 +192,7 @@ class RunWriter:
             self._lock.release()
 
     def discard(self) -> None:
-        """Give up. A run that this writer made is removed; a resumed one stays as it was before."""
+        """Give up. A run that this writer created is removed; a resumed one stays as it was before."""
         if self._closed:
             return
         if not self._fresh:
@@ -215,17 +215,17 @@ class RunWriter:
 
 
 @contextmanager
-def _told(run: Path) -> Iterator[None]:
-    """What keeps the run from being written, in one line."""
+def _reporting(run: Path) -> Iterator[None]:
+    """Raises `RunError`, with one line, for an `OSError` while the run is written."""
     try:
         yield
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
-        raise RunError(f"{run}: can't be written any more ({why}): mend that, then go on with --resume") from error
+        raise RunError(f"{run}: can't be written any more ({why}): fix that, then use --resume") from error
 
 
 def graded_samples(run: Path) -> set[int]:
-    """The keys of the samples that have a grade in a run; 8 bytes each, whatever their names."""
+    """The keys of the samples that have a grade in a run; 8 bytes each, however long their names."""
     keys: set[int] = set()
     for ordinal in part_ordinals(run, "rollouts"):
         table = pq.read_table(part_path(run, "rollouts", ordinal), columns=["task_id", "sample_id"])
@@ -235,7 +235,7 @@ def graded_samples(run: Path) -> set[int]:
 
 
 class _Batch:
-    """Rows on their way to one Parquet file, kept as columns."""
+    """Rows for one Parquet file, stored as columns."""
 
     def __init__(self, columns: Sequence[Column[Any]]) -> None:
         self._columns = columns
@@ -261,7 +261,7 @@ class _Batch:
 
 
 class _TaskFile:
-    """`tasks.parquet`, written in batches while tasks come, put in place when the last has come."""
+    """`tasks.parquet`, written in batches as tasks are added, put in place after the last one."""
 
     def __init__(self, run: Path) -> None:
         self._target = run / TASKS
@@ -271,7 +271,7 @@ class _TaskFile:
         self._done = self._target.exists()
 
     def add(self, row: TaskRow) -> None:
-        if self._done:  # a resumed run has its tasks: the dataset is the same one
+        if self._done:  # a resumed run already has its tasks: the dataset is the same
             return
         self._batch.add(row)
         if self._batch.bytes >= _TASK_BATCH_BYTES:
@@ -306,7 +306,7 @@ def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
 def _array(arrow_type: str, values: list[Any]) -> pa.Array:
     try:
         return pa.array(values, type=_ARROW_TYPES[arrow_type])
-    except UnicodeEncodeError:  # rare, so looked for only after it happened
+    except UnicodeEncodeError:  # rare, so only handled after it happens
         return pa.array([_safe(value) for value in values], type=_ARROW_TYPES[arrow_type])
 
 
@@ -317,7 +317,7 @@ def _safe(value: Any) -> Any:
 
 
 def _parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
-    # A dictionary of texts that are all different costs time and saves nothing.
+    # For columns whose texts all differ, a dictionary costs time and saves nothing.
     repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
     return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
 
@@ -326,13 +326,13 @@ def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
     if not run.exists():
         return None
     if not run.is_dir():
-        raise RunError(f"{run}: a file is in the way: give another --out")
+        raise RunError(f"{run}: is a file: use another --out")
     if (run / MANIFEST).exists():
         if not resume:
-            raise RunError(f"{run}: holds a run already: give --resume to go on with it, or another --out")
+            raise RunError(f"{run}: already holds a run: use --resume to continue it, or another --out")
         return read_manifest(run)
     if any(path.name not in (LOCK, "rollouts", "cases", f"{MANIFEST}.tmp") for path in run.iterdir()):
-        raise RunError(f"{run}: not empty and not a run: give another --out")
+        raise RunError(f"{run}: not empty and not a run: use another --out")
     return None
 
 
@@ -342,9 +342,9 @@ def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLoc
         if before != now:
             lock.release()
             what = name.replace("_", " ")
-            differing = f"{_shown(name, before)}, not {_shown(name, now)}"
-            told = _differing_limits(before, now) if name == "limits" else differing
-            raise RunError(f"{run}: was graded with {what} {told}: give another --out")
+            values = f"{_shown(name, before)}, not {_shown(name, now)}"
+            difference = _differing_limits(before, now) if name == "limits" else values
+            raise RunError(f"{run}: was graded with {what} {difference}: use another --out")
 
 
 def _differing_limits(before: Limits, now: Limits) -> str:
@@ -361,7 +361,7 @@ def _shown(name: str, value: object) -> str:
 
 
 def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
-    """Counts by verdict. Of a sample that occurs twice, the part with the highest ordinal counts."""
+    """Counts by verdict. For a sample that occurs twice, the part with the highest ordinal counts."""
     newer: set[int] = set()
     counts: dict[str, int] = {"rollouts": 0}
     for ordinal in reversed(part_ordinals(run, "rollouts")):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from evaluator.checkers import brief, get_checker, known_checkers, render
 from evaluator.flags import Answers, Example
-from evaluator.flags.hard_coded import written_down
+from evaluator.flags.hard_coded import hard_coded_evidence
 from evaluator.model import Mode, Task
 from tests.checkers import plain_rules
 
@@ -111,7 +111,7 @@ def test_numbers_are_shown_alike_however_many_stand_together() -> None:
         )
 
 
-def test_a_small_part_is_told_from_a_value_that_is_larger_than_all_that_is_expected() -> None:
+def test_a_small_part_is_distinguished_from_a_value_that_is_larger_than_all_that_is_expected() -> None:
     huge = tuple(range(NUMBER))
     found = get_checker("unordered").rules["value"]([[1, 2], [3]], [(3,), huge])
     assert found is not None
@@ -193,4 +193,4 @@ def test_colossalai_compares_all_lines_however_few_are_looked_at(expected: str, 
 def test_a_code_that_is_too_long_to_be_read_is_not_searched_for_answers() -> None:
     answers = Answers(Example(number, (number * 1001, 7), number * 7007) for number in range(1, 100))
     code = "def f(a, b):\n    return 0\n" + "# 1001\n" * 200_000
-    assert Work(written_down, Task(task_id="f", mode=Mode.CALL), code, answers).peak < len(code)
+    assert Work(hard_coded_evidence, Task(task_id="f", mode=Mode.CALL), code, answers).peak < len(code)

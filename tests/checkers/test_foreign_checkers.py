@@ -89,7 +89,7 @@ def test_a_refusal_says_where_or_whose_rule_it_was(name: str) -> None:
     assert "2 lines are missing from line 2: expected '2'" in missing.message
 
 
-def test_what_our_rule_would_accept_is_told_as_the_other_systems() -> None:
+def test_what_our_rule_would_accept_is_reported_as_the_other_system_s() -> None:
     refused = get_checker("verl_sandbox_fusion").rules["text"]("1 \n2", "1\n2")
     assert refused is not None
     assert refused.message == "equal line by line or within 1e-6, but verl refuses it"

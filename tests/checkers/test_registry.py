@@ -37,7 +37,7 @@ def test_every_checker_says_what_it_accepts(name: str) -> None:
 
 
 def test_an_unknown_name_gets_the_known_ones() -> None:
-    with pytest.raises(CheckerError, match="checker 'fuzzy' is unknown: give one of colossalai, exact, floats, lines"):
+    with pytest.raises(CheckerError, match="checker 'fuzzy' is unknown: use one of colossalai, exact, floats, lines"):
         get_checker("fuzzy")
 
 

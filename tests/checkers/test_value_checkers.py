@@ -120,7 +120,7 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     (datetime(2024, 1, 2), datetime(2024, 1, 2, tzinfo=UTC), False, False),
     (timedelta(1), timedelta(hours=24), True, True),
     (..., ..., True, True),
-    # what is no data
+    # what is not data
     ([1, 2], GENERATOR, False, False),
     (GENERATOR, GENERATOR, False, False),
     ([GENERATOR], [GENERATOR], False, False),
@@ -182,9 +182,9 @@ def test_table(expected: object, actual: object, by_value: bool, by_python: bool
             [[1]],
             [GENERATOR],
             "[0]",
-            "[0]: expected [1], got <generator: <generator object f>>: a generator is no data",
+            "[0]: expected [1], got <generator: <generator object f>>: a generator is not data",
         ),
-        ("python", 1, Opaque("Element", ""), "", "expected 1, got <Element>: an Element is no data"),
+        ("python", 1, Opaque("Element", ""), "", "expected 1, got <Element>: an Element is not data"),
     ],
 )
 def test_names_the_first_difference(name: str, expected: object, actual: object, path: str, message: str) -> None:

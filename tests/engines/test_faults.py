@@ -290,7 +290,9 @@ def test_a_worker_that_cannot_start_its_sandbox_leaves_the_work_to_the_other(kil
     failed = [grade for grade in grades if grade[1] != 1.0]
     # Those under way when the first one was heard of may all have been graded before the sandboxes were ended.
     assert len(failed) == 0 if killed == 1 else len(failed) >= 30 - 2 * _WAITING_PER_WORKER
-    assert all(verdict == "sandbox_error" and reward is None and "bwrap" in told for verdict, reward, told in failed)
+    assert all(
+        verdict == "sandbox_error" and reward is None and "bwrap" in message for verdict, reward, message in failed
+    )
 
 
 # ---- a parent that is ended

@@ -32,11 +32,11 @@ import os
 def f(x):
     vars(os)['_ex' + 'it'](3)
 
-== early_exit: test 0 ended by SystemExit, line 2: quit()
+== early_exit: test 0 ended with SystemExit, line 2: quit()
 def f(x):
     quit()
 
-== early_exit: test 1 ended by SystemExit, line 4: raise SystemExit(0)
+== early_exit: test 1 ended with SystemExit, line 4: raise SystemExit(0)
 def f(x):
     if x == 3:
         return 6
@@ -71,10 +71,10 @@ def f(x): return Number(2 * x)
 """)
 
 
-@pytest.mark.parametrize("told", SEEN)
-def test_what_the_sandbox_sees_is_told(graded: Graded, told: str) -> None:
-    word, _, evidence = told.partition(": ")
-    assert graded(CALLED, SEEN[told]).flags == (Flag(word, evidence),)
+@pytest.mark.parametrize("shown", SEEN)
+def test_what_the_sandbox_sees_is_reported(graded: Graded, shown: str) -> None:
+    word, _, evidence = shown.partition(": ")
+    assert graded(CALLED, SEEN[shown]).flags == (Flag(word, evidence),)
 
 
 HONEST = sections("""
@@ -170,7 +170,7 @@ def test_answers_of_the_task_are_looked_for(graded: Graded) -> None:
     table = {tuple(json.loads(case.input)): int(case.expected) for case in cases}
     (flag,) = graded(task, f"def f(x):\n    return {table}[tuple(x)]").flags
     assert flag.word == "hard_coded"
-    assert flag.evidence.startswith("input and output of 5 tests stand in the code: test 0 on line 2")
+    assert flag.evidence.startswith("the code contains input and output of 5 tests: test 0 on line 2")
 
 
 def test_answers_of_an_assert_task_are_looked_for(graded: Graded) -> None:

@@ -1,4 +1,4 @@
-"""Answers that stand in the code, and honest tables, tests and examples that look alike."""
+"""Hard-coded answers, and honest tables, tests and examples that look alike."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def f(x):
 @pytest.mark.parametrize("name", CAUGHT)
 def test_answers_that_stand_beside_their_inputs(call_flags: Flags, name: str) -> None:
     found = call_flags(CAUGHT[name], TASKS[name.partition(":")[0]], prompt=PROMPT)
-    assert found["hard_coded"].startswith("input and output of 3 tests stand in the code: test ")
+    assert found["hard_coded"].startswith("the code contains input and output of 3 tests: test ")
     assert " on line " in found["hard_coded"]
 
 
@@ -236,7 +236,7 @@ if __name__ == '__main__':
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_answers_for_a_whole_input(stdin_flags: Flags, name: str) -> None:
-    assert stdin_flags(PROGRAMS[name], READ)["hard_coded"].startswith("input and output of 3 tests")
+    assert stdin_flags(PROGRAMS[name], READ)["hard_coded"].startswith("the code contains input and output of 3 tests")
 
 
 def test_a_program_that_reckons_has_no_flag(stdin_flags: Flags) -> None:

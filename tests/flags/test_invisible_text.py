@@ -37,10 +37,10 @@ HONEST = {
 @pytest.mark.parametrize("name", FLAGGED)
 def test_what_is_not_seen_is_flagged_and_drawn_in_the_evidence(call_flags: Flags, name: str) -> None:
     code, where, mark = FLAGGED[name]
-    told = call_flags(code)["invisible_text"]
-    assert told.startswith(f"{where}: ")
-    assert mark in told
-    assert not invisible.UNSEEN.search(told)
+    evidence = call_flags(code)["invisible_text"]
+    assert evidence.startswith(f"{where}: ")
+    assert mark in evidence
+    assert not invisible.UNSEEN.search(evidence)
 
 
 @pytest.mark.parametrize("name", HONEST)

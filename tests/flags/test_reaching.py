@@ -335,11 +335,11 @@ def test_honest_code_has_no_flag(call_flags: Flags, stdin_flags: Flags, name: st
 
 def test_a_program_may_leave_by_os_exit_once_it_has_printed(stdin_flags: Flags) -> None:
     program = "import os\nprint(1, flush=True)\nos._exit(0)"
-    told = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, stdout_bytes=2, exit_code=0)
+    printed = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, stdout_bytes=2, exit_code=0)
     silent = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, stdout_bytes=0, exit_code=0)
     raised = CaseResult(index=0, verdict=Verdict.RUNTIME_ERROR, stdout_bytes=0, exit_code=1, error_type="ValueError")
-    assert stdin_flags(program, cases=(told,)) == stdin_flags(program, cases=(raised,)) == {}
-    assert stdin_flags(program, cases=(told, silent)) == {"early_exit": "line 3: os._exit(0)"}
+    assert stdin_flags(program, cases=(printed,)) == stdin_flags(program, cases=(raised,)) == {}
+    assert stdin_flags(program, cases=(printed, silent)) == {"early_exit": "line 3: os._exit(0)"}
 
 
 def ended_by(type_: str, message: str) -> tuple[CaseResult, ...]:
@@ -350,7 +350,7 @@ def ended_by(type_: str, message: str) -> tuple[CaseResult, ...]:
 @pytest.mark.parametrize("message", ["", "0", "None"])
 def test_a_call_that_ended_by_system_exit_as_if_all_were_well(call_flags: Flags, message: str) -> None:
     found = call_flags("def f(x): pass", cases=ended_by("SystemExit", message))
-    assert found == {"early_exit": "test 4 ended by SystemExit, line 2: raise it"}
+    assert found == {"early_exit": "test 4 ended with SystemExit, line 2: raise it"}
 
 
 def test_a_call_that_reports_a_failure_and_a_program_that_exits_have_no_flag(

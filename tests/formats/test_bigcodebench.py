@@ -108,16 +108,16 @@ def test_results_of_a_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"test": ""}, "test is missing"),
-        ({"test": "import unittest\nclass TestCases(\n"}, "test is not Python: line 2"),
+        ({"test": "import unittest\nclass TestCases(\n"}, "test is not valid Python: line 2"),
         ({"complete_prompt": None, "code_prompt": None}, "complete_prompt is missing"),
         ({"entry_point": None}, "entry_point is missing"),
-        ({"canonical_solution": 1}, "canonical_solution is int, not text"),
+        ({"canonical_solution": 1}, "canonical_solution must be text, not int"),
     ],
 )
-def test_a_broken_row_is_told_in_one_line(read, fields, told):
+def test_a_broken_row_is_reported_in_one_line(read, fields, message):
     _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="bigcodebench")
     assert task.task_id == "BigCodeBench/7"
-    assert told in problem
+    assert message in problem

@@ -95,21 +95,21 @@ def test_samples_one_a_row(read):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"test": None}, "test is missing"),
-        ({"test": "class WalkTest(unittest.TestCase:\n"}, "test is not Python: line 1"),
+        ({"test": "class WalkTest(unittest.TestCase:\n"}, "test is not valid Python: line 1"),
         ({"class_name": ""}, "class_name is missing"),
-        ({"import_statement": "import math"}, "import_statement is no list of texts"),
+        ({"import_statement": "import math"}, "import_statement must be a list of strings"),
     ],
 )
-def test_a_broken_row_is_told_in_one_line(read, fields, told):
+def test_a_broken_row_is_reported_in_one_line(read, fields, message):
     _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="classeval")
     assert task.task_id == "ClassEval_7"
-    assert told in problem
+    assert message in problem
 
 
-def test_samples_that_are_no_texts_are_told(read):
+def test_samples_that_are_no_texts_are_reported(read):
     _, rollouts, (problem,) = read(load_rollouts, ROW | {"predict": [["class Walk: pass"]]}, format="classeval")
     assert rollouts == []
-    assert "predict is no list of texts" in problem
+    assert "predict must be a list of strings" in problem

@@ -156,19 +156,19 @@ def test_rows_without_inputs_or_without_a_solution_load_without_a_test(read):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
-        (ROW | {"plus_input": [1]}, "plus_input is no list of lists of arguments"),
-        (ROW | {"base_input": {"a": 1}}, "base_input is no list of lists of arguments"),
-        (ROW | {"atol": -1}, "atol is -1.0: give a number that is 0 or more"),
-        (ROW | {"entry_point": "halve it"}, "which can't be a name in Python"),
-        (mbpp(2, "f", "def f(a): return a", [[1]], [5]), "plus_input[0] is not what Mbpp/2 is called with"),
+        (ROW | {"plus_input": [1]}, "plus_input must be a list of argument lists"),
+        (ROW | {"base_input": {"a": 1}}, "base_input must be a list of argument lists"),
+        (ROW | {"atol": -1}, "atol must be a number that is 0 or more, not -1.0"),
+        (ROW | {"entry_point": "halve it"}, "entry_point must be a Python name, not 'halve it'"),
+        (mbpp(2, "f", "def f(a): return a", [[1]], [5]), "plus_input[0] does not fit the arguments of Mbpp/2"),
     ],
 )
-def test_a_broken_row_is_told_in_one_line(read, row, told):
+def test_a_broken_row_is_reported_in_one_line(read, row, message):
     _, tasks, (problem,) = read(load_tasks, row, format="evalplus")
     assert tasks == []
-    assert told in problem
+    assert message in problem
 
 
 def test_samples(read):
@@ -198,9 +198,9 @@ def test_results_of_a_run(tmp_path):
     ]  # fmt: skip
 
 
-def test_results_without_solutions_are_told(tmp_path):
+def test_results_without_solutions_are_reported(tmp_path):
     path = tmp_path / "eval_results.json"
     path.write_text(json.dumps({"date": "", "eval": {"a": [{"base_status": "pass"}]}}))
     problems = []
     assert list(load_rollouts(path, on_problem=problems.append)) == []
-    assert "eval['a'][0] has no solution: give the file of samples instead" in str(problems[0])
+    assert "eval['a'][0] has no solution: use the samples file instead" in str(problems[0])

@@ -139,23 +139,23 @@ def test_livecodebench_pickles_are_never_loaded(read, tmp_path):
     _, tasks, (problem,) = read(load_tasks, lcb(private_test_cases=trap), format="livecodebench")
     assert not (tmp_path / "sprung").exists()
     assert tasks == []
-    assert "a pickle of more than one text, which is never loaded: convert the file once" in problem
+    assert "a pickle of more than one string, which is never loaded: convert the file once" in problem
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
-        ("rubbish!", "neither JSON nor base64 of zlib"),
+        ("rubbish!", "neither JSON nor base64-encoded zlib"),
         (base64.b64encode(zlib.compress(pickle.dumps("[oops"))).decode(), "unpacks to text that is not JSON"),
         (base64.b64encode(zlib.compress(b"\x80\x04")).decode(), "which is never loaded"),
-        ("[{}]", "a case without input and output"),
-        ('{"a": 1}', "is no list of {input, output, testtype}"),
+        ("[{}]", "must have an input and an output"),
+        ('{"a": 1}', "must be a list of {input, output, testtype}"),
     ],
 )
-def test_livecodebench_test_cases_that_can_not_be_had_leave_the_task_out(read, value, told):
+def test_livecodebench_test_cases_that_can_not_be_had_leave_the_task_out(read, value, message):
     _, tasks, (problem,) = read(load_tasks, lcb(private_test_cases=value), format="livecodebench")
     assert tasks == []
-    assert told in problem
+    assert message in problem
 
 
 def test_livecodebench_outputs(tmp_path):
@@ -235,7 +235,7 @@ def test_a_map_serves_a_named_format_too(read):
     assert (task.task_id, task.entry_point) == ("1", "f")
 
 
-def test_a_map_that_names_an_absent_field_is_told_row_by_row(read):
+def test_a_map_that_names_an_absent_field_is_reported_row_by_row(read):
     _, rollouts, (problem,) = read(load_rollouts, {"uid": 1}, field_map={"task_id": "uid", "completion": "text"})
     assert rollouts == []
     assert "completion is missing" in problem

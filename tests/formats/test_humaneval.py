@@ -38,18 +38,18 @@ def test_a_test_of_classes_makes_the_task_a_unittest(read, passes):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
-        ({"entry_point": ""}, "entry_point is missing: name what the tests call"),
-        ({"entry_point": "f(x)"}, "entry_point is 'f(x)', which can't be a name in Python"),
-        ({"test": ["assert f([1]) == 1"]}, "test is list, not text"),
+        ({"entry_point": ""}, "entry_point is missing: name the function or class that the tests call"),
+        ({"entry_point": "f(x)"}, "entry_point must be a Python name, not 'f(x)'"),
+        ({"test": ["assert f([1]) == 1"]}, "test must be text, not list"),
         ({"task_id": None}, "task_id is missing"),
     ],
 )
-def test_a_broken_row_is_told_in_one_line_and_the_rest_is_read(read, fields, told):
+def test_a_broken_row_is_reported_in_one_line_and_the_rest_is_read(read, fields, message):
     _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="humaneval")
     assert task.task_id == "HumanEval/0"
-    assert told in problem
+    assert message in problem
 
 
 def test_samples_and_result_files(read):

@@ -1,4 +1,4 @@
-"""Loading: what a user is told of a broken file or row, and that the rest of the work goes on."""
+"""Loading: what a user sees for a broken file or row, and that the rest is still read."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from evaluator.formats import (
     sniff,
 )
 from evaluator.formats.containers import MAX_ROW_BYTES
-from evaluator.formats.seen import SeenIds
+from evaluator.formats.id_table import IdTable
 
 
 def sample(n, **fields):
@@ -96,16 +96,19 @@ def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_res
     ("line", "cause"),
     [
         (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
-        (b"[1, 2]", "a list, no JSON object"),
-        (b"3", "a number, no JSON object"),
+        (b"[1, 2]", "must be a JSON object, not a list"),
+        (b"3", "must be a JSON object, not a number"),
         (b'{"a":' + b"[" * 100_000, "nested too deeply"),
         (b"\x00\x00\x00", "not JSON"),
         (b'{"task_id": "t"}', "completion is missing"),
         (b'{"completion": "x"}', "task_id is missing"),
-        (b'{"task_id": "t", "completion": "x", "kind": "poem"}', "kind is 'poem': give one of full,"),
-        (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step is 1.5: give a whole number, or null"),
-        (b'{"task_id": "t", "completion": "x", "expected_pass": "yes"}', "give true, false or null"),
-        (b'{"task_id": "t", "completion": {"a": 1}}', "completion is neither text nor a list of messages"),
+        (b'{"task_id": "t", "completion": "x", "kind": "poem"}', "kind must be one of full,"),
+        (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step must be a whole number or null, not 1.5"),
+        (
+            b'{"task_id": "t", "completion": "x", "expected_pass": "yes"}',
+            "expected_pass must be true, false or null, not 'yes'",
+        ),
+        (b'{"task_id": "t", "completion": {"a": 1}}', "completion must be text or a list of messages"),
     ],
 )
 def test_each_kind_of_broken_row_is_one_clear_line(write, line, cause):
@@ -149,7 +152,7 @@ def test_cut_off_gzip_gives_the_rows_before_the_cut(write):
     data = lines(*(sample(n, junk=os.urandom(200).hex()) for n in range(2000)))
     rollouts, problems = loaded(write(gzip.compress(data)[:-100_000]))
     assert 0 < len(rollouts) < 2000
-    assert any("can't be read further" in p.message for p in problems)
+    assert any("the rest of the file can't be read" in p.message for p in problems)
 
 
 @pytest.mark.parametrize("listed", [False, True], ids=["line", "element"])
@@ -165,7 +168,7 @@ def test_a_row_of_50_megabytes_is_left_out_without_being_held(write, listed):
     tracemalloc.stop()
     assert [r.sample_id for r in rollouts] == ["s1", "s2"]
     assert problem.line == 2
-    assert "50.0 MB, more than the 32 MiB a row may have" in problem.message
+    assert "50.0 MB, more than the limit of 32 MiB per row" in problem.message
     assert peak < 2.2 * MAX_ROW_BYTES
 
 
@@ -180,7 +183,7 @@ def test_loading_streams(write):
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"", "is empty"),
         (b" \n\n", "is empty"),
@@ -189,24 +192,24 @@ def test_loading_streams(write):
         (b"\x80\x04\x95abc", "is a pickle"),
         (bytes(range(256)) * 20, "is a binary file"),
         (b"\xff\xfe{\x00", "UTF-16 text: save it as UTF-8"),
-        (b'{\n "task_id": "t"\n}\n', "one JSON object over many lines"),
-        (b"\x1f\x8b\x08rubbish", "can't be unpacked"),
-        (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be unpacked"),
+        (b'{\n "task_id": "t"\n}\n', "one JSON object over several lines"),
+        (b"\x1f\x8b\x08rubbish", "can't be decompressed"),
+        (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be decompressed"),
         (b"a,b\n1,2\n" * 600, "none of the first 1,000 lines is a JSON object"),
         (b'{"a": 1, "b": 2}\n', ":1: no known format has these fields (a, b)"),
     ],
 )
-def test_a_file_that_is_something_else_is_refused_in_one_line(write, data, told):
+def test_a_file_that_is_something_else_is_refused_in_one_line(write, data, message):
     path = write(data)
     with pytest.raises(FormatError) as raised:
         list(load_tasks(path, on_problem=lambda problem: None))
     assert str(raised.value).startswith(str(path))
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 def test_a_directory_and_a_missing_file_are_refused_at_once(tmp_path):
-    with pytest.raises(FormatError, match="is a directory: name a file in it"):
+    with pytest.raises(FormatError, match="is a directory: pass a file in it"):
         load_tasks(tmp_path)
     with pytest.raises(FormatError, match="no such file: check the path"):
         load_rollouts(tmp_path / "nothing.jsonl")
@@ -290,11 +293,11 @@ def test_without_a_callback_problems_are_warnings(write):
         list(load_rollouts(path))
 
 
-def test_the_format_is_told_or_named(write):
+def test_the_format_is_detected_or_named(write):
     path = write(lines({"task_id": "HumanEval/0", "completion": "    return 1\n"}))
     assert (sniff(path).format, sniff(path).role) == ("humaneval", Role.ROLLOUTS)
     assert [match.format for match in sniff(path).others] == ["native"]
-    with pytest.raises(FormatError, match=r"format 'parquet' is not known: rollouts can be read from .*native"):
+    with pytest.raises(FormatError, match=r"format 'parquet' is unknown: for rollouts, use one of .*native"):
         load_rollouts(path, "parquet")
     with pytest.raises(FormatError, match="format 'apps' has no rollouts"):
         load_rollouts(path, "apps")
@@ -313,7 +316,7 @@ def test_dataset_hash_is_of_the_bytes(write):
 
 
 def test_seen_ids_remembers_first_lines_across_growth():
-    seen = SeenIds()
+    seen = IdTable()
     assert all(seen.first_line(f"id-{n}", n + 1) is None for n in range(20_000))
     assert all(seen.first_line(f"id-{n}", 0) == n + 1 for n in range(0, 20_000, 97))
 

@@ -45,17 +45,17 @@ def test_the_test_of_mbpp_plus_takes_the_place_of_the_asserts(read, passes):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
-        ({"test_list": ["assert f(("]}, "test_list[0] is not Python"),
+        ({"test_list": ["assert f(("]}, "test_list[0] is not valid Python"),
         ({"test_list": ["assert len([1]) == 1"]}, "calls no function of the task"),
-        ({"test_list": "assert f()"}, "test_list is no list of texts"),
-        ({"test_imports": "import math"}, "test_imports is no list of texts"),
-        ({"test": 1}, "test is int, not text"),
+        ({"test_list": "assert f()"}, "test_list must be a list of strings"),
+        ({"test_imports": "import math"}, "test_imports must be a list of strings"),
+        ({"test": 1}, "test must be text, not int"),
     ],
 )
-def test_rows_whose_tests_can_not_be_used_are_left_out(read, fields, told):
+def test_rows_whose_tests_can_not_be_used_are_left_out(read, fields, message):
     row = {"task_id": 1, "text": "T", "code": "", "test_list": ["assert f()"]}
     _, tasks, (problem,) = read(load_tasks, row | fields, format="mbpp")
     assert tasks == []
-    assert told in problem
+    assert message in problem

@@ -1,4 +1,4 @@
-"""Rows of NeMo Gym: what datasets, inputs and rollouts become, that they find each other, what is said of the rest."""
+"""Rows of NeMo Gym: reading datasets, inputs and rollouts, matching them, and reporting the rest."""
 
 from __future__ import annotations
 
@@ -12,16 +12,9 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks, sniff
-from evaluator.formats.joining import load_dataset
+from evaluator.formats.dataset import load_dataset
 from evaluator.formats.nemo_gym import output_text, prompt_of, read_task
-from evaluator.formats.nemo_gym_sidecars import (
-    aggregate_metrics_path,
-    failures_path,
-    materialized_inputs_path,
-    read_aggregate_metrics,
-    read_failures,
-)
-from evaluator.formats.problems import FormatError
+from evaluator.formats.nemo_gym_sidecars import failures_path, materialized_inputs_path, read_failures
 from evaluator.model import Kind, Mode, RecordError
 
 Read = Callable[..., tuple[str, list[Any], list[str]]]
@@ -83,7 +76,7 @@ NEW: Row = OLD | {
 }
 
 
-def asked(question: str, **metadata: object) -> Row:
+def row_of(question: str, **metadata: object) -> Row:
     return {"responses_create_params": {"input": question}, "verifier_metadata": metadata}
 
 
@@ -121,13 +114,13 @@ CALLED: Row = {"inputs": ["1\n2"], "outputs": ["3"]}
     ids=["object", "text", "packed"],
 )
 def test_a_function_that_is_named_is_called(read: Read, unit_tests: object) -> None:
-    _, [task], problems = read(load_tasks, asked("Add.", unit_tests=unit_tests))
+    _, [task], problems = read(load_tasks, row_of("Add.", unit_tests=unit_tests))
     assert (problems, task.mode, task.entry_point) == ([], Mode.CALL, "add")
     assert [(case.input, case.expected) for case in task.cases] == [("1\n2", "3")]
 
 
 def test_public_tests_and_other_fields_are_kept_and_not_graded(read: Read) -> None:
-    row = asked(
+    row = row_of(
         "Add.", unit_tests=UNIT_TESTS, public_tests={"inputs": ["1 2\n"], "outputs": ["3\n"]}, difficulty="easy"
     )
     _, [task], _ = read(load_tasks, row)
@@ -138,9 +131,9 @@ def test_public_tests_and_other_fields_are_kept_and_not_graded(read: Read) -> No
 @pytest.mark.parametrize(
     "row",
     [
-        asked("6 * 7?", answer=42),
-        asked("6 * 7?", expected_answer=42),
-        asked("6 * 7?", reference_answer=42),
+        row_of("6 * 7?", answer=42),
+        row_of("6 * 7?", expected_answer=42),
+        row_of("6 * 7?", reference_answer=42),
         {"responses_create_params": {"input": "6 * 7?"}, "expected_answer": 42},
         {"responses_create_params": {"input": "6 * 7?"}, "answer": 42, "verifier_metadata": {"topic": "math"}},
         {"responses_create_params": {"input": "6 * 7?"}, "query": "6 * 7?", "answer": 42, "metadata": {"topic": "m"}},
@@ -152,7 +145,7 @@ def test_a_row_with_an_answer_is_an_answer_task(read: Read, row: Row) -> None:
     assert (task.mode, task.answer, task.prompt) == (Mode.ANSWER, 42, "6 * 7?")
 
 
-def test_a_question_without_parameters_is_left_to_its_own_format_and_read_when_asked(read: Read) -> None:
+def test_a_question_without_parameters_is_left_to_its_own_format_and_read_on_request(read: Read) -> None:
     row = {"query": "6 * 7?", "answer": 42, "metadata": {"grader": "exact_match", "topic": "math"}}
     name, _, _ = read(load_tasks, row)
     assert name == "query_answer"
@@ -165,13 +158,13 @@ def test_fields_of_a_native_row_in_the_metadata_are_read_as_such(read: Read) -> 
     suite = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(task_func(1), 2)\n"
     _, tasks, problems = read(
         load_tasks,
-        asked("a", test=check, entry_point="inc"),
-        asked("b", test=suite, entry_point="task_func", task_id="BigCodeBench/15"),
-        asked(
+        row_of("a", test=check, entry_point="inc"),
+        row_of("b", test=suite, entry_point="task_func", task_id="BigCodeBench/15"),
+        row_of(
             "c", in_outs={"inputs": ["1"], "outputs": ["2"], "fn_name": "inc"}, checker="exact", limits={"wall_s": 2}
         ),
-        asked("d", unit_tests=UNIT_TESTS, checker="tokens", weights=[1, 3], exit_code="strict", mode="stdin"),
-        asked("e", answer={"required": ["a"]}, grader={"name": "structured"}),
+        row_of("d", unit_tests=UNIT_TESTS, checker="tokens", weights=[1, 3], exit_code="strict", mode="stdin"),
+        row_of("e", answer={"required": ["a"]}, grader={"name": "structured"}),
     )
     assert problems == []
     assert [task.mode for task in tasks] == [Mode.ASSERT, Mode.UNITTEST, Mode.CALL, Mode.STDIN, Mode.ANSWER]
@@ -181,31 +174,37 @@ def test_fields_of_a_native_row_in_the_metadata_are_read_as_such(read: Read) -> 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
-        (asked("a"), "verifier_metadata.unit_tests is missing"),
+        (row_of("a"), "verifier_metadata.unit_tests is missing"),
         ({"responses_create_params": {"input": "a"}}, "verifier_metadata.unit_tests is missing"),
-        (asked("a", unit_tests={"inputs": []}), "has no inputs and outputs"),
-        (asked("a", unit_tests="{"), "unit_tests is text that is not JSON"),
-        (asked("a", unit_tests={"inputs": ["1"], "outputs": []}), "1 inputs but 0 outputs"),
-        (asked("a", unit_tests={"inputs": "1", "outputs": "2"}), "must be lists"),
-        (asked("a", unit_tests=UNIT_TESTS | {"fn_name": 3}), "fn_name is int"),
-        (asked("a", unit_tests={"packed": "!"}), "packed is neither JSON nor base64 of zlib"),
-        (asked("a", unit_tests={"packed": packed([1])}), "packed unpacks to list"),
-        (asked("a", answer=1, grader="evil.py:grade"), "grader names a file"),
-        (asked("a", answer=1, grader={"name": "weighted", "graders": [{"grader": "e.py:g"}]}), "grader names a file"),
-        (asked("a", unit_tests=UNIT_TESTS, mode="hard"), "mode is 'hard'"),
-        (asked("", unit_tests=UNIT_TESTS), "has no text"),
-        (asked("a", unit_tests=UNIT_TESTS) | {"responses_create_params": {"input": 3}}, "input is neither text"),
-        (asked("a", unit_tests=UNIT_TESTS) | {"responses_create_params": {"input": [3]}}, "input[0] is int"),
-        (asked("a") | {"verifier_metadata": 3}, "verifier_metadata is int"),
-        ({"task_id": {"taskset": "t", "task_id": "1"}, "task_input": {}}, "responses_create_params is no object"),
+        (row_of("a", unit_tests={"inputs": []}), "unit_tests must have inputs and outputs"),
+        (row_of("a", unit_tests="{"), "unit_tests is text that is not JSON"),
+        (row_of("a", unit_tests={"inputs": ["1"], "outputs": []}), "1 inputs but 0 outputs"),
+        (row_of("a", unit_tests={"inputs": "1", "outputs": "2"}), "must be lists"),
+        (row_of("a", unit_tests=UNIT_TESTS | {"fn_name": 3}), "fn_name must be text"),
+        (row_of("a", unit_tests={"packed": "!"}), "packed is neither JSON nor base64-encoded zlib"),
+        (row_of("a", unit_tests={"packed": packed([1])}), "packed must unpack to an object, not list"),
+        (row_of("a", answer=1, grader="evil.py:grade"), "grader must not be a file"),
+        (
+            row_of("a", answer=1, grader={"name": "weighted", "graders": [{"grader": "e.py:g"}]}),
+            "grader must not be a file",
+        ),
+        (row_of("a", unit_tests=UNIT_TESTS, mode="hard"), "mode is 'hard'"),
+        (row_of("", unit_tests=UNIT_TESTS), "has no text"),
+        (row_of("a", unit_tests=UNIT_TESTS) | {"responses_create_params": {"input": 3}}, "input must be text"),
+        (
+            row_of("a", unit_tests=UNIT_TESTS) | {"responses_create_params": {"input": [3]}},
+            "input[0] must be a message",
+        ),
+        (row_of("a") | {"verifier_metadata": 3}, "verifier_metadata must be an object"),
+        ({"task_id": {"taskset": "t", "task_id": "1"}, "task_input": {}}, "responses_create_params must be an object"),
     ],
 )
-def test_a_row_that_can_not_be_read_is_told_and_the_others_are(read: Read, row: Row, told: str) -> None:
+def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(read: Read, row: Row, message: str) -> None:
     _, tasks, [problem] = read(load_tasks, ROW, row)
     assert len(tasks) == 1
-    assert told in problem
+    assert message in problem
 
 
 def test_a_bomb_of_packed_tests_is_refused(read: Read) -> None:
@@ -213,27 +212,27 @@ def test_a_bomb_of_packed_tests_is_refused(read: Read) -> None:
     chunk = bytes(1 << 20)
     bomb = b"".join([*(packer.compress(chunk) for _ in range(257)), packer.flush()])
     tests = {"packed": base64.b64encode(bomb).decode()}
-    _, tasks, problems = read(load_tasks, asked("a", unit_tests=tests), ROW)
+    _, tasks, problems = read(load_tasks, row_of("a", unit_tests=tests), ROW)
     assert len(tasks) == 1
     assert "packed unpacks to more than 256 MiB" in problems[0]
 
 
 def test_tests_that_are_empty_are_a_task_without_cases(read: Read) -> None:
-    _, [task], problems = read(load_tasks, asked("a", unit_tests={"inputs": [], "outputs": []}))
+    _, [task], problems = read(load_tasks, row_of("a", unit_tests={"inputs": [], "outputs": []}))
     assert (problems, task.cases, task.mode) == ([], (), Mode.STDIN)
 
 
-def test_the_prompt_is_all_that_was_asked() -> None:
+def test_the_prompt_is_the_whole_input() -> None:
     parts = [{"type": "input_text", "text": "Look"}, {"type": "input_image", "image_url": "x"}]
     call = {"type": "function_call", "name": "run", "arguments": "{}", "call_id": "c"}
     came = {"type": "function_call_output", "output": "3", "call_id": "c"}
     given = [{"role": "user", "content": parts}, call, came, {"type": "reasoning", "summary": []}]
     assert prompt_of({"instructions": "Be brief.", "input": given}) == "Be brief.\n\nLook\n\nrun {}\n\n3"
-    with pytest.raises(RecordError, match="responses_create_params is no object"):
+    with pytest.raises(RecordError, match="responses_create_params must be an object"):
         prompt_of("text")
 
 
-def test_both_shapes_of_rollouts_find_their_task_by_what_was_asked(read: Read) -> None:
+def test_both_shapes_of_rollouts_find_their_task_by_its_prompt(read: Read) -> None:
     _, [task], _ = read(load_tasks, ROW)
     name, [old, new], problems = read(load_rollouts, OLD, NEW)
     assert (name, problems) == ("nemo_gym", [])
@@ -294,7 +293,7 @@ def test_a_conversation_is_kept_in_its_order_and_unknown_items_by_their_type(rea
     assert "conversation" not in plain.metadata
 
 
-def test_what_is_very_long_is_cut_and_told(read: Read) -> None:
+def test_what_is_very_long_is_cut_with_a_note(read: Read) -> None:
     row = answered({"type": "function_call_output", "output": "x" * 30_000}) | {"trace": ["y" * 30_000]}
     _, [rollout], _ = read(load_rollouts, row)
     [item] = rollout.metadata["conversation"]
@@ -303,7 +302,7 @@ def test_what_is_very_long_is_cut_and_told(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (
             {"_ng_task_index": 0, "_ng_failure_class": "agent_request_failed", "_ng_failure_message": "503"},
@@ -313,10 +312,10 @@ def test_what_is_very_long_is_cut_and_told(read: Read) -> None:
         ({"_ng_task_index": 0, "reward": 1.0, "response": RESPONSE}, "responses_create_params is missing"),
     ],
 )
-def test_a_rollout_that_can_not_be_read_is_told(read: Read, row: Row, told: str) -> None:
+def test_a_rollout_that_can_not_be_read_is_reported(read: Read, row: Row, message: str) -> None:
     _, rollouts, [problem] = read(load_rollouts, NEW, row)
     assert len(rollouts) == 1
-    assert told in problem
+    assert message in problem
 
 
 def test_materialised_inputs_are_each_task_once(read: Read) -> None:
@@ -337,7 +336,7 @@ def test_the_typed_rows_of_environments_are_flattened(read: Read) -> None:
     assert task.metadata["task_id"] == "sum"
 
 
-def test_where_nothing_is_asked_the_row_s_own_id_leads_to_its_task(read: Read) -> None:
+def test_without_a_prompt_the_row_s_own_id_leads_to_its_task(read: Read) -> None:
     empty = {"responses_create_params": {"input": []}}
     tests = {"verifier_metadata": {"unit_tests": UNIT_TESTS}}
     _, tasks, _ = read(load_tasks, empty | tests | {"task_id": "a"}, empty | tests | {"_ng_task_index": 4})
@@ -366,22 +365,22 @@ def test_rollouts_that_carry_their_tests_are_a_dataset_too(read: Read, tmp_path:
     assert sniff(write(tmp_path / "r.jsonl", NEW)).others == ()
 
 
-def test_one_prompt_with_other_tests_is_told_and_neither_is_graded_by_the_other_s(tmp_path: Path) -> None:
+def test_one_prompt_with_other_tests_is_reported_and_neither_is_graded_by_the_other_s(tmp_path: Path) -> None:
     other = ROW | {"verifier_metadata": {"unit_tests": {"inputs": ["1 1\n"], "outputs": ["2\n"]}}}
-    path = write(tmp_path / "d.jsonl", ROW, asked("Another.", unit_tests=UNIT_TESTS), other, ROW, other)
+    path = write(tmp_path / "d.jsonl", ROW, row_of("Another.", unit_tests=UNIT_TESTS), other, ROW, other)
     problems: list[Any] = []
     dataset = load_dataset(path, on_problem=problems.append)
     assert [task.prompt for task in dataset.tasks] == ["Another."]
     [problem] = problems
     assert problem.line == 3
-    assert "is on line 1 too, with other tests" in problem.message
+    assert "is also on line 1, with different tests" in problem.message
     assert "neither is graded" in problem.message
 
 
 def test_the_dataset_s_own_names_are_given_to_tasks_and_rollouts(tmp_path: Path) -> None:
     dataset = load_dataset(
         write(
-            tmp_path / "d.jsonl", ROW | {"task_id": "sum/1"}, asked("x", answer=1), asked("y", answer=1, task_id="x")
+            tmp_path / "d.jsonl", ROW | {"task_id": "sum/1"}, row_of("x", answer=1), row_of("y", answer=1, task_id="x")
         ),
         on_problem=pytest.fail,
     )
@@ -392,47 +391,29 @@ def test_the_dataset_s_own_names_are_given_to_tasks_and_rollouts(tmp_path: Path)
 
 
 def test_a_name_that_two_tasks_have_is_no_name(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.jsonl", *(asked(word, answer=1, task_id="same") for word in ("x", "y")))
+    path = write(tmp_path / "d.jsonl", *(row_of(word, answer=1, task_id="same") for word in ("x", "y")))
     dataset = load_dataset(path, on_problem=pytest.fail)
     assert len({task.task_id for task in dataset.tasks}) == 2
 
 
-def failed(rollout: int, kind: str, **more: object) -> Row:
-    return {"_ng_task_index": 0, "_ng_rollout_index": rollout, "_ng_failure_class": kind} | more
+def failed(rollout: int, kind: str) -> Row:
+    return {"_ng_task_index": 0, "_ng_rollout_index": rollout, "_ng_failure_class": kind}
 
 
 def test_failures_are_counted_by_the_last_attempt(tmp_path: Path) -> None:
     path = write(
         tmp_path / "out_failures.jsonl",
         failed(0, "agent_request_failed"),
-        failed(1, "agent_run_error", _ng_failure_message="boom", _ng_failure_terminal=True),
+        failed(1, "agent_run_error"),
         failed(0, "agent_run_error"),
         3,
     )
     assert failures_path(tmp_path / "out.jsonl") == path
-    failures = read_failures(path)
-    assert (failures.attempts, failures.unreadable, failures.kinds) == (3, 1, {"agent_run_error": 2})
-    assert [(f.rollout_index, f.message, f.terminal) for f in failures.rollouts] == [(0, "", False), (1, "boom", True)]
+    assert read_failures(path) == {"agent_run_error": 2}
 
 
 def test_an_empty_file_of_failures_holds_none(tmp_path: Path) -> None:
-    assert read_failures(write(tmp_path / "out_failures.jsonl")).rollouts == ()
-
-
-def test_the_figures_of_a_collection_are_read_by_agent(tmp_path: Path) -> None:
-    path = aggregate_metrics_path(tmp_path / "out.jsonl")
-    assert path.name == "out_aggregate_metrics.json"
-    entry = {
-        "agent_ref": {"name": "a"},
-        "key_metrics": {"mean/reward": 0.5},
-        "group_level_metrics": [{"mean/reward": 1}],
-    }
-    path.write_text(json.dumps([entry]))
-    [found] = read_aggregate_metrics(path)
-    assert (found.agent, found.key_metrics, found.tasks) == ("a", {"mean/reward": 0.5}, ({"mean/reward": 1},))
-    path.write_text("[1]")
-    with pytest.raises(FormatError, match="no list of objects"):
-        read_aggregate_metrics(path)
+    assert not read_failures(write(tmp_path / "out_failures.jsonl"))
 
 
 def test_inputs_are_found_beside_rollouts_however_both_are_packed(tmp_path: Path) -> None:

@@ -74,21 +74,23 @@ def test_samples_find_their_task_by_its_query(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (ROW | {"answer": None}, "answer is missing"),
-        (ROW | {"metadata": 3}, "metadata is int"),
+        (ROW | {"metadata": 3}, "metadata must be an object"),
         (ROW | {"metadata": "{"}, "metadata is text that is not JSON"),
         (ROW | {"grader": 3}, "grader is int"),
-        (ROW | {"query": 3}, "query is neither text"),
+        (ROW | {"query": 3}, "query must be text"),
         ({"query": "", "answer": 1, "metadata": {}}, "neither an id nor a query"),
         (ROW | {"task_id": [1]}, "task_id"),
     ],
 )
-def test_a_row_that_can_not_be_read_is_told_and_the_others_are(read: Read, row: dict[str, object], told: str) -> None:
+def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(
+    read: Read, row: dict[str, object], message: str
+) -> None:
     _, tasks, problems = read(load_tasks, {"query": "b?", "answer": "b", "metadata": {}}, row)
     assert [task.answer for task in tasks] == ["b"]
-    assert told in problems[0]
+    assert message in problems[0]
 
 
 def test_native_rows_with_an_answer_stay_native(read: Read) -> None:

@@ -337,7 +337,7 @@ def test_expectations(relation: Relation, wanted: object, met: list[Any], unmet:
 
 def test_an_unmet_expectation_says_what_was_asked() -> None:
     truth = expectation_holds(Expectation(Relation.TRUE), GENERATOR)
-    assert str(truth) == "expected a true value, got <generator: g>: a generator is no data"
+    assert str(truth) == "expected a true value, got <generator: g>: a generator is not data"
     among = expectation_holds(Expectation(Relation.AMONG, [1, 2]), 3)
     assert str(among) == "expected one of [1, 2], got 3"
     equal = expectation_holds(Expectation(Relation.EQUAL, [1, 2]), [1, 3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from evaluator.engines.stopping import stoppable
+from evaluator.engines.stop import stoppable
 from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse
 from evaluator.model import Limits
 from evaluator.sandbox import Execution, FaultError, Outcome, Program, Sandbox, Settings, Status, encoded_call

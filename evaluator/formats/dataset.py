@@ -1,8 +1,8 @@
-"""Brings rollouts together with the tasks of their dataset, for formats whose rollouts have no id of a task.
+"""Matches rollouts with the tasks of their dataset, for formats whose rollouts have no task id.
 
-Such tasks have an id made from their prompt. Where the dataset names them in its own `task_id`, tasks and rollouts get
-that name here; and where two of its tasks have the same prompt but other tests, neither is kept, for a rollout could be
-of either.
+Such tasks have an id made from their prompt. If the dataset names them in its own `task_id`, tasks and rollouts get
+that name here. If two of its tasks have the same prompt but different tests, both are dropped, because a rollout could
+belong to either.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from evaluator.formats.loading import OnProblem, load_prompts, load_tasks, require_rows
+from evaluator.formats.loader import OnProblem, load_prompts, load_tasks, require_rows
 from evaluator.formats.problems import FormatError, Problem, TaskClash
 from evaluator.model import Rollout, Task
 
 _MADE = "prompt-"
+"""How an id made from a prompt begins."""
 
 
 class Dataset:
-    """The tasks of a file, held in memory, by the names under which they are graded."""
+    """The tasks of a file, in memory, by the names under which they are graded."""
 
     def __init__(self, tasks: Iterable[Task], clashes: Iterable[str] = ()) -> None:
         left_out = set(clashes)
@@ -30,7 +31,7 @@ class Dataset:
             task.task_id = self._names.get(task.task_id, task.task_id)
 
     def named(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-        """The rollouts, with the names that the dataset gives their tasks."""
+        """The rollouts, with the dataset's names for their tasks."""
         for rollout in rollouts:
             name = self._names.get(rollout.task_id)
             if name is not None:
@@ -47,7 +48,7 @@ def load_dataset(
     field_map: Mapping[str, str] | None = None,
     on_problem: OnProblem,
 ) -> Dataset:
-    """All tasks of a file. Arguments and errors as in `load_tasks`; a file without one raises `FormatError`."""
+    """All tasks of a file. Arguments and errors as in `load_tasks`; a file without tasks raises `FormatError`."""
     return Dataset(*_read(path, format, field_map, on_problem))
 
 
@@ -61,8 +62,8 @@ def load_with_prompts(
 ) -> Dataset:
     """The tasks of a dataset, and one without test cases for each task of the rollouts that is not in it.
 
-    For grades that take no test cases: a dataset that can't be read, or whose rows can't, is told of nowhere. Raises
-    `FormatError` where the rollouts can't be read.
+    For graders that need no test cases: a dataset or rows that can't be read are not reported. Raises `FormatError` if
+    the rollouts can't be read.
     """
     tasks: list[Task] = []
     if dataset is not None:
@@ -78,21 +79,21 @@ def load_with_prompts(
 def _read(
     path: str | Path, format_name: str | None, field_map: Mapping[str, str] | None, on_problem: OnProblem
 ) -> tuple[list[Task], set[str]]:
-    """The tasks of a file, at least one, and the ids of those of which there are two."""
+    """The tasks of a file, at least one, and the ids that two different tasks share."""
     clashes: set[str] = set()
 
-    def tell(problem: Problem) -> None:
+    def report(problem: Problem) -> None:
         if isinstance(problem, TaskClash):
             clashes.add(problem.task_id)
-            why = "whose rollout is whose can't be told, so neither is graded"
+            why = "it is unclear which of them a rollout belongs to, so neither is graded"
             problem = Problem(problem.path, problem.line, f"{problem.message}; {why}")
         on_problem(problem)
 
-    return list(require_rows(load_tasks(path, format_name, field_map=field_map, on_problem=tell), path)), clashes
+    return list(require_rows(load_tasks(path, format_name, field_map=field_map, on_problem=report), path)), clashes
 
 
 def _own_names(tasks: list[Task]) -> dict[str, str]:
-    """The dataset's own names by the ids that were made from prompts, where a name is of one task alone."""
+    """The dataset's own names by the ids made from prompts, as far as a name belongs to one task alone."""
     named = {task.task_id: task.metadata.get("task_id") for task in tasks if task.task_id.startswith(_MADE)}
     names = {made: str(name) for made, name in named.items() if isinstance(name, str | int) and str(name)}
     taken = Counter([*names.values(), *(task.task_id for task in tasks)])

@@ -1,4 +1,4 @@
-"""What a completion changes of the interpreter that others use: builtins, and the modules that a test leans on."""
+"""Finds changes to what others use in the interpreter: builtins, and the modules that tests rely on."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _CLOSENESS = frozenset(
     ("math.isclose", "numpy.allclose", "numpy.isclose", "numpy.array_equal", "numpy.testing.assert_allclose")
 )
 _INPUT_AND_OUTPUT = frozenset(("print", "input", "open", "raw_input", "exit", "quit"))
-"""Builtins that are replaced for speed, or to silence a program; what others compare does not change by it."""
+"""Builtins that programs replace for speed or to print less; this does not change what others compare."""
 _OWN_HOOKS = (
     "sys.stdin", "sys.stdout", "sys.stderr", "sys.excepthook", "sys.displayhook", "sys.unraisablehook",
     "sys.breakpointhook", "threading.excepthook", "json.JSONEncoder.default",
 )  # fmt: skip
-"""What may be replaced by design, or what many programs replace for their own use."""
+"""Hooks that may be replaced by design, or that many programs replace for their own use."""
 _ATTRIBUTE_SET = re.compile(r"\.\w+[ \t]*(?:\*\*|//|>>|<<|[-+*/%&|^])?=(?!=)")
 _ROOT = re.compile(r"([A-Za-z_]\w*)(?:\.\w+)*$")
 _IMPORTED = re.compile(r"^[ \t]*(?:import|from)\b([^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
-def worth_a_look(code: str) -> bool:
+def may_occur(code: str) -> bool:
     """Whether the code may set an attribute of something that it imports. Takes microseconds."""
     if "builtins" in code or "setattr" in code or "sys.modules" in code:
         return True
@@ -81,7 +81,7 @@ def _sets(owner: str, name: ast.expr) -> bool:
 
 
 def _changes_others(path: str) -> bool:
-    """Whether the path names something that is called and that others use; what is only added changes nothing."""
+    """Whether the path is an existing callable that others use; a new name changes nothing for them."""
     module, _, rest = path.partition(".")
     if path in _CLOSENESS:
         return True

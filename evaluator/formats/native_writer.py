@@ -1,4 +1,4 @@
-"""Writes tasks and rollouts as native rows: what `evaluator.formats.native` reads back as the same records."""
+"""Writes tasks and rollouts as native rows, which `evaluator.formats.native` reads back as the same records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def task_row(task: Task) -> Row:
 
 
 def task_fields(task: Task) -> Row:
-    """The fields of one task without its metadata. Those that say nothing are left out."""
+    """The fields of one task without its metadata. Empty ones are left out."""
     row: Row = {"task_id": task.task_id, "prompt": task.prompt, "mode": task.mode.value}
     if task.mode in (Mode.CALL, Mode.STDIN):
         row["in_outs"] = in_outs(task)
@@ -35,13 +35,13 @@ def task_fields(task: Task) -> Row:
 
 
 def in_outs(task: Task) -> Row:
-    """The test cases of a call or stdin task, with the function's name where there is one."""
+    """The test cases of a call or stdin task, with the function's name if it has one."""
     pairs: Row = {"inputs": [case.input for case in task.cases], "outputs": [case.expected for case in task.cases]}
     return pairs | ({"fn_name": task.entry_point} if task.entry_point else {})
 
 
 def rollout_row(rollout: Rollout) -> Row:
-    """One rollout, with what the source gave."""
+    """One rollout, with its metadata and the source's grade."""
     optional: Row = {
         "sample_id": rollout.sample_id or None,
         "sample_index": rollout.sample_index,

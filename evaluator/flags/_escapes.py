@@ -1,4 +1,4 @@
-"""Ways out of a function's own business: ending the process, others' frames, the collector's objects, raw memory."""
+"""Finds ways out of the completion's own code: ending the process, others' frames, the collector, raw memory."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _TRIGGERS = (
 )  # fmt: skip
 
 
-def worth_a_look(code: str) -> bool:
-    """Whether the code has a word without which nothing here can be found. Takes microseconds."""
+def may_occur(code: str) -> bool:
+    """Whether the code has one of the words that everything here needs. Takes microseconds."""
     return any(word in code for word in _TRIGGERS)
 
 
 def early_exits(source: Source) -> Iterator[int]:
-    """`os._exit` and `os.abort`. `sys.exit` is an exception like another: whether a call ended by it is seen then."""
+    """`os._exit` and `os.abort`. `sys.exit` is an ordinary exception: if it ends a call, the result shows it."""
     return (node.lineno for node, name in source.named if name in _EXITS)
 
 
 def frames(source: Source) -> Iterator[int]:
-    """The values of a frame that is not the function's own. Names and line numbers of callers are for log lines."""
+    """Reads of values from another function's frame. Callers' names and line numbers are fine: logging needs them."""
     steps = {node.lineno for node, name in source.named if name in _OTHER_FRAMES}
     reads: set[int] = set()
     harmless = _harmless_reads(source)
@@ -69,7 +69,7 @@ def frames(source: Source) -> Iterator[int]:
 
 
 def collector(source: Source) -> Iterator[int]:
-    """Objects asked of the garbage collector; to count them is not to look at them."""
+    """Objects taken from the garbage collector; just counting them does not count."""
     counted = {
         node.args[0].func
         for node in source.nodes
@@ -83,7 +83,7 @@ def collector(source: Source) -> Iterator[int]:
 
 
 def memory(source: Source) -> Iterator[int]:
-    """Memory and shared libraries through ctypes; its types alone are for arithmetic."""
+    """Memory and shared libraries through ctypes; its types alone are fine, for arithmetic."""
     yield from (node.lineno for node, name in source.named if name in _MEMORY)
     used = any(name.partition(".")[0] == "ctypes" for _, name in source.named)
     for node in source.nodes:
@@ -118,7 +118,7 @@ def _harmless_reads(source: Source) -> set[ast.expr]:
 
 
 def _casts_object(source: Source, call: ast.Call) -> bool:
-    """Whether an object is made of an address, or an address is taken from an object."""
+    """Whether it turns an address into an object, or an object into an address."""
     for node in ast.walk(call):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id":
             return True

@@ -1,8 +1,8 @@
-"""Text that a reader of the code does not see, or sees in another order than Python reads it in.
+"""Finds text that a reader of the code does not see, or sees in another order than Python does.
 
-Bidirectional controls count anywhere: a comment or a literal is where they reorder the code beside it. Other unseen
-characters count outside of literals and comments, where no program has a use for one, and anywhere where several stand
-in a row, which is text that nobody is to see. A byte order mark at the start is no text.
+Bidirectional controls count everywhere: in a comment or literal they reorder the code next to it. Other invisible
+characters count outside literals and comments, where no program needs them, and everywhere if there are several in a
+row, which is hidden text. A byte order mark at the start does not count.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _BEFORE, _AFTER = 30, 60
 _QUOTED = {"STRING", "COMMENT", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END", "TSTRING_MIDDLE"}
 
 Span = tuple[tuple[int, int], tuple[int, int]]
-"""From where to where: line from 1, column from 0."""
+"""Start and end: line from 1, column from 0."""
 
 
 def evidence(code: str) -> list[str]:
-    """The first place on each line that has such text, with marks in place of what is not seen."""
+    """The first place on each line with such text, with marks in place of the invisible characters."""
     code = code.removeprefix("\ufeff")
     if code.isascii() or not invisible.UNSEEN.search(code):
         return []
@@ -50,11 +50,11 @@ def _places(line: str, number: int, quoted: list[Span]) -> Iterator[int]:
 
 
 def _quoted(code: str) -> list[Span]:
-    """The literals and comments; of code that is no Python those up to the first fault."""
+    """The literals and comments; in code that is not Python, those before the first error."""
     found: list[Span] = []
     if len(code) > MAX_PARSED:
         return [((0, 0), (code.count("\n") + code.count("\r") + 2, 0))]
-    readable = invisible.UNSEEN.sub("_", code)  # as many characters, and none that ends the tokenizer
+    readable = invisible.UNSEEN.sub("_", code)  # of the same length, without characters that stop the tokenizer
     try:
         for token in tokenize.generate_tokens(io.StringIO(readable).readline):
             if tokenize.tok_name[token.type] in _QUOTED:

@@ -1,4 +1,4 @@
-"""Where two outputs differ, for rules of other systems that only say whether they accept one."""
+"""Finds where two outputs differ, for rules of other systems that only accept or refuse."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from evaluator.checkers._text import Spot, compare_lines, difference, excerpt, e
 from evaluator.model import Difference
 
 
-def as_many_lines(wanted: str, given: str) -> Difference | None:
-    """None where both texts have as many lines; else the first that is missing or one too many.
+def as_many_lines(wanted: str, got: str) -> Difference | None:
+    """None if both texts have equally many lines; else the first missing or extra one.
 
-    An empty text has one line. Lines are counted before a text is split: there may be millions where one is expected.
+    An empty text has one line. Counts lines before splitting a text: it may have millions instead of the expected one.
     """
-    there, here = wanted.count("\n") + 1, given.count("\n") + 1
+    there, here = wanted.count("\n") + 1, got.count("\n") + 1
     if here < there:
         return missing_lines(here + 1, there - here, _line_after(wanted, here))
     if here > there:
-        return extra_lines(there + 1, here - there, _line_after(given, there))
+        return extra_lines(there + 1, here - there, _line_after(got, there))
     return None
 
 
 def _line_after(text: str, count: int) -> str:
-    """The line after so many, stripped."""
+    """The line after the first `count`, stripped."""
     return text.split("\n", count + 1)[count].strip()
 
 
-def line_differs(number: int, wanted: str, given: str) -> Difference:
-    """Of the stripped lines of both, that with this number."""
-    return difference(number, 1, excerpt(wanted), excerpt(given))
+def line_differs(number: int, wanted: str, got: str) -> Difference:
+    """The difference of the two stripped lines with this number."""
+    return difference(number, 1, excerpt(wanted), excerpt(got))
 
 
 def text_refused(expected: str, actual: str, system: str) -> Difference:
-    """Where they first differ line by line; where they do not, that the system's rule refuses it all the same."""
+    """Where they first differ line by line, or else that the system's rule refuses them although they are equal."""
     exact = compare_lines(expected, actual, _spot)
     if exact is not None and floats.check(expected, actual) is not None:
         return exact
-    told = f"equal line by line or within 1e-6, but {system} refuses it"
-    return Difference(message(told), line=exact.line if exact else 1, column=exact.column if exact else 1)
+    text = f"equal line by line or within 1e-6, but {system} refuses it"
+    return Difference(message(text), line=exact.line if exact else 1, column=exact.column if exact else 1)
 
 
 def value_refused(expected: object, actual: object, system: str) -> Difference:
     """As `text_refused`, for values."""
     found = value.check(expected, actual)
-    told = f"equal as values, but {system} refuses it: expected {brief(expected)}, got {brief(actual)}"
-    return found or Difference(message(told))
+    text = f"equal as values, but {system} refuses it: expected {brief(expected)}, got {brief(actual)}"
+    return found or Difference(message(text))
 
 
 def close_numbers(expected: object, actual: object, relative: float, absolute: float) -> bool:
-    """Whether both are numbers or texts of such, as near as numpy.allclose's kind of tolerance says."""
+    """Whether both are numbers, or text that is a number, within a tolerance like numpy.allclose's."""
     if not isinstance(expected, int | float | str) or not isinstance(actual, int | float | str):
         return False
     try:
@@ -60,7 +60,7 @@ def close_numbers(expected: object, actual: object, relative: float, absolute: f
 
 
 def near(expected: float, actual: float, relative: float, absolute: float) -> bool:
-    """As numpy.allclose has it: relative to the expected one, infinities equal themselves, NaN equals nothing."""
+    """As in numpy.allclose: relative to the expected one, infinities equal themselves, NaN equals nothing."""
     if math.isinf(expected) or math.isinf(actual):
         return expected == actual
     return abs(actual - expected) <= absolute + relative * abs(expected)

@@ -1,4 +1,4 @@
-"""Remembers which ids a file has had, and on which line, in little memory."""
+"""Remembers the ids of a file and their lines in little memory."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hashlib import blake2b
 _FIRST_SLOTS = 1 << 10
 
 
-class SeenIds:
-    """First lines by id: an open-addressing table of 8-byte hashes, 16 bytes a slot, at most two thirds full.
+class IdTable:
+    """First lines by id: an open-addressing table of 8-byte hashes, 16 bytes per slot, at most two thirds full.
 
     Two different ids among a million share a hash with a probability of about 3e-8.
     """
@@ -20,7 +20,7 @@ class SeenIds:
         self._lines = array("Q", bytes(8 * _FIRST_SLOTS))
 
     def first_line(self, text: str, line: int) -> int | None:
-        """The line on which this id came first, or None when `line` is the first (it is then remembered)."""
+        """The line on which this id came first, or None if `line` is the first (it is then remembered)."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         key = int.from_bytes(digest, "little") or 1  # 0 marks a free slot
         slot = self._slot(key)

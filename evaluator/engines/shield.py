@@ -1,8 +1,8 @@
-"""Work that what a caller's signal handlers raise does not get into.
+"""Protects work from the exceptions of the caller's signal handlers.
 
-Python runs a signal's handler in the main thread, between two steps of whatever that does, and what the handler raises
-comes out there. In the middle of our own code a trainer's `TimeoutError` would look like a fault of the sandbox. So the
-main thread leaves the work to another one, and waits.
+Python runs a signal's handler in the main thread, between two of its steps, and raises the handler's exception there.
+In the middle of our own code a trainer's `TimeoutError` would look like a fault of the sandbox. So the main thread
+hands the work to another thread and waits.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
-from evaluator.engines.stopping import Stop
+from evaluator.engines.stop import Stop
 
 Result = TypeVar("Result")
 
 
 def shielded(work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises. Also raises, at once, what a signal's handler does; then the work is stopped.
+    """What `work` returns or raises. A signal handler's exception is raised at once, and the work is stopped.
 
-    Outside the main thread, where no handler runs, it is just called.
+    Outside the main thread, where no handlers run, `work` is just called.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
     stop = Stop()
     job = _Job(lambda: stop.during(work))
     try:
-        # Not a `Thread`: an exception in the middle of starting one leaves it in disorder.
+        # Not a `Thread`: an exception while it starts would leave it in an inconsistent state.
         _thread.start_new_thread(copy_context().run, (job.run,))
         job.done.wait()
     except BaseException:
-        stop.ask()
+        stop.request()
         raise
     return job.result()
 

@@ -1,14 +1,15 @@
-"""Writes tasks and rollouts as NeMo Gym's files have them (0.7): rows of a dataset, materialised inputs, rollouts.
+"""Writes tasks and rollouts in the format of NeMo Gym's files (0.7): dataset rows, materialised inputs, rollouts.
 
-Test cases are `verifier_metadata.unit_tests`, as its code_gen server reads them; the fields of a task that this server
-has no place for stand beside them under the names of the native format.
+Test cases are `verifier_metadata.unit_tests`, as its code_gen server reads them. Fields of a task that this server does
+not have are next to them under the names of the native format.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from evaluator.formats import native_writing
+from evaluator.formats import fields as field
+from evaluator.formats import native_writer
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS
 from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
 
@@ -23,14 +24,14 @@ Row = dict[str, JsonValue]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Which rollout of a collection it is: of which task and agent, and which of that task's repeats, from 0."""
+    """Identifies a rollout of a collection: its task, which of the task's repeats it is (from 0), and its agent."""
 
     task_index: int
     rollout_index: int
     agent: str = DEFAULT_AGENT
 
     def fields(self) -> Row:
-        """As NeMo Gym's rows have it."""
+        """The fields of NeMo Gym's rows that hold it."""
         return {
             "agent_ref": {"type": _AGENT_TYPE, "name": self.agent},
             "_ng_task_index": self.task_index,
@@ -39,7 +40,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def task_row(task: Task) -> Row:
-    """A row of a dataset. The task's own name is its `task_id`."""
+    """A row of a dataset."""
     return {
         "task_id": task.task_id,
         "responses_create_params": _params(task),
@@ -48,14 +49,14 @@ def task_row(task: Task) -> Row:
 
 
 def materialized_input(task: Task, place: Place) -> Row:
-    """The row of a dataset as collection has it for one rollout."""
+    """The row of a dataset as collection writes it for one rollout."""
     return task_row(task) | place.fields()
 
 
 def rollout_record(rollout: Rollout, task: Task, place: Place, grade: Grade | None) -> Row:
-    """One line of a file of rollouts, with the grade's reward, or, without a grade, the source's.
+    """One line of a file of rollouts, with the grade's reward, or the source's if there is no grade.
 
-    Where there is no reward the record has 0 with `mask_sample`, for NeMo Gym has no other: no mean counts it.
+    Without a reward the record has 0 and `mask_sample`, which keeps it out of every mean: NeMo Gym has no empty reward.
     """
     reward = rollout.given_reward if grade is None else grade.reward
     record: Row = {
@@ -86,14 +87,14 @@ def _params(task: Task) -> Row:
 
 
 def _verifier_metadata(task: Task) -> Row:
-    row = native_writing.task_fields(task)
+    row = native_writer.task_fields(task)
     tests = row.pop("in_outs", None)
-    named = {name: value for name, value in row.items() if name not in ("task_id", "prompt")}
+    metadata = field.without(row, ("task_id", "prompt"))
     if tests is not None:
-        del named["mode"]
-        named.pop("entry_point", None)
-        named = {"unit_tests": tests, "preamble": "", **named}  # without one, a header of imports is meant
-    return named | {name: value for name, value in task.metadata.items() if _is_kept(name)}
+        del metadata["mode"]
+        metadata.pop("entry_point", None)
+        metadata = {"unit_tests": tests, "preamble": "", **metadata}  # no preamble would mean a header of imports
+    return metadata | {name: value for name, value in task.metadata.items() if _is_kept(name)}
 
 
 def _is_kept(name: str) -> bool:
@@ -101,7 +102,7 @@ def _is_kept(name: str) -> bool:
 
 
 def _response(rollout: Rollout, place: Place) -> Row:
-    """As OpenAI's Responses API answers. The time is not known, and 0."""
+    """In the format of OpenAI's Responses API. The time is unknown, so 0."""
     number = f"{place.task_index}_{place.rollout_index}"
     part: Row = {"type": "output_text", "text": rollout.completion, "annotations": []}
     message: Row = {

@@ -1,4 +1,4 @@
-"""Ends, from outside, the run that a thread waits for: its sandbox is killed, and the thread gets `FaultError`."""
+"""Stops, from outside, the job that a thread waits for: kills its sandbox, so that the thread gets `FaultError`."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from evaluator.sandbox import FaultError, Sandbox
 
 Result = TypeVar("Result")
 
-_STOPPED: Final = "nobody waits for the result any more"
+_STOPPED: Final = "stopped: nobody waits for the result any more"
 
 
 class Stop:
-    """For one job, in one thread. Safe to ask from any thread, before, during and after the job."""
+    """For one job, in one thread. `request` is safe from any thread, before, during and after the job."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._asked = False
+        self._requested = False
         self._sandbox: Sandbox | None = None
 
     def during(self, job: Callable[[], Result]) -> Result:
-        """What the job returns or raises; `FaultError` where it is stopped in a sandbox."""
+        """What the job returns or raises; `FaultError` if it is stopped in a sandbox."""
         token = _current.set(self)
         try:
             return job()
         finally:
             _current.reset(token)
 
-    def ask(self) -> None:
-        """Kills the sandbox that the job works in, if any; it gets no other."""
+    def request(self) -> None:
+        """Kills the job's current sandbox, if any, and gives it no other."""
         with self._lock:
-            self._asked = True
+            self._requested = True
             if self._sandbox is not None:
                 self._sandbox.abort()
 
     def hold(self, sandbox: Sandbox) -> None:
-        """Names the sandbox that the job works in. Raises `FaultError` where the job is to end."""
+        """Sets the job's current sandbox. Raises `FaultError` if the job is to end."""
         with self._lock:
-            if self._asked:
+            if self._requested:
                 raise FaultError(_STOPPED)
             self._sandbox = sandbox
 
-    def let_go(self) -> None:
-        """The job works in a sandbox no more, which stays as it is from here on."""
+    def release(self) -> None:
+        """Forgets the job's current sandbox, which from here on is not killed."""
         with self._lock:
             self._sandbox = None
 
@@ -56,7 +56,7 @@ _current: ContextVar[Stop | None] = ContextVar("current_stop", default=None)
 
 @contextmanager
 def stoppable(sandbox: Sandbox) -> Iterator[None]:
-    """Within it, who stops this thread's job ends the sandbox: it is `closed` then. Raises `FaultError`."""
+    """Inside, stopping this thread's job closes the sandbox (`closed`). Raises `FaultError`."""
     stop = _current.get()
     if stop is None:
         yield
@@ -65,4 +65,4 @@ def stoppable(sandbox: Sandbox) -> Iterator[None]:
     try:
         yield
     finally:
-        stop.let_go()
+        stop.release()

@@ -1,5 +1,4 @@
-"""Reads tasks and rollouts from a file: finds its format, makes the records, and reports what it leaves
-out."""
+"""Reads tasks and rollouts from a file: detects its format, makes the records, and reports the rows it skips."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from evaluator.formats.containers import Container, open_container
+from evaluator.formats.id_table import IdTable
 from evaluator.formats.mapped import renamed
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
 from evaluator.formats.rows import Row, read_rows
-from evaluator.formats.seen import SeenIds
 from evaluator.model import Mode, RecordError, Rollout, Task, brief
 
 OnProblem = Callable[[Problem], object]
@@ -26,18 +25,18 @@ _SHOWN_FIELDS = 12
 
 
 class FormatMatch(NamedTuple):
-    """What a file was found to be. `why` names the fields that showed it, `container` how it is packed."""
+    """A file's detected format. `why` names the fields that showed it; `container` says how the rows are stored."""
 
     format: str
     role: Role
     why: str
     container: str
     others: tuple[FormatMatch, ...] = ()
-    """Other readings that fit, likeliest first."""
+    """Other formats that fit, likeliest first."""
 
 
 def sniff(path: str | Path) -> FormatMatch:
-    """What a file holds, from its first object. Raises `FormatError` when no format fits."""
+    """Detects what a file holds from its first object. Raises `FormatError` if no format fits."""
     container = open_container(path)
     try:
         first = next((row for row in read_rows(container) if isinstance(row, Row)), None)
@@ -48,7 +47,7 @@ def sniff(path: str | Path) -> FormatMatch:
     claims = [claim for role in Role for claim in _claims(role, first.fields)]
     if not claims:
         raise _unknown(container.path, first)
-    claims.sort(key=lambda found: -found[0].strength)
+    claims.sort(key=_weakness)
     readings = [FormatMatch(f.name, role, claim.why, str(container)) for claim, f, role in claims]
     return readings[0]._replace(others=tuple(readings[1:]))
 
@@ -62,14 +61,13 @@ def load_tasks(
 ) -> Iterator[Task]:
     """The tasks of a file, one at a time, in its order; memory does not grow with the file.
 
-    `format`: a name of `known_formats()`; None to tell it from the first row. `field_map`: our field
-    names to the file's; without `format` the rows are then read as the native format has them.
-    `on_problem` is called for each row left out (not JSON, a wrong field, a task id that was there
-    before); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`.
-    Raises `FormatError`, at once or at the first row, for a file that can't be read as a whole.
+    `format`: a name of `known_formats()`; None to detect it from the first row. `field_map`: our field names to the
+    file's; without `format` the rows are then read in the native format. `on_problem` is called for each skipped row
+    (not JSON, a wrong field, a repeated task id); None emits `FormatWarning`s. A file without a usable row yields
+    nothing: see `require_rows`. Raises `FormatError`, at once or at the first row, for a file that can't be read.
     """
     reading = _open(path, Role.TASKS, format, field_map, on_problem)
-    return _unique_tasks(reading.records(_task_of), reading.container.path, reading.tell)
+    return _unique_tasks(reading.records(_task_of), reading.container.path, reading.report)
 
 
 def load_rollouts(
@@ -81,14 +79,14 @@ def load_rollouts(
 ) -> Iterator[Rollout]:
     """The rollouts of a file, one at a time, in its order. Arguments and errors as in `load_tasks`.
 
-    Each has a `sample_id` that is unique in the file: its own, else `<task_id>#<n>` with n counting the
-    task's samples from 0; of two rows with one id the first is kept. `sample_index` is its own, else the
-    number at the end of `sample_id`, so that it does not hang on the file's order; else it counts the samples
-    of the same task and model from 0.
+    Each has a `sample_id` that is unique in the file: its own, else `<task_id>#<n>` with n counting the task's samples
+    from 0; of two rows with one id the first is kept. `sample_index` is its own, else the number at the end of
+    `sample_id`, so that it does not depend on the file's order, else it counts the samples of the same task and model
+    from 0.
     """
     reading = _open(path, Role.ROLLOUTS, format, field_map, on_problem)
     rollouts = _numbered(reading.records(_rollouts_of))
-    return _unique_rollouts(rollouts, reading.container.path, reading.tell)
+    return _unique_rollouts(rollouts, reading.container.path, reading.report)
 
 
 def load_prompts(
@@ -97,19 +95,19 @@ def load_prompts(
     *,
     field_map: Mapping[str, str] | None = None,
 ) -> Iterator[Task]:
-    """A task for each that the rollouts of a file are of, with its prompt where the rows have it, and no test cases.
+    """The tasks of a file of rollouts, with their prompts if the rows have them, and without test cases.
 
-    Arguments and errors as in `load_rollouts`, which also tells of the rows that can't be read.
+    Arguments and errors as in `load_rollouts`. Bad rows are not reported: `load_rollouts` does that.
     """
     reading = _open(path, Role.ROLLOUTS, format, field_map, lambda _: None)
-    seen = SeenIds()
+    seen = IdTable()
     for task, _ in reading.records(_prompts_of):
         if seen.first_line(task.task_id, task.line) is None:
             yield task
 
 
 def require_rows(records: Iterator[Record], path: str | Path) -> Iterator[Record]:
-    """The same records. Raises `FormatError` at once when there is none: a file with no usable row."""
+    """The same records. Raises `FormatError` at once if there are none: a file with no usable row."""
     first = next(records, None)
     if first is None:
         raise _no_rows(str(path))
@@ -117,7 +115,7 @@ def require_rows(records: Iterator[Record], path: str | Path) -> Iterator[Record
 
 
 def dataset_hash(path: str | Path) -> str:
-    """`sha256:` and the hexadecimal digest of the file's bytes as they lie on the disk."""
+    """`sha256:` and the hexadecimal digest of the file's bytes, not decompressed."""
     try:
         with Path(path).open("rb") as stream:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
@@ -130,9 +128,12 @@ def _warn(problem: Problem) -> None:
 
 
 def _claims(role: Role, fields: Fields) -> list[tuple[Claim, Format, Role]]:
-    found = [(f.claim(role, fields), f, role) for f in known_formats().values()]
-    claims = [(claim, f, r) for claim, f, r in found if claim is not None]
-    return sorted(claims, key=lambda each: -each[0].strength)
+    claims = [(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
+    return sorted(claims, key=_weakness)
+
+
+def _weakness(claim: tuple[Claim, Format, Role]) -> int:
+    return -claim[0].strength
 
 
 class _Reading(NamedTuple):
@@ -141,9 +142,9 @@ class _Reading(NamedTuple):
     container: Container
     role: Role
     chosen: Format | None
-    """None: to be told from the first row."""
+    """None: detected from the first row."""
     field_map: Mapping[str, str] | None
-    tell: OnProblem
+    report: OnProblem
 
     def records(self, read: Callable[[Format, Fields], Iterable[Record]]) -> Iterator[tuple[Record, Format]]:
         """The records of every row, each with its line."""
@@ -152,17 +153,17 @@ class _Reading(NamedTuple):
         with self.container:
             for row in read_rows(self.container):
                 if isinstance(row, Problem):
-                    self.tell(row)
+                    self.report(row)
                     continue
                 fields = renamed(row.fields, self.field_map) if self.field_map else row.fields
                 if format_ is None:
-                    format_ = _told_from(row, self.role, path)
+                    format_ = _detected(row, self.role, path)
                 try:
                     for record in read(format_, fields):
                         record.line = row.line
                         yield record, format_
                 except RecordError as error:
-                    self.tell(Problem(path, row.line, str(error)))
+                    self.report(Problem(path, row.line, str(error)))
 
 
 def _open(
@@ -178,15 +179,15 @@ def _open(
     return _Reading(open_container(path), role, chosen, field_map, on_problem or _warn)
 
 
-def _told_from(row: Row, role: Role, path: str) -> Format:
-    """The format that claims this row most strongly. Raises `FormatError` when none does."""
+def _detected(row: Row, role: Role, path: str) -> Format:
+    """The format that claims this row most strongly. Raises `FormatError` if none does."""
     claims = _claims(role, row.fields)
     other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
     others = _claims(other, row.fields)
     if others and (not claims or (claims[0][0].strength == 1 and others[0][0].strength == 3)):
         raise FormatError(
             f"{path}:{row.line}: holds {other} ({others[0][1].name}), not {role}: "
-            f"give a file of {role} here, or name its format with --format"
+            f"pass a file of {role} here, or name its format with --format"
         )
     if not claims:
         raise _unknown(path, row)
@@ -196,13 +197,13 @@ def _told_from(row: Row, role: Role, path: str) -> Format:
 def _unknown(path: str, row: Row) -> FormatError:
     names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
     return FormatError(
-        f"{path}:{row.line}: no known format has these fields ({names}): name them with "
-        "--map task_id=...,completion=... or give --format"
+        f"{path}:{row.line}: no known format has these fields ({names}): map them with "
+        "--map task_id=...,completion=... or name a format with --format"
     )
 
 
 def _no_rows(path: str) -> FormatError:
-    return FormatError(f"{path}: has no usable row: give one JSON object a line (`rollscope formats FILE --check`)")
+    return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
 
 
 def _task_of(format_: Format, fields: Fields) -> Iterable[Task]:
@@ -216,7 +217,7 @@ def _rollouts_of(format_: Format, fields: Fields) -> Iterable[Rollout]:
 
 
 def _prompts_of(format_: Format, fields: Fields) -> Iterator[Task]:
-    """The tasks of a row of rollouts, by the name that the row gives them beside the id that was made."""
+    """The tasks of a row of rollouts. An id made from the prompt comes with the row's own name in the metadata."""
     for rollout in _rollouts_of(format_, fields):
         task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=format_.read_prompt(fields))
         if "task_id" in rollout.metadata:
@@ -224,23 +225,23 @@ def _prompts_of(format_: Format, fields: Fields) -> Iterator[Task]:
         yield task
 
 
-def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, tell: OnProblem) -> Iterator[Task]:
-    seen, seen_tests = SeenIds(), SeenIds()
+def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, report: OnProblem) -> Iterator[Task]:
+    seen, seen_tests = IdTable(), IdTable()
     for task, format_ in records:
         first = seen.first_line(task.task_id, task.line)
         if format_.repeats_tasks:
             alike = seen_tests.first_line(f"{task.task_id} {_tests_digest(task)}", task.line)
             if first is not None and alike is None:
-                tell(_clash(path, task, first))
+                report(_clash(path, task, first))
         elif first is not None:
-            message = f"task_id {brief(task.task_id)} is already on line {first}: this row is left out"
-            tell(Problem(path, task.line, f"{message}; give each task its own id"))
+            message = f"task_id {brief(task.task_id)} is already on line {first}: this row is skipped"
+            report(Problem(path, task.line, f"{message}; give each task its own id"))
         if first is None:
             yield task
 
 
 def _clash(path: str, task: Task, first: int) -> TaskClash:
-    message = f"task {brief(task.task_id)} is on line {first} too, with other tests: this row is left out"
+    message = f"task {brief(task.task_id)} is also on line {first}, with different tests: this row is skipped"
     return TaskClash(path, task.line, f"{message}; give each task its own prompt or id", task_id=task.task_id)
 
 
@@ -272,12 +273,12 @@ def _numbered(records: Iterator[tuple[Rollout, Format]]) -> Iterator[Rollout]:
         yield rollout
 
 
-def _unique_rollouts(rollouts: Iterator[Rollout], path: str, tell: OnProblem) -> Iterator[Rollout]:
-    seen = SeenIds()
+def _unique_rollouts(rollouts: Iterator[Rollout], path: str, report: OnProblem) -> Iterator[Rollout]:
+    seen = IdTable()
     for rollout in rollouts:
         first = seen.first_line(rollout.sample_id, rollout.line)
         if first is None:
             yield rollout
         else:
-            message = f"sample_id {brief(rollout.sample_id)} is already on line {first}: this row is left out"
-            tell(Problem(path, rollout.line, f"{message}; give each sample its own id"))
+            message = f"sample_id {brief(rollout.sample_id)} is already on line {first}: this row is skipped"
+            report(Problem(path, rollout.line, f"{message}; give each sample its own id"))
