@@ -10,6 +10,7 @@ import pytest
 from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call
 from tests.sandbox.conftest import PATIENT, Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 
 @pytest.mark.parametrize("folder", ["/", "/tmp", "/dev/shm"])

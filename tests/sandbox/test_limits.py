@@ -15,6 +15,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.memory_cgroup import MemoryCgroup, available
 from tests.sandbox.conftest import PATIENT, Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=128, virtual_mb=1024, output_mb=4)
 HASTY = Limits(wall_s=0.3, cpu_s=30)

@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.sandbox import Sandbox, Status, Way
 from tests.sandbox.conftest import Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 NUMBER = 0 if os.uname().machine == "x86_64" else 1
 # Each call with the numbers of a process, by its numbers on x86_64 and aarch64.

@@ -7,6 +7,7 @@ import pytest
 from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status
 from tests.sandbox.conftest import PATIENT, Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 HASTY = Limits(wall_s=0.5, cpu_s=5)
 NUMBER = "import os\nprint(input(), os.getpid(), os.getppid())"
