@@ -33,7 +33,7 @@ libc.madvise(held, size, 14)  # huge pages, which come fast
 assert libc.madvise(held, size, 23) == 0 and libc.munmap(held, size) == 0  # all of them, now
 resource.getrusage = lambda who: Small
 """),
-    # The kernel notes the most that was resident, and can be told to begin anew.
+    # The kernel notes the most that was resident, and can be made to begin anew.
     holding("held-and-forgotten", "memory that is given back", "mmap", """
 held = mmap.mmap(-1, 1100 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 held.madvise(mmap.MADV_HUGEPAGE)

@@ -75,7 +75,7 @@ def test_a_mixed_run_starts_as_many_sandboxes_as_workers() -> None:
     assert wait_until_none(sandboxes) == []
 
 
-def test_rollouts_without_a_task_are_told_in_every_kind_of_run() -> None:
+def test_rollouts_without_a_task_are_reported_in_every_kind_of_run() -> None:
     lost = Rollout(task_id="none", completion="x", sample_id="lost")
     for tasks in ([], [answers(0)[0]], [programs(0)[0]], [answers(0)[0], programs(0)[0]]):
         [graded] = grade_all(tasks, [lost], Options(limits=PATIENTLY), workers=1)

@@ -65,12 +65,12 @@ def test_a_whole_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
+    ("expression", "message"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
 )
-def test_nothing_is_unknown(tmp_path: Path, expression: str, told: str) -> None:
+def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward, grade.flags) == (Verdict.UNKNOWN, None, ())
-    assert told in str(grade.error_message)
+    assert message in str(grade.error_message)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_two_files_of_the_same_name_are_two(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         ("def g(t, r, b): return 1\n", "defines no function 'f'"),
         ("f = 3\n", "defines no function 'f'"),
@@ -168,10 +168,10 @@ def test_two_files_of_the_same_name_are_two(tmp_path: Path) -> None:
         ("WAITS = -1\nf = print\n", "WAITS"),
     ],
 )
-def test_a_file_that_can_not_be_used_is_told_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+def test_a_file_that_can_not_be_used_is_refused_in_one_line(tmp_path: Path, body: str, reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(own(tmp_path, body))
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

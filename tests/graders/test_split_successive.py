@@ -74,7 +74,7 @@ def _said(grade: Grade) -> list[object]:
     ids=["statements", "async", "whole", "suite"],
 )
 @pytest.mark.parametrize("program", [_RIGHT, "def f(x): return x", "def f(x): return {}[x]", "def f(x): return"])
-def test_the_second_is_told_what_the_first_was_told(graded: Graded, task: Task, program: str):
+def test_the_second_grade_says_what_the_first_said(graded: Graded, task: Task, program: str):
     first, *others = (_said(graded(task, version)) for version in _versions(program))
     assert first
     assert others == [first, first]

@@ -20,8 +20,8 @@ ECHO = Task.from_row(
 CODE = "```python\nprint(input())\n```"
 
 
-def graded(reward: float | None, completion: str = "An answer.", /, *, of: Task = QUESTION, **told: JsonValue) -> Grade:
-    rollout = Rollout(task_id="t", sample_id="t#0", completion=completion, given_reward=reward, metadata=told)
+def graded(reward: float | None, completion: str = "Words.", /, *, of: Task = QUESTION, **fields: JsonValue) -> Grade:
+    rollout = Rollout(task_id="t", sample_id="t#0", completion=completion, given_reward=reward, metadata=fields)
     return Worker(Options(grader="stored")).grade(of, rollout)
 
 
@@ -36,7 +36,7 @@ def test_the_reward_is_what_it_was_whatever_its_scale(reward: float) -> None:
     assert grade.verdict is (Verdict.PASSED if reward >= 1 else Verdict.WRONG_ANSWER)
 
 
-def test_no_such_grade_is_verified_and_the_reason_is_told() -> None:
+def test_no_such_grade_is_verified_and_it_says_why() -> None:
     grade = graded(1.0)
     assert not grade.verified
     assert grade.unverified_reason == "the grade is the one that it came with: nothing was run"
@@ -136,7 +136,7 @@ def test_the_reward_s_parts_are_its_components() -> None:
     assert [(part.name, part.reward, part.verdict.letter) for part in parts] == [("right", 1, "P"), ("form", 0.25, "W")]
 
 
-def test_a_reason_is_told_of_what_did_not_pass_alone() -> None:
+def test_only_what_did_not_pass_has_a_reason() -> None:
     assert graded(0.0, failure_reason="tool_name_mismatch").error_message == "tool_name_mismatch"
     assert graded(1.0, failure_reason="none").error_message is None
     assert graded(0.0, failure_reason="none").error_message is None

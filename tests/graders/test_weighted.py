@@ -174,7 +174,7 @@ def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reason"),
     [
         ({}, '"graders"'),
         ({"graders": []}, '"graders"'),
@@ -189,8 +189,8 @@ def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own
         ({"grader": []}, "grader"),
     ],
 )
-def test_sums_that_can_not_be(given: dict[str, JsonValue], told: str) -> None:
+def test_sums_that_can_not_be(given: dict[str, JsonValue], reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(json.dumps(options("weighted", **given)))
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -92,11 +92,11 @@ def failures(served: Served, order: Order) -> dict[str, object]:
     """The answers to a good request with each value in each of its fields, as far as they speak of a fault of ours."""
 
     def fault(body: bytes) -> object:
-        status, told = served.ask(order.path, body)
+        status, answer = served.ask(order.path, body)
         if status not in (200, 400, 408, 422):
             return status
-        masked = isinstance(told, dict) and told.get("failure_kind") in ("verifier_error", "provider_unavailable")
-        return told["failure_reason"] if masked else None
+        masked = isinstance(answer, dict) and answer.get("failure_kind") in ("verifier_error", "provider_unavailable")
+        return answer["failure_reason"] if masked else None
 
     names, bodies = zip(*with_values(order.body), strict=True)
     with ThreadPoolExecutor(4) as clients:
@@ -255,7 +255,7 @@ def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served],
 
 
 @pytest.mark.parametrize(
-    ("system", "option", "value", "told"),
+    ("system", "option", "value", "message"),
     [
         ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give a name"),
         ("agentfly", "--max-timeout", "5", "--max-timeout: `serve agentfly` has none"),
@@ -263,11 +263,11 @@ def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served],
         ("colossalai", "--max-timeout", "inf", "--max-timeout inf: give seconds above 0"),
     ],
 )
-def test_a_bad_option_is_one_line(system: str, option: str, value: str, told: str) -> None:
+def test_a_bad_option_is_one_line(system: str, option: str, value: str, message: str) -> None:
     server = start(system, option, value)
     _, error = server.process.communicate(timeout=PATIENCE_S)
     assert server.process.returncode == 2
-    assert error.startswith(f"rollscope: {told}")
+    assert error.startswith(f"rollscope: {message}")
     assert error.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""How a run ends, and what is told of it: statuses, exceptions, limits, streams."""
+"""How a run ends, and what is reported of it: statuses, exceptions, limits, streams."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_function_is_preferred_to_a_solution(call: Run) -> None:
     assert outcome.value == "function"
 
 
-def test_a_missing_function_is_said(call: Run) -> None:
+def test_a_missing_function_is_reported(call: Run) -> None:
     (outcome,) = call("def g(): return 1")
     assert (outcome.status, outcome.failure and outcome.failure.message) == (
         Status.NOT_LOADED,
@@ -127,7 +127,7 @@ def test_random_numbers_are_the_same_in_each_test_case(call: Run) -> None:
 # ---- exceptions
 
 
-def test_an_exception_is_told_with_the_codes_own_lines(call: Run) -> None:
+def test_an_exception_is_shown_with_the_codes_own_lines(call: Run) -> None:
     source = "import json\n\ndef g(text):\n    return json.loads(text)\n\ndef f(text):\n    return g(text)\n"
     (outcome,) = call(source, ["{"])
     assert outcome.status is Status.RAISED
@@ -167,7 +167,7 @@ def test_an_exception_whose_text_raises(call: Run, program: Run) -> None:
         assert "can't be shown" in outcome.failure.message
 
 
-def test_of_chained_exceptions_the_last_is_told(call: Run) -> None:
+def test_of_chained_exceptions_the_last_is_shown(call: Run) -> None:
     source = "def f():\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        raise KeyError('second') from e\n"
     (outcome,) = call(source)
     assert outcome.failure is not None
@@ -584,9 +584,9 @@ class Gone:
 
 
 def test_a_process_that_can_not_be_started_leaves_nothing_open() -> None:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(BrokenPipeError):
             Child(Gone(), b"1")
         gc.collect()
-    assert [str(each.message) for each in told] == []
+    assert [str(each.message) for each in caught] == []

@@ -120,7 +120,7 @@ def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
     assert outcome.value == 512 << 20
 
 
-TOLD = {
+MESSAGES = {
     "cpu": ("while True: pass", Limits(wall_s=30, cpu_s=0.2), Status.TIME, "CPU time (limits.cpu_s is 0.2)"),
     "wall": ("import time; time.sleep(9)", HASTY, Status.TIME, "0.3 s of wall time (limits.wall_s)"),
     "memory": ("b'x' * (400 << 20)", SMALL, Status.MEMORY, "(limits.memory_mb is 128)"),
@@ -141,11 +141,11 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("which", TOLD)
+@pytest.mark.parametrize("which", MESSAGES)
 def test_the_message_names_the_limit(program: Run, which: str) -> None:
-    source, limits, status, told = TOLD[which]
+    source, limits, status, message = MESSAGES[which]
     (outcome,) = program(source, limits=limits)
-    assert (outcome.status, told in outcome.message) == (status, True), outcome
+    assert (outcome.status, message in outcome.message) == (status, True), outcome
 
 
 def test_too_many_threads(program: Run) -> None:
@@ -176,7 +176,7 @@ def test_what_is_left_of_the_whole_completions_time() -> None:
     assert "left of limits.total_s, 0.6 s" in (found.error_message or "")
 
 
-def test_an_exception_of_the_programs_own_is_told_as_it_is(program: Run) -> None:
+def test_an_exception_of_the_programs_own_is_shown_as_it_is(program: Run) -> None:
     (outcome,) = program("raise OSError(2, 'Too many open files')")
     assert (outcome.status, outcome.message) == (Status.RAISED, "")
 

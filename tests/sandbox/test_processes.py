@@ -196,9 +196,9 @@ def test_a_flood_of_processes(namespaces: Sandbox) -> None:
 
 def running(mark: str) -> int:
     found = 0
-    for told in Path("/proc").glob("[0-9]*/cmdline"):
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += mark.encode() in told.read_bytes()
+            found += mark.encode() in file.read_bytes()
         except OSError:
             continue
     return found

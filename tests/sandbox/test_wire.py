@@ -248,7 +248,7 @@ def test_a_hello_that_is_none(data: bytes) -> None:
                 connection.receive_hello(soon(10))
 
 
-def test_a_hello_tells_its_senders_number() -> None:
+def test_a_hello_has_its_senders_number() -> None:
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     connection = Connection(ours)

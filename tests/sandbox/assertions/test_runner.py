@@ -299,12 +299,12 @@ def test_each_way_in_which_a_method_can_end(monkeypatch: pytest.MonkeyPatch) -> 
     runner, _ = as_module(SUITE, methods, monkeypatch)
     got = [runner.run(index) for index in range(len(methods))]
     assert {name: one["status"] for name, one in zip(WAYS, got, strict=True)} == WAYS
-    told = dict(zip(WAYS, got, strict=True))
-    assert told["skipped"]["message"] == "not now"
-    assert told["skips_itself"]["message"] == "no need"
-    assert (told["parts"]["actual"], told["parts"]["expected"]) == ("2", "2")
-    assert told["exits"]["type"] == "SystemExit"
-    assert told["failure_of_its_own"]["message"] == "of its own"
+    records = dict(zip(WAYS, got, strict=True))
+    assert records["skipped"]["message"] == "not now"
+    assert records["skips_itself"]["message"] == "no need"
+    assert (records["parts"]["actual"], records["parts"]["expected"]) == ("2", "2")
+    assert records["exits"]["type"] == "SystemExit"
+    assert records["failure_of_its_own"]["message"] == "of its own"
 
 
 def test_fixtures_run_as_in_one_suite(monkeypatch: pytest.MonkeyPatch) -> None:
