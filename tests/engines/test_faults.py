@@ -231,7 +231,7 @@ print(json.dumps(grades))
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("what", ["files", "size"])
-def test_a_machine_that_is_short_of_something_for_a_while(way: Way, what: str, workers: int) -> None:
+def test_a_machine_that_is_short_of_a_resource_for_a_while(way: Way, what: str, workers: int) -> None:
     """No descriptor, or no room for any file: no 0, and all is well when it is over."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT, way.value, what, str(workers)],

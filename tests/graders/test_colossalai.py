@@ -80,7 +80,9 @@ def test_right_code_without_a_fence_loses_by_its_length_alone(graded: Callable[.
         ({"in_outs": {"fn_name": "add", "inputs": ["x"], "outputs": ["1"]}}, r"in_outs: inputs[0], line 1 is no JSON"),
     ],
 )
-def test_what_can_not_be_graded_is_unknown(graded: Callable[..., Grade], row: dict[str, object], reason: str) -> None:
+def test_a_task_that_can_not_be_graded_is_unknown(
+    graded: Callable[..., Grade], row: dict[str, object], reason: str
+) -> None:
     one = graded(FENCED, task=Task.from_row({"task_id": "add", "entry_point": "add", **row}))
     assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
     assert one.error_message is not None

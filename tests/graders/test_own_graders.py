@@ -87,7 +87,7 @@ def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> No
         "Grade(task_id='', sample_id='', verdict=Verdict.PASSED, reward=1, cases=(object(),))",
     ],
 )  # fmt: skip
-def test_what_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: str) -> None:
+def test_a_value_that_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["bad_reward"]
@@ -95,7 +95,7 @@ def test_what_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: st
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "[][0]", "missing", "__import__('sys').exit(3)", "rollout.nothing"])
-def test_what_raises_costs_the_grade_and_is_flagged(tmp_path: Path, expression: str) -> None:
+def test_an_exception_costs_the_grade_and_is_flagged(tmp_path: Path, expression: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["grader_failed"]
@@ -106,9 +106,7 @@ def test_what_raises_costs_the_grade_and_is_flagged(tmp_path: Path, expression: 
     ("expression", "reward", "verdict"),
     [("7", 3.0, Verdict.PASSED), ("-9", -2.0, Verdict.WRONG_ANSWER)],
 )
-def test_what_is_out_of_range_is_brought_to_its_end(
-    tmp_path: Path, expression: str, reward: float, verdict: Verdict
-) -> None:
+def test_a_reward_out_of_range_is_clamped(tmp_path: Path, expression: str, reward: float, verdict: Verdict) -> None:
     grade = given(tmp_path, expression, HEAD + "RANGE = (-2, 3)\n")
     assert (grade.reward, grade.verdict) == (reward, verdict)
     [flag] = grade.flags

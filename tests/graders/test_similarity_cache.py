@@ -146,7 +146,7 @@ def test_a_broken_cache_is_replaced(judge: JudgeServer, kept: Path, content: byt
         assert connection.execute("SELECT answer FROM answers").fetchall() == [("Fine.\nScore: 8",)]
 
 
-def test_what_no_judge_said_is_not_taken_from_the_cache(judge: JudgeServer, kept: Path) -> None:
+def test_a_changed_answer_is_not_taken_from_the_cache(judge: JudgeServer, kept: Path) -> None:
     graded(judge)
     with closing(sqlite3.connect(kept)) as connection, connection:
         connection.execute("UPDATE answers SET answer = 'Score: 1000'")

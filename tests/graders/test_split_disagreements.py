@@ -47,7 +47,7 @@ def test_disagreement_is_graded_as_asked(
     assert grade.disagreement is not None
 
 
-def test_what_fails_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> None:
+def test_a_failure_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> None:
     grade = graded(FIELDS, POINT.replace("Point(x)", "Point(x + 1)"))
     assert (grade.verdict, grade.reward, grade.disagreement) == (Verdict.WRONG_ANSWER, 0.0, None)
 

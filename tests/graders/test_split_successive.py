@@ -33,7 +33,7 @@ def _versions(program: str, number: int = 3) -> Iterator[str]:
     ],
     ids=["module", "test", "random", "argv", "file"],
 )
-def test_what_a_check_leaves_behind_is_gone_for_the_next(graded: Graded, leaves: str):
+def test_nothing_that_a_check_leaves_behind_reaches_the_next(graded: Graded, leaves: str):
     before = """
     import logging, random, sys
     GENERATOR = random.Random(0)

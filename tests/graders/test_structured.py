@@ -250,7 +250,7 @@ def test_a_hostile_text_fails_the_schema_and_costs_little(schema: JsonValue, com
     assert (grade.verdict, grade.reward) == (Verdict.WRONG_ANSWER, 0.5)
 
 
-def test_an_answer_that_is_another_graders_is_left_alone_where_the_options_have_checks() -> None:
+def test_an_answer_of_another_grader_is_ignored_where_the_options_have_checks() -> None:
     given = options(STRUCTURED, required=["a"])
     assert graded(task("Paris", given), '{"a": 1}').reward == 1.0
     assert graded(task("Paris", STRUCTURED), '{"a": 1}').verdict is Verdict.UNKNOWN

@@ -43,7 +43,7 @@ def opened(made: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_data.clear()
 
 
-def test_no_page_of_somebody_elses_can_talk_to_the_dashboard(made: str) -> None:
+def test_no_foreign_page_can_talk_to_the_dashboard(made: str) -> None:
     served = Served("-m", "evaluator.cli", "view", json.loads(made)["runs"][0], "--port", 0)
     own, stranger = f"localhost:{served.port}", "rebound.example"
     for host, origin, status in (

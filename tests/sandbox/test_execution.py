@@ -181,7 +181,7 @@ def test_a_very_long_message_is_cut(call: Run) -> None:
     assert len(outcome.failure.message) < 3000
 
 
-def test_a_long_message_under_a_small_output_limit_is_an_exception_all_the_same(call: Run) -> None:
+def test_a_long_message_under_a_small_output_limit_is_still_an_exception(call: Run) -> None:
     tight = Limits(wall_s=30, cpu_s=30, output_mb=0.01)
     (outcome,) = call("def f(): raise ValueError('\U0001f600' * 2000)", limits=tight)
     assert outcome.status is Status.RAISED
@@ -231,7 +231,7 @@ def test_what_does_not_compile(call: Run, program: Run, source: str, kind: str, 
         assert outcome.failure.line == line or (kind == "ValueError" and outcome.failure.type == "SyntaxError")
 
 
-def test_a_name_of_a_million_letters_in_a_syntax_error(call: Run) -> None:
+def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
     name = "a" * 1_000_000
     (outcome,) = call(f"def f({name}):\n    global {name}\n")
     assert outcome.status is Status.NOT_LOADED
@@ -468,7 +468,7 @@ def test_a_huge_value_is_over_the_output_limit(call: Run, value: str) -> None:
     assert (first.status, second.value) == (Status.OUTPUT, 0)
 
 
-def test_a_value_that_holds_itself_many_times_over_ends(call: Run) -> None:
+def test_a_value_that_holds_itself_many_times_ends(call: Run) -> None:
     (outcome,) = call("def f():\n    a = []\n    for _ in range(60): a = [a, a]\n    return a", limits=SMALL)
     assert outcome.status is Status.OUTPUT
 

@@ -83,7 +83,7 @@ def test_only_a_header_is_shared_and_each_preamble_works_as_it_does_alone(sandbo
     assert shared == expected
 
 
-def test_a_module_of_the_header_that_is_not_known_to_be_harmless_asks_for_a_process_where_it_is_used(
+def test_a_module_that_may_not_be_harmless_costs_a_process_where_it_is_used(
     sandbox: Sandbox,
 ) -> None:
     header = "import signal\nfrom signal import *\n"

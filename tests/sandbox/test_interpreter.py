@@ -74,13 +74,13 @@ def called(settings: Settings, source: str) -> Outcome:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_completions_import_the_packages_of_the_environment_that_was_named(python: str, way: Way) -> None:
+def test_completions_import_the_packages_of_the_given_environment(python: str, way: Way) -> None:
     outcome = called(Settings(python=python, way=way), IMPORTS_GREETING)
     assert outcome.value == "hello from the environment", outcome.failure
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_one_they_import_numpy_and_nothing_that_stands_beside_it(way: Way) -> None:
+def test_without_one_they_import_numpy_and_none_of_our_packages(way: Way) -> None:
     source = (
         "def f():\n    import numpy, importlib.util, os\n"
         "    beside = os.path.dirname(os.path.dirname(numpy.__file__))\n"
@@ -223,7 +223,7 @@ def test_a_link_that_leads_nowhere_is_reported_with_its_target(tmp_path: Path) -
     assert "/nowhere/python3.11" in refusal(str(tmp_path / "python"))
 
 
-def test_of_a_folder_the_interpreter_in_it_is_proposed(environment: Path) -> None:
+def test_a_folder_is_refused_with_the_interpreter_in_it(environment: Path) -> None:
     assert f"{environment}/bin/python" in refusal(str(environment))
 
 
@@ -256,7 +256,7 @@ def test_one_that_is_no_cpython(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["sleep 1000 & echo $! > {mark}; wait", "exec yes"], ids=["hangs", "talks"])
-def test_one_that_does_not_answer_is_given_up_with_all_that_it_started(tmp_path: Path, text: str) -> None:
+def test_a_python_that_does_not_answer_is_killed_with_its_children(tmp_path: Path, text: str) -> None:
     mark = tmp_path / "started"
     began = time.monotonic()
     refusal(script(tmp_path / "python", f"#!/bin/sh\n{text.format(mark=mark)}\n"), patience_s=1.0)

@@ -90,7 +90,7 @@ def test_it_is_refused(call: Run, what: str) -> None:
     assert isinstance(outcome.value, list), f"it worked: {outcome.value}"
 
 
-def test_what_the_machine_has_in_its_environment_is_not_seen(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machines_environment_variables_are_not_seen(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROLLSCOPE_TEST_SECRET", "s3cr3t")
     with (
         Sandbox() as own,

@@ -66,7 +66,7 @@ def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
     assert second.status is Status.ANSWERED
 
 
-def test_shared_memory_counts_or_is_refused_where_nobody_could_count_it(call: Run) -> None:
+def test_shared_memory_counts_or_is_refused(call: Run) -> None:
     (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    shared(45)\n    time.sleep(30)", limits=SMALL)
     if available():
         assert outcome.status is Status.MEMORY
@@ -105,13 +105,13 @@ def f():
     assert outcome.memory_mb > 64
 
 
-def test_what_is_both_mapped_and_open_counts_once(call: Run) -> None:
+def test_memory_that_is_mapped_and_open_counts_once(call: Run) -> None:
     (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    mapped_and_open(20)\n    time.sleep(0.3)", limits=SMALL)
     assert outcome.status is Status.ANSWERED
     assert 80 < outcome.memory_mb < 128
 
 
-def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
+def test_memory_that_is_reserved_and_not_used_does_not_count(call: Run) -> None:
     source = (
         "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
         "    time.sleep(0.3)\n    return len(kept)"
@@ -168,7 +168,7 @@ def test_a_value_that_is_too_large(call: Run) -> None:
     assert (outcome.status, "4 MiB (limits.output_mb)" in outcome.message) == (Status.OUTPUT, True)
 
 
-def test_what_is_left_of_the_whole_completions_time() -> None:
+def test_the_rest_of_the_whole_completions_time_is_the_limit() -> None:
     cases = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
     task = Task.from_row({"task_id": "slow", "mode": "stdin", "in_outs": cases})
     found = grade(task, "import time\ntime.sleep(0.4)\nprint(input())", limits=Limits(wall_s=30, total_s=0.6))

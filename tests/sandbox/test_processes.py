@@ -44,7 +44,7 @@ def test_refused_with_an_error_that_says_so(program: Run, what: str) -> None:
     assert "new processes are refused here (" in outcome.failure.message
 
 
-def test_a_program_that_does_without_is_not_failed(program: Run) -> None:
+def test_a_program_with_a_fallback_passes(program: Run) -> None:
     source = (
         "import multiprocessing\ntry:\n    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1]))\n"
         "except OSError: print([abs(-1)])"

@@ -259,7 +259,7 @@ def test_each_run_reads_its_own_input(program: Run) -> None:
         assert [outcome.stdout.text() for outcome in outcomes] == ["3\n", "30\n", "0\n", "9\n"]
 
 
-def test_what_a_long_run_left_in_the_files_is_gone(program: Run) -> None:
+def test_output_of_a_long_run_does_not_stay_in_the_files(program: Run) -> None:
     outcomes = program("print(input() * 1000)", b"abc\n", b"z\n", b"\n")
     assert [outcome.stdout.size for outcome in outcomes] == [3001, 1001, 1]
 

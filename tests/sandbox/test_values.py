@@ -254,7 +254,7 @@ class Unnamed(metaclass=Nameless):
 
 
 @pytest.mark.parametrize("value", [Lying(), Unnamed()], ids=["lying", "unnamed"])
-def test_what_a_class_says_of_itself_is_not_asked(value: object) -> None:
+def test_claims_of_a_class_about_itself_are_ignored(value: object) -> None:
     assert type(crossed([value])[0]) is Opaque
 
 
@@ -291,7 +291,7 @@ def test_a_value_that_holds_itself() -> None:
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda items: {"a": items[0], "b": items[1]}])
-def test_what_is_shared_many_times_over_is_too_large(container: Any) -> None:
+def test_a_value_shared_many_times_over_is_too_large(container: Any) -> None:
     value: object = []
     for _ in range(100):
         value = container([value, value])

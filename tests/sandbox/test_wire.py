@@ -186,7 +186,7 @@ def flood(theirs: socket.socket) -> None:
             theirs.send(b"x")
 
 
-def test_who_never_stops_sending_is_late_all_the_same() -> None:
+def test_a_process_that_never_stops_sending_is_late() -> None:
     with pair() as (connection, theirs):
         threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
         started = time.monotonic()

@@ -126,7 +126,7 @@ def test_setup_is_executed_once() -> None:
     assert seen == [1, 2]
 
 
-def test_what_only_sets_up_is_a_case_that_can_fail() -> None:
+def test_a_statement_that_only_sets_up_is_a_case_that_can_fail() -> None:
     test = "def check(candidate):\n    assert 1\n    candidate(0)\n    x = 1"
     got = results(test, lambda x: 1 // x, spans=[(0, 0, True), (1, 2, False)])
     assert [(one["status"], one.get("setup", False)) for one in got] == [("passed", False), ("raised", True)]
