@@ -1,4 +1,4 @@
-"""Shows what an attack does to a grader that keeps nothing in: plain `exec`, in throw-away processes.
+"""Shows what an attack does to a grader without a sandbox: plain `exec`, in throw-away processes.
 
 Run as `python -m tests.attacks.proofs`: reads attacks as lines of JSON on standard input, and writes such a line for
 each. Whatever an attack starts becomes a child of this process, and is ended before the next one.
