@@ -336,8 +336,8 @@ def test_wall_time(sandbox: Sandbox, what: str) -> None:
         started = time.monotonic()
         late = execution.run(encoded_call([0], {}), wall_s=0.3)
         assert late.status is Status.TIME
-        assert 0.3 <= late.wall_s < 3
-        assert time.monotonic() - started < 5, "the process was not ended at once"
+        assert 0.3 <= late.wall_s < 10
+        assert time.monotonic() - started < 20, "the process was not ended at once"
         resumed = execution.run(encoded_call([1], {}), wall_s=30)
         assert (resumed.status, resumed.value) == (Status.ANSWERED, 1)
 

@@ -166,7 +166,7 @@ def test_nothing_is_left_for_the_next_completion(call: Run) -> None:
 )
 def test_a_bomb_hurts_itself_alone(sandbox: Sandbox, call: Run, bomb: str) -> None:
     source = f"import os, threading, time\ndef f():\n    {bomb}\n    return 'it worked'"
-    (outcome,) = call(source, limits=Limits(wall_s=5, cpu_s=5, memory_mb=512))
+    (outcome,) = call(source, limits=Limits(wall_s=2, cpu_s=2, memory_mb=512))
     assert outcome.status is not Status.ANSWERED
     (after,) = call("def f(): return open('x', 'w').write('room')")
     assert after.value == 4

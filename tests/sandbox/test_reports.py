@@ -40,10 +40,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_text_that_is_no_report_is_a_broken_frame(what: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BrokenFrameError):
         report(BROKEN[what])
-    assert time.perf_counter() - started < QUICK_S
+    assert time.process_time() - started < QUICK_S
 
 
 def within_bounds(made: Report) -> None:

@@ -24,7 +24,7 @@ from evaluator.sandbox.values import BadValueError, decoded, encoded_call
 
 CAP = 1 << 20
 QUICK_S = 2.0
-"""For what is refused by its form: a second's work at most, on a busy machine."""
+"""Of CPU time, for what is refused by its form."""
 
 
 def crossed(value: object) -> Any:
@@ -350,10 +350,10 @@ def test_numpy_values_that_are_no_plain_numbers() -> None:
 @pytest.mark.parametrize("shape", [(10**6, 10**6), (10**9, 0), (1, 10**9, 0)])
 def test_an_array_that_is_large_without_taking_memory_is_refused_at_once(shape: tuple[int, ...]) -> None:
     numpy = pytest.importorskip("numpy")
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(encode.TooLargeError):
         encode.encode(numpy.broadcast_to(numpy.int8(0), shape), CAP)
-    assert time.perf_counter() - started < QUICK_S
+    assert time.process_time() - started < QUICK_S
 
 
 # ---- hostile texts
@@ -417,10 +417,10 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_text_is_refused_quickly(what: str) -> None:
     text = HOSTILE[what]
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BadValueError) as refused:
         decoded(text if isinstance(text, bytes) else text.encode())
-    assert time.perf_counter() - started < QUICK_S
+    assert time.process_time() - started < QUICK_S
     assert len(str(refused.value)) <= 300
 
 

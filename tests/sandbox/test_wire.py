@@ -175,7 +175,7 @@ def test_silence() -> None:
         started = time.monotonic()
         with pytest.raises(SilenceError):
             connection.receive(soon(0.1), MOST)
-        assert 0.1 <= time.monotonic() - started < 3
+        assert 0.1 <= time.monotonic() - started < 20
 
 
 def flood(theirs: socket.socket) -> None:
@@ -192,7 +192,7 @@ def test_a_process_that_never_stops_sending_is_late() -> None:
         started = time.monotonic()
         with pytest.raises(SilenceError):
             connection.receive(soon(0.2), 1 << 30)
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
 
 
 class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitPassed
