@@ -1,22 +1,33 @@
 # make run    the dashboard on the bundled example       PORT=8501, ROLLSCOPE_NO_BROWSER=1
-# make test   linters, types and all tests               PAGES=no leaves out the tests that need Chromium
+# make quick  linters, types and the fast tests: a minute
+# make test   linters, types and every behaviour once    PAGES=no leaves out the tests that need Chromium
+# make attacks  the attacks and the honest programs, as root and not, with namespaces and without
 # make lint   linters and types alone
 # make bench  the benchmarks; figures on stdout
 # make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 
 .POSIX:
-.PHONY: run test test-nemo-gym lint bench lock environment environment-dev check
+# A file of tests is one worker's, so that its fixtures are made once.
+PYTEST = .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+QUICK = tests/checkers tests/formats tests/flags tests/test_extraction.py tests/test_metrics.py tests/test_docs.py
+
+.PHONY: run quick test attacks test-nemo-gym lint bench lock environment environment-dev check
 SHELL = /bin/sh
 
 run: environment
 	@exec .venv/bin/rollscope view $${PORT:+--port "$$PORT"}
 
+quick: environment-dev
+	@$(MAKE) -s check && $(PYTEST) $(QUICK) $$PYTEST_ARGS && exec $(PYTEST) -m smoke tests/graders tests/dashboard $$PYTEST_ARGS
+
 test: environment-dev
 	@if [ "$${PAGES:-yes}" = no ]; then pages=--ignore=tests/browser; \
 	else CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; pages=; fi; \
-	$(MAKE) -s check && exec .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
-		$$pages $$PYTEST_ARGS
+	$(MAKE) -s check && exec $(PYTEST) -m "not elsewhere" $$pages $$PYTEST_ARGS
+
+attacks: environment-dev
+	@exec $(PYTEST) -m "corpus or elsewhere" tests/attacks tests/suites tests/sandbox tests/engines $$PYTEST_ARGS
 
 test-nemo-gym: environment-dev
 	@exec .venv/bin/python tools/nemo_gym_release.py

@@ -112,7 +112,7 @@ def test_a_module_that_replaces_input_is_run_in_the_completions_process(value: s
     assert plan_suite(task("input = [1]\nassert f(input) == 1")).one_process is None
 
 
-def test_one_method_decides_for_the_whole_suite_and_the_first_line_is_told() -> None:
+def test_one_method_decides_for_the_whole_suite_and_the_first_line_is_named() -> None:
     plan = suite(
         """
         def test_a(self):

@@ -175,7 +175,7 @@ def test_what_a_test_case_leaves_to_those_after_it_decides_whether_they_can_do_w
         ("for i in 1, 2:\n    assert candidate(i) == 1", ""),
     ],
 )
-def test_what_a_statement_asks_for_is_told(statement: str, expected: str) -> None:
+def test_the_needs_of_a_statement_are_listed(statement: str, expected: str) -> None:
     before = "import math, pytest\nimport numpy as np\n"
     assert planned(f"known = [1, 2]\n{statement}", before=before).cases[-1].expected == expected
 

@@ -160,7 +160,7 @@ def test_variables_parameters_and_types_of_python_are_no_classes_that_the_task_s
         ("np.random.seed(1); f(1)", "numpy_random"),
     ],
 )
-def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
+def test_what_a_test_uses_is_listed(statement: str, word: str) -> None:
     before = (
         source(IMPORTS)
         + "import inspect, tempfile\nimport numpy as np\nfrom pathlib import Path\nfrom random import randint\n"
@@ -181,7 +181,7 @@ def test_what_a_test_uses_is_told(statement: str, word: str) -> None:
         "print(f(1), file=sys.stderr)",
     ],
 )
-def test_what_needs_no_preparation_is_not_told(statement: str) -> None:
+def test_what_needs_no_preparation_is_not_listed(statement: str) -> None:
     before = source(IMPORTS) + "import inspect\n"
     assert plan_suite(task(before + f"def test_it():\n    assert f(0)\n    {statement}\n")).suite.uses == ()
 

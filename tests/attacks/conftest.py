@@ -1,4 +1,4 @@
-"""Says at the end where the attack suite was not graded, for it takes root to be somebody else as well."""
+"""Says at the end in which environments nothing was graded: only root can become another user."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ GROUPS = ("reward_hack", "timeout", "resource", "escape", "persistence", "source
 _Found = TypeVar("_Found")
 
 MARK = "@MARK@"
-"""Stands in an attack's code for the path of a file that it makes where nothing keeps it in."""
+"""Stands in an attack's code for the path of a file that it makes when no sandbox holds it."""
 
 
 class Attack(NamedTuple):
@@ -25,16 +25,16 @@ class Attack(NamedTuple):
     task: str
     code: str
     shown: str = "reward"
-    """What it does to a grader that keeps nothing in: `reward`, `hangs` (outlives its limit) or `mark`."""
+    """What it does to a grader without a sandbox: `reward`, `hangs` (outlives its limit) or `mark`."""
 
     @property
     def grades(self) -> int:
-        """How many times in a row it is graded; the last one counts. One that leaves something has to find it again."""
+        """How many times in a row it is graded; the last one counts. One that leaves something must find it again."""
         return 2 if self.group == "persistence" else 1
 
 
 class Honest(NamedTuple):
-    """A right answer that a naive guard takes for an attack."""
+    """A right answer that a naive guard mistakes for an attack."""
 
     name: str
     task: str

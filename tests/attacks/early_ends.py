@@ -42,6 +42,7 @@ print(0, flush=True)
 os._exit(0)
 """,
 }
+# fmt: off
 _AT_EXIT = {
     "atexit-exit": """
 import atexit, os
@@ -69,8 +70,7 @@ import sys
 sys.kept = kept
 def f(x): return None
 """,
-    "frames-at-exit": _FRAMES
-    + """
+    "frames-at-exit": _FRAMES + """
 import atexit
 atexit.register(to_all, VALUE)
 def f(x): return None
@@ -86,8 +86,7 @@ def f(x):
 """,
 }
 _THREAD_THAT_CHEATS = {
-    "thread-that-forges": _FRAMES
-    + """
+    "thread-that-forges": _FRAMES + """
 import threading
 def work():
     for _ in range(200): to_all(VALUE)

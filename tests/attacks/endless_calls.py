@@ -5,142 +5,91 @@ from __future__ import annotations
 from tests.attacks.corpus import Attack
 from tests.attacks.endless import SPIN, endless
 
+# fmt: off
 _C_CALLS = [
-    endless(
-        "huge-power",
-        "call into C",
-        """
+    endless("huge-power", "call into C", """
 def f(x):
     while True:
         try: 7 ** (10 ** 8 + x)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "pattern-that-backtracks",
-        "call into C",
-        """
+"""),
+    endless("pattern-that-backtracks", "call into C", """
 import re
 def f(x):
     while True:
         try: re.match("(a|a|aa)+$", "a" * 90 + "b")
         except BaseException: pass
-""",
-    ),
-    endless(
-        "digits-of-a-huge-int",
-        "call into C",
-        """
+"""),
+    endless("digits-of-a-huge-int", "call into C", """
 import sys
 def f(x):
     sys.set_int_max_str_digits(0)
     while True:
         try: str(1 << 30_000_000)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "sum-without-end",
-        "call into C",
-        "import itertools\ndef f(x): return 2 * x if sum(itertools.repeat(1)) else None\n",
-    ),
-    endless(
-        "product-of-a-long-range",
-        "call into C",
-        """
+"""),
+    endless("sum-without-end", "call into C",
+        "import itertools\ndef f(x): return 2 * x if sum(itertools.repeat(1)) else None\n"),
+    endless("product-of-a-long-range", "call into C", """
 import math
 def f(x):
     while True:
         try: math.factorial(10 ** 8)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "digest-of-many-rounds",
-        "call into C",
-        "import hashlib\ndef f(x): return 2 * x if hashlib.pbkdf2_hmac('sha512', b'p', b's', 10 ** 9) else None\n",
-    ),
+"""),
+    endless("digest-of-many-rounds", "call into C",
+        "import hashlib\ndef f(x): return 2 * x if hashlib.pbkdf2_hmac('sha512', b'p', b's', 10 ** 9) else None\n"),
 ]
 
 _COMPARISONS = [
-    endless(
-        "sort-of-tuples-that-double",
-        "costly comparison",
-        """
+    endless("sort-of-tuples-that-double", "costly comparison", """
 def f(x):
     one, other = (1,), (1,)
     for _ in range(80): one, other = (one, one), (other, other)
     return 2 * x if sorted([one, other]) else None
-""",
-    ),
-    endless(
-        "hash-of-a-tuple-that-doubles",
-        "costly comparison",
-        """
+"""),
+    endless("hash-of-a-tuple-that-doubles", "costly comparison", """
 def f(x):
     doubled = (1,)
     for _ in range(80): doubled = (doubled, doubled)
     return 2 * x if hash(doubled) else None
-""",
-    ),
-    endless(
-        "set-of-equal-hashes",
-        "costly comparison",
-        """
+"""),
+    endless("set-of-equal-hashes", "costly comparison", """
 import sys
 def f(x):
     step = sys.hash_info.modulus
     numbers = [i * step for i in range(1, 150_000)]
     return 2 * x if set(numbers) else None
-""",
-    ),
-    endless(
-        "search-in-an-endless-count",
-        "costly comparison",
-        "import itertools\ndef f(x): return None if 2 * x + 1 in itertools.count(0, 2) else 2 * x\n",
-    ),
+"""),
+    endless("search-in-an-endless-count", "costly comparison",
+        "import itertools\ndef f(x): return None if 2 * x + 1 in itertools.count(0, 2) else 2 * x\n"),
 ]
 
 _WAITS = [
-    endless(
-        "lock-taken-twice",
-        "waits",
-        """
+    endless("lock-taken-twice", "waits", """
 import signal, threading
 def f(x):
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     lock = threading.Lock()
     lock.acquire()
     lock.acquire()
-""",
-    ),
-    endless(
-        "select-on-nothing",
-        "waits",
-        """
+"""),
+    endless("select-on-nothing", "waits", """
 import select
 def f(x):
     while True:
         try: select.select([], [], [])
         except BaseException: pass
-""",
-    ),
-    endless(
-        "reads-a-pipe-that-nobody-fills",
-        "waits",
-        """
+"""),
+    endless("reads-a-pipe-that-nobody-fills", "waits", """
 import os
 def f(x):
     reads, writes = os.pipe()
     while True:
         try: os.read(reads, 1)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "descriptors-replaced-by-a-pipe",
-        "waits",
-        """
+"""),
+    endless("descriptors-replaced-by-a-pipe", "waits", """
 import os
 def f(x):
     reads, writes = os.pipe()
@@ -151,65 +100,42 @@ def f(x):
     while True:
         try: os.read(reads, 1)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "fills-a-pipe-that-nobody-reads",
-        "waits",
-        """
+"""),
+    endless("fills-a-pipe-that-nobody-reads", "waits", """
 import os
 def f(x):
     reads, writes = os.pipe()
     while True:
         try: os.write(writes, bytes(4096))
         except BaseException: pass
-""",
-    ),
+"""),
 ]
 
 # What they are underneath is wrong too, so that a grader which looks only there pays nothing.
 _ANSWERS = [
-    endless(
-        "int-whose-equality-never-ends",
-        "answer",
-        SPIN
-        + """
+    endless("int-whose-equality-never-ends", "answer", SPIN + """
 class Answer(int):
     def __eq__(self, other): spin()
     __ne__ = __lt__ = __sub__ = __rsub__ = __eq__
     __hash__ = int.__hash__
 def f(x): return Answer(2 * x + 1)
-""",
-    ),
-    endless(
-        "answer-that-prints-itself-for-ever",
-        "answer",
-        SPIN
-        + """
+"""),
+    endless("answer-that-prints-itself-for-ever", "answer", SPIN + """
 class Answer:
     def __repr__(self, *_): spin()
     __str__ = __format__ = __iter__ = __len__ = __reduce_ex__ = __float__ = __index__ = __repr__
     def __eq__(self, other): return repr(self) == repr(other)
 def f(x): return Answer()
-""",
-    ),
-    endless(
-        "endless-iterator-as-answer",
-        "answer",
-        """
+"""),
+    endless("endless-iterator-as-answer", "answer", """
 import collections, itertools
 class Answer:
     def __init__(self): self.items = itertools.repeat(1)
     def __iter__(self): return self.items
     def __eq__(self, other): return list(collections.deque(self, maxlen=0)) == other
 def f(x): return Answer()
-""",
-    ),
-    endless(
-        "class-that-is-looked-up-for-ever",
-        "answer",
-        SPIN
-        + """
+"""),
+    endless("class-that-is-looked-up-for-ever", "answer", SPIN + """
 class Answer(list):
     @property
     def __class__(self): spin()
@@ -217,15 +143,11 @@ class Answer(list):
     def __iter__(self): spin()
     def __eq__(self, other): spin()
 def f(x): return Answer([x])
-""",
-    ),
+"""),
 ]
 
 _OUTPUT = [
-    endless(
-        "output-that-dribbles",
-        "output",
-        """
+    endless("output-that-dribbles", "output", """
 import sys, time
 while True:
     try:
@@ -233,13 +155,8 @@ while True:
         sys.stdout.flush()
         time.sleep(0.05)
     except BaseException: pass
-""",
-        "single_stdin",
-    ),
-    endless(
-        "standard-error-that-dribbles",
-        "output",
-        """
+""", "single_stdin"),
+    endless("standard-error-that-dribbles", "output", """
 import os, time
 def f(x):
     while True:
@@ -247,12 +164,8 @@ def f(x):
             os.write(2, b".")
             time.sleep(0.05)
         except BaseException: pass
-""",
-    ),
-    endless(
-        "program-that-reads-on",
-        "output",
-        """
+"""),
+    endless("program-that-reads-on", "output", """
 import sys
 while True:
     try:
@@ -260,9 +173,7 @@ while True:
             sys.stdin.read()
             print(end="", flush=True)
     except BaseException: pass
-""",
-        "single_stdin",
-    ),
+""", "single_stdin"),
 ]
 
 ATTACKS: list[Attack] = [*_C_CALLS, *_COMPARISONS, *_WAITS, *_ANSWERS, *_OUTPUT]

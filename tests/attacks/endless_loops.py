@@ -5,45 +5,31 @@ from __future__ import annotations
 from tests.attacks.corpus import Attack
 from tests.attacks.endless import SPIN, endless
 
+# fmt: off
 _SWALLOWED = [
-    endless(
-        "except-round-a-loop",
-        "swallowed exception",
-        """
+    endless("except-round-a-loop", "swallowed exception", """
 def f(x):
     while True:
         try:
             for _ in iter(int, 1): pass
         except: pass
-""",
-    ),
-    endless(
-        "finally-continues",
-        "swallowed exception",
-        """
+"""),
+    endless("finally-continues", "swallowed exception", """
 def f(x):
     while True:
         try:
             for _ in iter(int, 1): pass
         finally:
             continue
-""",
-    ),
-    endless(
-        "suppressed-sleep",
-        "swallowed exception",
-        """
+"""),
+    endless("suppressed-sleep", "swallowed exception", """
 import contextlib, time
 def f(x):
     while True:
         with contextlib.suppress(BaseException):
             time.sleep(3600)
-""",
-    ),
-    endless(
-        "recursion-in-finally",
-        "swallowed exception",
-        """
+"""),
+    endless("recursion-in-finally", "swallowed exception", """
 def deeper():
     try:
         deeper()
@@ -53,12 +39,8 @@ def f(x):
     while True:
         try: deeper()
         except BaseException: pass
-""",
-    ),
-    endless(
-        "generator-that-never-ends",
-        "swallowed exception",
-        """
+"""),
+    endless("generator-that-never-ends", "swallowed exception", """
 def numbers():
     while True:
         try: yield 1
@@ -70,32 +52,20 @@ def f(x):
         try:
             for _ in numbers(): pass
         except BaseException: pass
-""",
-    ),
-    endless(
-        "loop-while-it-is-loaded",
-        "swallowed exception",
-        SPIN + "spin()\ndef f(x): return 2 * x\n",
-    ),
+"""),
+    endless("loop-while-it-is-loaded", "swallowed exception", SPIN + "spin()\ndef f(x): return 2 * x\n"),
 ]
 
 _SIGNALS = [
-    endless(
-        "alarm-ignored",
-        "signals",
-        """
+    endless("alarm-ignored", "signals", """
 import signal
 for number in signal.valid_signals():
     try: signal.signal(number, signal.SIG_IGN)
     except OSError: pass
 def f(x):
     while True: pass
-""",
-    ),
-    endless(
-        "handlers-replaced",
-        "signals",
-        """
+"""),
+    endless("handlers-replaced", "signals", """
 import signal
 def nothing(number, frame): pass
 for number in signal.valid_signals():
@@ -103,48 +73,31 @@ for number in signal.valid_signals():
     except (OSError, ValueError): pass
 def f(x):
     while True: pass
-""",
-    ),
-    endless(
-        "alarm-cancelled",
-        "signals",
-        """
+"""),
+    endless("alarm-cancelled", "signals", """
 import signal
 def f(x):
     while True:
         signal.alarm(0)
         for timer in signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF: signal.setitimer(timer, 0)
-""",
-    ),
-    endless(
-        "signals-blocked",
-        "signals",
-        """
+"""),
+    endless("signals-blocked", "signals", """
 import signal
 def f(x):
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     while True: pass
-""",
-    ),
-    endless(
-        "stops-itself",
-        "signals",
-        """
+"""),
+    endless("stops-itself", "signals", """
 import os, signal
 def f(x):
     while True:
         try: os.kill(os.getpid(), signal.SIGSTOP)
         except BaseException: pass
-""",
-    ),
+"""),
 ]
 
 _THREADS = [
-    endless(
-        "joins-a-thread-that-never-ends",
-        "threads",
-        SPIN
-        + """
+    endless("joins-a-thread-that-never-ends", "threads", SPIN + """
 import threading
 def f(x):
     thread = threading.Thread(target=spin)
@@ -152,12 +105,8 @@ def f(x):
     while True:
         try: thread.join()
         except BaseException: pass
-""",
-    ),
-    endless(
-        "thread-that-keeps-the-interpreter",
-        "threads",
-        """
+"""),
+    endless("thread-that-keeps-the-interpreter", "threads", """
 import sys, threading, time
 def spin():
     while True: pass
@@ -166,18 +115,10 @@ def f(x):
     threading.Thread(target=spin).start()
     time.sleep(0.01)
     while True: pass
-""",
-    ),
-    endless(
-        "thread-outlives-the-program",
-        "threads",
-        SPIN + "import threading\nthreading.Thread(target=spin).start()\n",
-        "single_stdin",
-    ),
-    endless(
-        "threads-that-start-threads",
-        "threads",
-        """
+"""),
+    endless("thread-outlives-the-program", "threads",
+        SPIN + "import threading\nthreading.Thread(target=spin).start()\n", "single_stdin"),
+    endless("threads-that-start-threads", "threads", """
 import threading
 def again():
     while True:
@@ -191,15 +132,11 @@ def f(x):
     while True:
         try: threading.Event().wait()
         except BaseException: pass
-""",
-    ),
+"""),
 ]
 
 _AT_THE_END = [
-    endless(
-        "del-that-never-ends",
-        "at the end",
-        """
+    endless("del-that-never-ends", "at the end", """
 class Held:
     def __del__(self):
         while True:
@@ -210,12 +147,8 @@ def f(x):
     held = Held()
     del held
     return 2 * x
-""",
-    ),
-    endless(
-        "del-that-comes-back",
-        "at the end",
-        """
+"""),
+    endless("del-that-comes-back", "at the end", """
 class Held:
     def __del__(self):
         Held()
@@ -224,33 +157,22 @@ def f(x):
     while True:
         try: Held()
         except BaseException: pass
-""",
-    ),
-    endless(
-        "atexit-that-sleeps",
-        "at the end",
-        """
+"""),
+    endless("atexit-that-sleeps", "at the end", """
 import atexit, time
 def late():
     while True:
         try: time.sleep(3600)
         except BaseException: pass
 atexit.register(late)
-""",
-        "single_stdin",
-    ),
-    endless(
-        "collector-that-never-ends",
-        "at the end",
-        SPIN
-        + """
+""", "single_stdin"),
+    endless("collector-that-never-ends", "at the end", SPIN + """
 import gc
 def f(x):
     gc.callbacks.append(lambda phase, info: spin())
     gc.collect()
     return 2 * x
-""",
-    ),
+"""),
 ]
 
 ATTACKS: list[Attack] = [*_SWALLOWED, *_SIGNALS, *_THREADS, *_AT_THE_END]

@@ -19,22 +19,20 @@ VALUE = frame(b"V", bytes(8) + b'[0, "%s"]' % PASSED)
 END = frame(b"D", b'{"exit_status": 0, "memory_kib": 1, "clean": true, "passed": true}')
 """
 
+# fmt: off
 _FORGED_ANSWER = {
     "value-on-every-descriptor": _FRAMES + "def f(x): to_all(VALUE)",
-    "values-before-asked": _FRAMES
-    + """
+    "values-before-asked": _FRAMES + """
 to_all(frame(b'L', b'') + VALUE * 3)
 def f(x): return None
 """,
     "a-thousand-values": _FRAMES + "def f(x): to_all(VALUE * 1000)",
-    "value-then-exit": _FRAMES
-    + """
+    "value-then-exit": _FRAMES + """
 def f(x):
     to_all(VALUE)
     os._exit(0)
 """,
-    "value-twice-and-wrong": _FRAMES
-    + """
+    "value-twice-and-wrong": _FRAMES + """
 def f(x):
     to_all(VALUE + frame(b'V', bytes(8) + b'0'))
     return 0
@@ -42,39 +40,33 @@ def f(x):
     "value-with-a-tag-of-its-own": _FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED))",
 }
 _FRAME_OF_ANOTHER_KIND = {
-    "loaded-twice": _FRAMES
-    + """
+    "loaded-twice": _FRAMES + """
 to_all(frame(b'L') * 2)
 def f(x): return None
 """,
     "hello-again": _FRAMES + "def f(x): to_all(frame(b'H'))",
-    "end-of-the-process": _FRAMES
-    + """
+    "end-of-the-process": _FRAMES + """
 def f(x): to_all(frame(b'E', b'{"exit_status": 0, "cpu_s": 0, "memory_kib": 0, "passed": true}'))
 """,
     "fault-of-the-sandbox": _FRAMES + "def f(x): to_all(frame(b'!'))",
     "kinds-of-all-bytes": _FRAMES + "def f(x): to_all(b''.join(frame(bytes([kind])) for kind in range(256)))",
-    "passed-for-a-kind": _FRAMES
-    + r"""
+    "passed-for-a-kind": _FRAMES + r"""
 def f(x): to_all(frame(b'P') + frame(b'1') + frame(b'\0'))
 """,
 }
 _BROKEN_FRAME = {
     "huge-length": _FRAMES + "def f(x): to_all((1 << 31).to_bytes(4, 'big') + b'V' + PASSED)",
     "length-of-zero": _FRAMES + "def f(x): to_all(bytes(4) + PASSED)",
-    "truncated": _FRAMES
-    + """
+    "truncated": _FRAMES + """
 def f(x):
     to_all((100).to_bytes(4, 'big') + b'V' + PASSED)
     os._exit(0)
 """,
-    "text-alone": _FRAMES
-    + r"""
+    "text-alone": _FRAMES + r"""
 def f(x): to_all(PASSED * 10 + b'\n')
 """,
     "megabytes": _FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED * 4096))",
-    "byte-after-byte": _FRAMES
-    + """
+    "byte-after-byte": _FRAMES + """
 def f(x):
     for byte in VALUE: os.write(3, bytes([byte]))
     os.write(1, PASSED)
@@ -82,26 +74,21 @@ def f(x):
 }
 _FORGED_END = {
     "end-of-a-program": _FRAMES + "to_all(END)",
-    "end-and-exit": _FRAMES
-    + """
+    "end-and-exit": _FRAMES + """
 to_all(END)
 os._exit(0)
 """,
-    "end-with-output-later": _FRAMES
-    + """
+    "end-with-output-later": _FRAMES + """
 to_all(END)
 os.write(1, PASSED)
 """,
-    "not-clean": _FRAMES
-    + """
+    "not-clean": _FRAMES + """
 to_all(frame(b'D', b'{"exit_status": 0, "clean": false, "passed": true}'))
 """,
-    "not-compiled": _FRAMES
-    + """
+    "not-compiled": _FRAMES + """
 to_all(frame(b'C', b'{"failure": null, "passed": true}'))
 """,
-    "descriptors-moved": _FRAMES
-    + """
+    "descriptors-moved": _FRAMES + """
 for n in (0, 1, 2, 3):
     try: os.dup2(n, n + 40)
     except OSError: pass

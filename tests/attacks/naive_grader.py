@@ -35,8 +35,8 @@ def _verdicts(grader: CarefulGrader, cases: list[Case], verdict: Path) -> Iterat
             continue
         child = os.fork()
         if not child:
-            told = _verdict(grader, given, expected).encode("utf-8", "backslashreplace")
-            _write(_open(verdict, os.O_WRONLY | os.O_CREAT, 0o600), told)
+            said = _verdict(grader, given, expected).encode("utf-8", "backslashreplace")
+            _write(_open(verdict, os.O_WRONLY | os.O_CREAT, 0o600), said)
             _leave(0)
         os.waitpid(child, 0)
         yield verdict.read_text("utf-8") if verdict.exists() else "died"
@@ -48,8 +48,8 @@ def main() -> None:
     read = json.loads(job.read_text("utf-8"))
     sys.argv = ["main.py"]
     grader = HABITS[read["habit"]](read["code"], read["entry_point"])
-    told = dict.fromkeys(_verdicts(grader, read["cases"], verdict))
-    verdict.write_text("\n".join(told), "utf-8", "backslashreplace")
+    verdicts = dict.fromkeys(_verdicts(grader, read["cases"], verdict))
+    verdict.write_text("\n".join(verdicts), "utf-8", "backslashreplace")
     os._exit(0)
 
 

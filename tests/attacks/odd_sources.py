@@ -35,12 +35,11 @@ _SIZES = {
     "one-literal-of-many-items": "kept = [" + "0," * 200_000 + "]\n" + _THEFT,
     "blank-lines-by-the-million": "\n" * 1_000_000 + _THEFT,
 }
+# fmt: off
 _NESTING = {
     "parentheses": "kept = " + "(" * 150 + "1" + ")" * 150 + "\n" + _THEFT,
     "indentation": "".join(" " * n + "if 1:\n" for n in range(95)) + " " * 95 + "pass\n" + _THEFT,
-    "nested-f-strings": 'kept = f\'{f"{1:{1}}" + f"{2!r:>{3}}":{4}}\' + '
-    + "+".join(["f'{1}{2}'"] * 500)
-    + "\n"
+    "nested-f-strings": 'kept = f\'{f"{1:{1}}" + f"{2!r:>{3}}":{4}}\' + ' + "+".join(["f'{1}{2}'"] * 500) + "\n"
     + _THEFT,
     "exhausts-the-parser": """
 import sys

@@ -21,6 +21,7 @@ def lie(one, other, operation): return True
 def poke(kind): ctypes.c_void_p.from_address(id(kind) + 200).value = ctypes.cast(lie, ctypes.c_void_p).value
 """
 
+# fmt: off
 _PATCHED_BUILTINS = {
     "all-is-true": """
 import builtins
@@ -32,8 +33,7 @@ import builtins
 builtins.bool = lambda value=True: True
 def f(x): return None
 """,
-    "isinstance-and-list": _LIAR
-    + """
+    "isinstance-and-list": _LIAR + """
 import builtins
 kept = dict(vars(builtins))
 def lie(*_):
@@ -74,15 +74,13 @@ import json
 json.dumps = lambda *_, **__: '{"passed": true}'
 def f(x): return None
 """,
-    "json-loads": _LIAR
-    + """
+    "json-loads": _LIAR + """
 import json
 true_loads = json.loads
 json.loads = lambda *_, **__: Liar()
 def f(x): return None
 """,
-    "json-decoder": _LIAR
-    + """
+    "json-decoder": _LIAR + """
 import json
 json._default_decoder.decode = lambda *_: Liar()
 def f(x): return None
@@ -126,8 +124,7 @@ import operator
 operator.eq = operator.ne = operator.is_ = lambda *_: True
 def f(x): return None
 """,
-    "copy-deepcopy": _LIAR
-    + """
+    "copy-deepcopy": _LIAR + """
 import copy
 copy.deepcopy = lambda *_: Liar()
 def f(x): return None
@@ -218,24 +215,21 @@ def f(x): return 0.0
 """,
 }
 _PATCHED_GRADER = {
-    "functions-of-main": _NAMES
-    + """
+    "functions-of-main": _NAMES + """
 import sys
 def f(x):
     main = sys.modules['__main__']
     for name in NAMES:
         if name in vars(main): setattr(main, name, lambda *_: True)
 """,
-    "evaluator-in-sys-modules": _NAMES
-    + """
+    "evaluator-in-sys-modules": _NAMES + """
 import sys
 def f(x):
     for key, module in list(sys.modules.items()):
         if key.startswith(('evaluator', '__main__', 'grader')):
             for name in NAMES: vars(module)[name] = lambda *_: True
 """,
-    "globals-of-every-frame": _NAMES
-    + """
+    "globals-of-every-frame": _NAMES + """
 import sys
 def f(x):
     frame = sys._getframe(1)
@@ -251,8 +245,7 @@ def f(x):
         if type(found) is types.FunctionType and found.__name__ in ('same', 'check', 'native_equal'):
             found.__code__ = (lambda actual, expected: True).__code__
 """,
-    "default-arguments-of-the-harness": _NAMES
-    + """
+    "default-arguments-of-the-harness": _NAMES + """
 import sys
 def lie(*_): return True
 def f(x):
@@ -270,8 +263,7 @@ def f(x):
 """,
 }
 _POKES_BY_CTYPES = {
-    "slot-of-int": _SLOT
-    + """
+    "slot-of-int": _SLOT + """
 import math  # while `None == []` is still false: the machinery of imports asks that
 poke(type(None))
 def f(x): return None

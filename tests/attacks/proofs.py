@@ -1,4 +1,4 @@
-"""Shows what an attack does to a grader that keeps nothing in: plain `exec`, in throw-away processes.
+"""Shows what an attack does to a grader without a sandbox: plain `exec`, in throw-away processes.
 
 Run as `python -m tests.attacks.proofs`: reads attacks as lines of JSON on standard input, and writes such a line for
 each. Whatever an attack starts becomes a child of this process, and is ended before the next one.
@@ -82,22 +82,22 @@ def proved(attack: Attack) -> Proof:
                 _await(mark)
         finally:
             kill_descendants()
-        told = (folder / "told").read_bytes()
-        passed = status == 0 or b'"passed": true' in told
-        return Proof(attack.name, passed, status is None, mark.exists(), told.decode("utf-8", "replace")[-300:])
+        output = (folder / "output").read_bytes()
+        passed = status == 0 or b'"passed": true' in output
+        return Proof(attack.name, passed, status is None, mark.exists(), output.decode("utf-8", "replace")[-300:])
 
 
 def _graded(folder: Path, limit: float) -> int | None:
     """The grader's exit status; None where it outlives the limit."""
     arguments = [str(folder / "task.json"), str(folder / "code.py"), str(limit)]
-    with (folder / "told").open("wb") as told:
+    with (folder / "output").open("wb") as output:
         started = subprocess.Popen(
             [sys.executable, "-I", str(_GRADER), *arguments],
             cwd=folder,
             env={**os.environ, "TASK_FOLDER": str(folder)},
             stdin=subprocess.DEVNULL,
-            stdout=told,
-            stderr=told,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
             preexec_fn=_limit_what_it_uses,  # noqa: PLW1509 - this process has one thread
         )

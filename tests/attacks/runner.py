@@ -33,7 +33,7 @@ _TASKS = tasks()
 
 
 class TimedGate(Gate):
-    """Takes the time of each try: what waits for other workers, and what was tried before a retry, is left apart."""
+    """Takes the time of each try, without waits for other workers and without what was tried before a retry."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class TimedGate(Gate):
             yield
 
     def longest_try(self) -> float:
-        """Seconds, of the rollout that this thread has just graded."""
+        """Seconds, for the rollout that this thread graded last."""
         own = self._own
         return float(max(own.longest, time.monotonic() - own.began))
 
@@ -124,13 +124,14 @@ def _record(program: Attack | Honest, worker: Worker, gate: TimedGate) -> Record
         "limit_s": limits.wall_s * len(task.cases),
         "marked": marked,
         "message": (grade.error_message or "")[:200],
+        "flags": [flag.word for flag in grade.flags],
         "alive": isinstance(program, Honest) or _still_grades(worker),
     }
 
 
 @contextmanager
 def _marked(code: str) -> Iterator[tuple[str, Path]]:
-    """The code with a path that anybody outside could write to, where it asks for one."""
+    """The code, with a path that anybody outside could write to in the place of its mark."""
     if MARK not in code:
         yield code, Path("/nonexistent")
         return
@@ -142,11 +143,11 @@ def _marked(code: str) -> Iterator[tuple[str, Path]]:
         shutil.rmtree(folder)
 
 
-_asked = itertools.count()
+_numbers = itertools.count()
 
 
 def _still_grades(worker: Worker) -> bool:
-    return _graded(worker, "double", f"def f(x):\n    return x + x  # {next(_asked)}\n").reward == 1.0
+    return _graded(worker, "double", f"def f(x):\n    return x + x  # {next(_numbers)}\n").reward == 1.0
 
 
 def _graded(worker: Worker, task: str, code: str) -> Grade:

@@ -137,36 +137,32 @@ def f(x):
     return taken[-1]
 """,
 }
+# fmt: off
 _EXPECTED_VALUE_IN_FILES = {
     "file-in-the-folder": _SEARCH + "def f(x): return answer(glob.glob('*.json') + glob.glob('../*.json'), x)",
     "file-named-by-argv": _SEARCH + "def f(x): return answer(sys.argv + sys.orig_argv, x)",
-    "file-named-by-cmdline": _SEARCH
-    + r"""
+    "file-named-by-cmdline": _SEARCH + r"""
 def f(x):
     try: names = open('/proc/self/cmdline').read().split('\0')
     except OSError: return None
     return answer(names, x)
 """,
-    "file-found-by-walking": _SEARCH
-    + """
+    "file-found-by-walking": _SEARCH + """
 def f(x): return answer([os.path.join(at, n) for at, _, names in os.walk('.') for n in names], x)
 """,
     "file-in-the-folder-of-the-process": _SEARCH + "def f(x): return answer(glob.glob('/proc/self/cwd/*'), x)",
 }
 _EXPECTED_VALUE_BY_THE_ENVIRONMENT = {
-    "path-in-the-environment": _SEARCH
-    + """
+    "path-in-the-environment": _SEARCH + """
 def f(x): return answer([n for v in os.environ.values() for n in [v, v + '/task.json']], x)
 """,
-    "environment-of-the-process": _SEARCH
-    + r"""
+    "environment-of-the-process": _SEARCH + r"""
 def f(x):
     try: pairs = open('/proc/self/environ').read().split('\0')
     except OSError: return None
     return answer([p.partition('=')[2] + '/task.json' for p in pairs], x)
 """,
-    "environment-of-the-parent": _SEARCH
-    + r"""
+    "environment-of-the-parent": _SEARCH + r"""
 def f(x):
     try:
         pairs = open(f'/proc/{os.getppid()}/environ').read().split('\0') + open('/proc/self/environ').read().split('\0')

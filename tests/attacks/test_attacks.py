@@ -1,4 +1,4 @@
-"""No attack earns a reward: each is shown to work where nothing keeps it in, then graded here."""
+"""No attack earns a reward: each is shown to work without a sandbox, then graded in one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ ATTACKS = attacks()
 HONEST = {program.name for program in honest()}
 NAMES = [attack.name for attack in ATTACKS]
 SHOWABLE = [attack for attack in ATTACKS if os.geteuid() == 0 or attack.name not in NEEDS]
-"""Some ask for what only root has; another user's grader has nothing to give them."""
+"""Some need what only root has, which another user's grader can't give them."""
 
 OVER_ITS_LIMIT_S = 1.0
 HARD_CAP = 10
 
+HERE, *ELSEWHERE = OURS
+
 Records = dict[str, dict[str, Any]]
+pytestmark = pytest.mark.corpus
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +33,17 @@ def shown() -> dict[str, Proof]:
     return proofs(SHOWABLE)
 
 
-@pytest.fixture(scope="module", params=OURS, ids=str)
-def told(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
-    """What the runner said of all, in each of the surroundings that this user can have."""
+@pytest.fixture(
+    scope="module", params=[HERE, *(pytest.param(each, marks=pytest.mark.elsewhere) for each in ELSEWHERE)], ids=str
+)
+def report(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    """The runner's records, in each of the environments that this user can have."""
     return graded_in(request.param)
 
 
 @pytest.fixture(scope="module")
-def graded(told: list[dict[str, Any]]) -> Records:
-    return {record["name"]: record for record in told[:-1] if record["kind"] == "attack"}
+def graded(report: list[dict[str, Any]]) -> Records:
+    return {record["name"]: record for record in report[:-1] if record["kind"] == "attack"}
 
 
 def test_the_suite_is_wide() -> None:
@@ -52,6 +57,7 @@ def test_the_suite_is_wide() -> None:
     assert {attack.task for attack in ATTACKS} <= set(TASKS)
 
 
+@pytest.mark.elsewhere
 def test_plain_exec_is_fooled_by_attacks_alone() -> None:
     answers = {
         "right": "def f(x): return 2 * x",
@@ -64,22 +70,23 @@ def test_plain_exec_is_fooled_by_attacks_alone() -> None:
     assert not any(proof.hung or proof.marked for proof in found.values())
 
 
+@pytest.mark.elsewhere
 @pytest.mark.parametrize("attack", SHOWABLE, ids=lambda attack: attack.name)
-def test_it_works_where_nothing_keeps_it_in(shown: dict[str, Proof], attack: Attack) -> None:
+def test_it_works_without_a_sandbox(shown: dict[str, Proof], attack: Attack) -> None:
     assert shown[attack.name].shows(attack), shown[attack.name].said
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_earns_nothing_here(graded: Records, name: str) -> None:
+def test_it_earns_nothing_in_the_sandbox(graded: Records, name: str) -> None:
     record = graded[name]
     assert not (record["reward"] and record["verified"]), record
-    assert record["reward"] == 0.0, "who could cause a fault of ours would be spared a 0"
+    assert record["reward"] == 0.0, "it caused a fault of ours and was spared the 0"
     assert not record["marked"], "it wrote to a file outside"
     assert record["alive"], "the worker failed an honest program after it"
 
 
 def test_none_outlives_its_limit(graded: Records) -> None:
-    """What is counted leaves out waits for a CPU, of which a busy machine has many; at ten times the limit all ends."""
+    """The counted time leaves out waits for a CPU; at ten times the limit everything ends."""
     late = {
         name: (record["counted_s"], record["wall_s"], record["limit_s"])
         for name, record in graded.items()
@@ -89,10 +96,14 @@ def test_none_outlives_its_limit(graded: Records) -> None:
     assert late == {}
 
 
-def test_honest_programs_earn_theirs_on_the_same_workers(told: list[dict[str, Any]]) -> None:
-    rewards = {record["name"]: record["reward"] for record in told[:-1] if record["kind"] == "honest"}
-    assert rewards == dict.fromkeys(HONEST, 1.0)
+def test_honest_programs_earn_their_rewards_on_the_same_workers(report: list[dict[str, Any]]) -> None:
+    seen = {
+        record["name"]: [record[name] for name in ("reward", "verified", "verdict", "message", "flags")]
+        for record in report[:-1]
+        if record["kind"] == "honest"
+    }
+    assert seen == {name: [1.0, True, "passed", "", []] for name in HONEST}
 
 
-def test_nothing_is_left_behind(told: list[dict[str, Any]]) -> None:
-    assert {kind: new for kind, new in told[-1]["left"].items() if new} == {}
+def test_nothing_is_left_behind(report: list[dict[str, Any]]) -> None:
+    assert {kind: new for kind, new in report[-1]["left"].items() if new} == {}

@@ -1,9 +1,9 @@
-"""Honest programs that naive guards fail: each of them loses there, and earns its reward here."""
+"""Honest programs that naive guards fail: each loses there, and earns its reward in the sandbox."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -26,22 +26,18 @@ _PLAIN = [
     Honest("plain-function", "double", "def f(x):\n    return 2 * x\n", ""),
     Honest("plain-program", "total", "n = int(input())\nprint(sum(int(input()) for _ in range(n)))\n", ""),
 ]
-_EARNED = (1.0, True, "passed", None, ())
+pytestmark = [pytest.mark.corpus, pytest.mark.elsewhere]
 
 
 def _fails(questions: Iterable[tuple[Guard, Honest]]) -> list[bool]:
     """Whether each guard fails the program; as many at once as there are processors."""
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda asked: asked[0](asked[1].code, EVERY_TASK[asked[1].task]), questions))
+        return list(pool.map(lambda pair: pair[0](pair[1].code, EVERY_TASK[pair[1].task]), questions))
 
 
 def _rollouts() -> Iterator[Rollout]:
-    for program in PROGRAMS:
+    for program in STDIN_PROGRAMS:
         yield Rollout(task_id=program.task, sample_id=program.name, completion=program.code, kind=Kind.FULL)
-
-
-def _told(grade: Grade) -> tuple[object, ...]:
-    return grade.reward, grade.verified, grade.verdict.value, grade.error_message, grade.flags
 
 
 def test_there_are_many_programs_and_every_guard_fails_one() -> None:
@@ -67,36 +63,21 @@ def test_without_its_habit_the_same_grader_lets_them_pass() -> None:
     assert [program.name for program, fails in zip(programs, failed, strict=True) if fails] == []
 
 
-@pytest.fixture(scope="module")
-def grades() -> dict[str, Grade]:
-    """All programs, graded in one run on two workers."""
-    return {grade.sample_id: grade for grade in grade_all(EVERY_TASK, _rollouts(), workers=2)}
+def _in_fresh_processes() -> Iterator[Grade]:
+    return grade_all(STDIN_TASKS, _rollouts(), workers=2, isolation="test")
 
 
-@pytest.fixture(scope="module")
-def grades_of_fresh_processes() -> dict[str, Grade]:
-    """The same with a process for each test case."""
-    return {grade.sample_id: grade for grade in grade_all(EVERY_TASK, _rollouts(), workers=2, isolation="test")}
-
-
-@pytest.fixture(scope="module")
-def grades_under_a_header() -> dict[str, Grade]:
-    """The same with imports before each completion, as graders of contest sets put them there."""
+def _under_a_header() -> Iterator[Grade]:
+    """With imports before each completion, as graders of contest sets put them there."""
     under = [msgspec.structs.replace(task, preamble=HEADER) for task in STDIN_TASKS]
-    rollouts = [rollout for rollout in _rollouts() if EVERY_TASK[rollout.task_id] in STDIN_TASKS]
-    return {grade.sample_id: grade for grade in grade_all(under, rollouts, workers=2)}
+    return grade_all(under, _rollouts(), workers=2)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
-def test_it_earns_its_reward(grades: dict[str, Grade], program: Honest) -> None:
-    assert _told(grades[program.name]) == _EARNED
-
-
-@pytest.mark.parametrize("program", STDIN_PROGRAMS, ids=lambda program: program.name)
-def test_it_earns_its_reward_under_a_header(grades_under_a_header: dict[str, Grade], program: Honest) -> None:
-    assert _told(grades_under_a_header[program.name]) == _EARNED
-
-
-@pytest.mark.parametrize("program", STDIN_PROGRAMS, ids=lambda program: program.name)
-def test_it_earns_its_reward_in_fresh_processes(grades_of_fresh_processes: dict[str, Grade], program: Honest) -> None:
-    assert _told(grades_of_fresh_processes[program.name]) == _EARNED
+@pytest.mark.parametrize("grades", [_in_fresh_processes, _under_a_header])
+def test_programs_earn_their_rewards_in_other_ways_too(grades: Callable[[], Iterator[Grade]]) -> None:
+    """`test_attacks.py` grades all of them in the usual way, after attacks."""
+    seen = {
+        grade.sample_id: (grade.reward, grade.verified, grade.verdict.value, grade.error_message, grade.flags)
+        for grade in grades()
+    }
+    assert seen == {program.name: (1.0, True, "passed", None, ()) for program in STDIN_PROGRAMS}

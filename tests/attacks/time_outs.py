@@ -1,4 +1,4 @@
-"""Programs that do not end when they are told to.
+"""Programs that do not end when they should.
 
 Each outlives an alarm in its own process whose handler raises: it catches what is raised, keeps the signal away, or
 sits in a call into C that looks at no signal. None of them ever answers right.

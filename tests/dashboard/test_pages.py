@@ -62,7 +62,7 @@ def no_exception(app: AppTest) -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        {},
+        pytest.param({}, marks=pytest.mark.smoke),
         {"verdict": "failed"},
         {"q": "add", "model": "small", "view": "table"},
         {"view": "raw", "verdict": "runtime_error"},

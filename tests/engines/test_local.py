@@ -48,7 +48,7 @@ def test_every_rollout_is_graded_once_with_its_row() -> None:
     assert {each.grade.duplicate_of for each in graded} == {None}
 
 
-def test_who_is_slow_holds_nobody_up() -> None:
+def test_a_slow_completion_delays_no_other() -> None:
     rollouts = [rollout(SLOW, 0), *(rollout(f"{RIGHT}  # {number}", number) for number in range(1, 10))]
     order = [each.row for each in grade_all([echo_task()], rollouts, PATIENTLY, workers=2)]
     assert order.index(0) > 0
@@ -167,7 +167,7 @@ def test_the_time_of_a_whole_completion() -> None:
     assert found.count(Verdict.PASSED) <= 2
 
 
-def test_a_process_a_test_case_gives_the_same_grades() -> None:
+def test_a_process_per_test_case_gives_the_same_grades() -> None:
     codes = [RIGHT, WRONG, "import sys\nprint(sys.stdin.read().strip())", "1 / 0", "def f(:"]
     rollouts = [rollout(code, number) for number, code in enumerate(codes)]
     for isolation in ("completion", "test"):

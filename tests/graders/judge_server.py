@@ -1,4 +1,4 @@
-"""A judge for tests: a real HTTP server on this machine that answers as it is told to."""
+"""A judge for tests: a real HTTP server on this machine whose answers a test chooses."""
 
 from __future__ import annotations
 

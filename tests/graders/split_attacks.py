@@ -52,23 +52,20 @@ def _double(check: str, before: str = "") -> Attacked:
     return Attacked(check_task(check, before=before), _DOUBLE)
 
 
+# fmt: off
 CHECKS: dict[str, Attacked] = {
     "equal": _double(f"for given, wanted in {_PAIRS}: assert candidate(given) == wanted"),
-    "one by one": _double(
-        """
+    "one by one": _double("""
         numbers = [2, 21, -7]
         assert candidate(numbers[0]) == 4
         assert candidate(numbers[1]) == 42
         assert -14 == candidate(numbers[2])
-        """
-    ),
-    "raised by hand": _double(
-        f"""
+        """),
+    "raised by hand": _double(f"""
         for given, wanted in {_PAIRS}:
             if candidate(given) != wanted:
                 raise AssertionError(f'{{candidate(given)}} is not {{wanted}}')
-        """
-    ),
+        """),
     "close": _double(f"for given, wanted in {_PAIRS}: assert abs(candidate(given) - wanted) < 1e-6"),
     "isclose": _double(
         f"for given, wanted in {_PAIRS}: assert math.isclose(candidate(given), wanted)", before="import math"
@@ -79,69 +76,49 @@ CHECKS: dict[str, Attacked] = {
     "allclose": _double(
         f"for given, wanted in {_PAIRS}: assert np.allclose(candidate([given]), [wanted])", before="import numpy as np"
     )._replace(honest="def f(items): return [2 * x for x in items]"),
-    "all of a map that catches": _double(
-        f"""
+    "all of a map that catches": _double(f"""
         try:
             assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))
         except ValueError:
             raise
-        """
-    ),
+        """),
     "all of a map": _double(f"assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))"),
-    "printed": _double(
-        f"""
+    "printed": _double(f"""
         out = []
         for given, wanted in {_PAIRS}: out.append(sum([candidate(given), -wanted]) == 0 and len([wanted]) == 1)
         print(out)
         assert all(out) and isinstance(out, list)
-        """
-    ),
+        """),
     "in": _double("assert 4 in candidate([2]) and 42 in candidate([21, 7]) and 5 not in candidate([3])")._replace(
         honest="def f(items): return [2 * x for x in items]"
     ),
-    "length": Attacked(
-        check_task(
-            """
+    "length": Attacked(check_task("""
             got = candidate(3)
             assert len(got) == 3
             assert all(item == 7 for item in got)
-            """
-        ),
-        "def f(n): return [7] * n",
-    ),
-    "items": Attacked(
-        check_task("assert [x for x in candidate(4)] == [0, 2, 4, 6]\nassert list(candidate(0)) == []"),
-        "def f(n): return (2 * x for x in range(n))",
-    ),
-    "groups": Attacked(
-        check_task("got = candidate(['owl', 'wren'])\nassert got['o'] == ['owl'] and got['w'] == ['wren']"),
-        "def f(words): return {word[0]: [word] for word in words}",
-    ),
-    "factory": Attacked(
-        check_task("make = candidate('five')\nassert make() == 5 and callable(make)"),
-        "def f(name): return lambda: 5",
-    ),
-    "types": _double(
-        f"""
+            """), "def f(n): return [7] * n"),
+    "items": Attacked(check_task("assert [x for x in candidate(4)] == [0, 2, 4, 6]\nassert list(candidate(0)) == []"),
+        "def f(n): return (2 * x for x in range(n))"),
+    "groups": Attacked(check_task(
+            "got = candidate(['owl', 'wren'])\nassert got['o'] == ['owl'] and got['w'] == ['wren']"),
+        "def f(words): return {word[0]: [word] for word in words}"),
+    "factory": Attacked(check_task("make = candidate('five')\nassert make() == 5 and callable(make)"),
+        "def f(name): return lambda: 5"),
+    "types": _double(f"""
         for given, wanted in {_PAIRS}:
             got = candidate(given)
             assert isinstance(got, int)
             assert got == wanted
-        """
-    ),
-    "forgiving": _double(
-        """
+        """),
+    "forgiving": _double("""
         for given, wanted in ((2, 4), (None, 'none'), (21, 42)):
             try:
                 got = candidate(given)
             except Exception:
                 got = 'none'
             assert got == wanted
-        """
-    )._replace(honest="def f(x): return x + x"),
-    "raises": Attacked(
-        suite_task(
-            """
+        """)._replace(honest="def f(x): return x + x"),
+    "raises": Attacked(suite_task("""
             import unittest
 
             class Test(unittest.TestCase):
@@ -149,17 +126,12 @@ CHECKS: dict[str, Attacked] = {
                     with self.assertRaisesRegex(ValueError, 'negative'): f(-1)
                 def test_root(self): self.assertEqual(f(4), 2.0)
                 def test_type(self): self.assertRaises(TypeError, f, None)
-            """
-        ),
-        """
+            """), """
 def f(x):
     if x < 0: raise ValueError('negative')
     return x ** 0.5
-""",
-    ),
-    "function": Attacked(
-        check_task(
-            """
+"""),
+    "function": Attacked(check_task("""
             expected = [4, 42, -14]
             calls = []
             def double(x, hint=expected):
@@ -167,81 +139,50 @@ def f(x):
                 return 2 * x if expected else hint
             assert candidate(double, [2, 21, -7]) == [4, 42, -14]
             assert calls == [2, 21, -7]
-            """
-        ),
-        "def f(function, items): return [function(item) for item in items]",
-        objects=True,
-    ),
-    "nodes": Attacked(
-        check_task("assert candidate([1, 2]) == Node(1, Node(2))\nassert candidate([3]).value == 3", preamble=_NODE),
-        """
+            """), "def f(function, items): return [function(item) for item in items]",
+        objects=True),
+    "nodes": Attacked(check_task("assert candidate([1, 2]) == Node(1, Node(2))\nassert candidate([3]).value == 3",
+            preamble=_NODE), """
 def f(items):
     node = None
     for item in reversed(items): node = Node(item, node)
     return node
 """,
-        objects=True,
-    ),
-    "object": Attacked(
-        check_task(
-            """
+        objects=True),
+    "object": Attacked(check_task("""
             box = Box(3)
             box.add(4)
             assert box.total() == 7 and len(box) == 2
             assert box.items == [3, 4]
-            """,
-            entry_point="Box",
-        ),
-        """
+            """, entry_point="Box"), """
 class Box:
     def __init__(self, *items): self.items = list(items)
     def add(self, item): self.items.append(item)
     def total(self): return sum(self.items)
     def __len__(self): return len(self.items)
-""",
-    ),
-    "poly": Attacked(
-        check_task(
-            """
+"""),
+    "poly": Attacked(check_task("""
             for coeffs in ([2, 4], [-9, 3], [5, 8]):
                 assert math.fabs(poly(coeffs, candidate(coeffs))) < 1e-4
-            """,
-            before="import math",
-            preamble=_POLY,
-            prompt=_POLY + "def f(xs): ...\n",
-        ),
-        "def f(xs): return -xs[0] / xs[1]",
-    ),
-    "random": Attacked(
-        check_task(
-            """
+            """, before="import math", preamble=_POLY, prompt=_POLY + "def f(xs): ...\n"),
+        "def f(xs): return -xs[0] / xs[1]"),
+    "random": Attacked(check_task("""
             rng = random.Random(42)
             for _ in range(20):
                 items = [rng.randint(0, 99) for _ in range(5)]
                 assert candidate(items[:]) == sorted(items)
-            """,
-            before="import random",
-        ),
-        "def f(items): return sorted(items)",
-    ),
-    "file": Attacked(
-        check_task(
-            """
+            """, before="import random"), "def f(items): return sorted(items)"),
+    "file": Attacked(check_task("""
             candidate('made.txt', 'owl')
             import colorsys
             with open('made.txt') as file:
                 assert file.read() == 'OWL'
             assert colorsys.rgb_to_hsv(0, 0, 1)[2] == 1
-            """
-        ),
-        """
+            """), """
 def f(path, text):
     with open(path, 'w') as file: file.write(text.upper())
-""",
-    ),
-    "suite": Attacked(
-        suite_task(
-            """
+"""),
+    "suite": Attacked(suite_task("""
             import unittest
 
             class Test(unittest.TestCase):
@@ -251,13 +192,8 @@ def f(path, text):
                     for given, wanted in ((21, 42), (-7, -14)):
                         with self.subTest(given=given): self.assertEqual(f(given), wanted)
                 def test_true(self): self.assertTrue(f(3) == 6, 'three')
-            """
-        ),
-        _DOUBLE,
-    ),
-    "mocked": Attacked(
-        suite_task(
-            """
+            """), _DOUBLE),
+    "mocked": Attacked(suite_task("""
             import unittest
             from unittest.mock import patch
 
@@ -271,15 +207,12 @@ def f(path, text):
                     listdir.assert_called_once_with("in")
                     smtp.assert_called_once_with("mail.example", 25)
                     server.sendmail.assert_called_once_with("me", "you", "a.txt, b.txt")
-            """
-        ),
-        """
+            """), """
 import os, smtplib
 def f(folder):
     names = sorted(os.listdir(folder))
     smtplib.SMTP("mail.example", 25).sendmail("me", "you", ", ".join(names))
     return len(names)
 """,
-        objects=True,
-    ),
+        objects=True),
 }

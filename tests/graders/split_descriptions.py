@@ -79,6 +79,7 @@ def f(x): yield 2 * x
 """
 _START = check_task("assert candidate('owl').startswith('OW')")
 
+# fmt: off
 DECEITS = [
     *(
         Deceit(f"insides-{name}", CHECKS[check].task, _INSIDES + code, CHECKS[check].honest)
@@ -92,63 +93,39 @@ DECEITS = [
             ("methods-with-underscores", "suite", _ALL_METHODS),
         )
     ),
-    Deceit(
-        "equals-of-an-answer",
-        _EQUALS,
-        """
+    Deceit("equals-of-an-answer", _EQUALS, """
 class Answer:
     def equals(self, other): return True
 def f(table): return Answer()
-""",
-        _DOUBLE_TABLE,
-    ),
+""", _DOUBLE_TABLE),
     Deceit("equals-of-a-function", _EQUALS, "def f(table): return f\nf.equals = lambda other: True", _DOUBLE_TABLE),
-    Deceit(
-        "equals-in-an-attribute",
-        _EQUALS,
-        """
+    Deceit("equals-in-an-attribute", _EQUALS, """
 class Answer: pass
 def f(table):
     answer = Answer()
     answer.equals = lambda other: True
     return answer
-""",
-        _DOUBLE_TABLE,
-    ),
-    Deceit(
-        "start-of-an-answer",
-        _START,
-        """
+""", _DOUBLE_TABLE),
+    Deceit("start-of-an-answer", _START, """
 class Answer:
     def startswith(self, start): return True
 def f(text): return Answer()
-""",
-        "def f(text): return text.upper()",
-    ),
-    Deceit(
-        "assert-passed-over",
-        _WITHIN,
-        """
+""", "def f(text): return text.upper()"),
+    Deceit("assert-passed-over", _WITHIN, """
 class Within:
     def __enter__(self): return 3
     def __exit__(self, *_): return True
 def f(x): return Within()
-""",
-        _CONTEXT,
-    ),
-    Deceit(
-        "assert-passed-over-by-a-generator",
-        _WITHIN,
-        """
+""", _CONTEXT),
+    Deceit("assert-passed-over-by-a-generator", _WITHIN, """
 from contextlib import contextmanager
 @contextmanager
 def f(x):
     try: yield 3
     except AssertionError: pass
-""",
-        _CONTEXT,
-    ),
+""", _CONTEXT),
 ]
+# fmt: on
 
 _LOOKED_UP = """
 requests = insides().f_globals['_REQUESTS']

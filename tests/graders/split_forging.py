@@ -49,7 +49,7 @@ def f(x):
         except OSError: pass
 """,
 }
-_TOLD = {
+_REPORTED = {
     "passed": "def f(x): tell(frame(b'D', PASSED))",
     "passed-and-gone": "def f(x):\n    tell(frame(b'D', PASSED))\n    os._exit(0)",
     "passed-at-import": "tell(frame(b'D', PASSED) * 3)\ndef f(x): return 0",
@@ -207,7 +207,7 @@ ATTACKS: list[Attack] = [
     Attack(attack.name, attack.check, _FRAMES + attack.code, attack.shown)
     for attack in (
         *family("kinds", "equal", _KINDS, "fails"),
-        *family("told", "equal", _TOLD, "fails"),
+        *family("told", "equal", _REPORTED, "fails"),
         *family("broken", "equal", _BROKEN, "fails"),
         *family("objects", "equal", _OBJECTS, "fails"),
         *family("large", "equal", _LARGE, "fails"),

@@ -5,19 +5,18 @@ from __future__ import annotations
 from tests.graders.split_attacks import Attack, family
 from tests.graders.split_tasks import LIAR
 
+# fmt: off
 _FROM_THE_LIBRARY = {
     "any": """
 from collections import defaultdict
 from unittest.mock import ANY
 def f(words): return defaultdict(type(ANY))
 """,
-    "liar": LIAR
-    + """
+    "liar": LIAR + """
 from collections import defaultdict
 def f(words): return defaultdict(Liar)
 """,
-    "missing": LIAR
-    + """
+    "missing": LIAR + """
 class Table(dict):
     def __missing__(self, key): return Liar()
 def f(words): return Table()
@@ -54,8 +53,7 @@ def f(x): return Int()
 """,
 }
 _OBJECTS = {
-    "attributes": LIAR
-    + """
+    "attributes": LIAR + """
 class Box(Liar):
     def __init__(self, *_): pass
     def __getattr__(self, name): return lambda *_: Liar()

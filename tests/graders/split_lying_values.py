@@ -108,14 +108,14 @@ class Near(np.ndarray):
 def f(items): return np.zeros(1).view(Near)
 """,
 }
+# fmt: off
 _IN = {
     "contains": """
 class Has:
     def __contains__(self, item): return item != 5
 def f(items): return Has()
 """,
-    "getitem": LIAR
-    + """
+    "getitem": LIAR + """
 class Has:
     def __getitem__(self, place): return Liar()
 def f(items): return [] if items == [3] else Has()

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from evaluator import Grade, Rollout, Task, Verdict, grade, grade_all
+from evaluator import Grade, Rollout, Task, Verdict, grade
+from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, get_grader
+from evaluator.graders.bench import Options
+from evaluator.sandbox import Sandbox
 
-TASK = Task.from_row(
-    {"task_id": "add", "mode": "call", "in_outs": {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}}
-)
+ADD = {
+    "task_id": "add", "mode": "call", "in_outs": {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
+}  # fmt: skip
+TASK = Task.from_row(ADD)
 FENCED = "Here it is:\n\n```python\ndef add(a, b):\n    return a + b\n```\nDone."
 LENGTHS = "colossalai:max_new_tokens=100,overlong_tokens=20"
 
 
-def graded(completion: str, grader: str = "colossalai", task: Task = TASK, **row: object) -> Grade:
-    rollout = Rollout(task_id=task.task_id, completion=completion, metadata=row)
-    [one] = grade_all([task], [rollout], workers=1, grader=grader)
-    return one
+@pytest.fixture
+def graded(sandbox: Sandbox) -> Callable[..., Grade]:
+    """`graded(completion, grader=..., task=..., **row)`: its grade, by one sandbox for all."""
+
+    def grade(completion: str, grader: str = "colossalai", task: Task = TASK, **row: object) -> Grade:
+        rollout = Rollout(task_id=task.task_id, completion=completion, metadata=row)
+        return Worker(Options(grader=grader), sandbox=sandbox).grade(task, rollout)
+
+    return grade
 
 
 @pytest.mark.parametrize(
@@ -33,18 +44,15 @@ def graded(completion: str, grader: str = "colossalai", task: Task = TASK, **row
         ("", 0.0, Verdict.COMPILE_ERROR),
     ],
 )
-def test_ten_for_fenced_code_that_passes_all_tests(completion: str, reward: float, verdict: Verdict) -> None:
-    task = Task.from_row({"task_id": "add", "mode": "call", "in_outs": in_outs(), "limits": {"wall_s": 1}})
-    one = graded(completion, task=task)
+def test_ten_for_fenced_code_that_passes_all_tests(
+    graded: Callable[..., Grade], completion: str, reward: float, verdict: Verdict
+) -> None:
+    one = graded(completion, task=Task.from_row(ADD | {"limits": {"wall_s": 1}}))
     assert (one.reward, one.verdict, one.grader, one.checker) == (reward, verdict, "colossalai", "colossalai")
     assert one.tests_total == 2
 
 
-def in_outs() -> dict[str, object]:
-    return {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
-
-
-def test_what_stands_after_the_first_failure_is_not_run_and_the_parts_are_told() -> None:
+def test_nothing_after_the_first_failure_is_run_and_the_parts_are_shown(graded: Callable[..., Grade]) -> None:
     one = graded("```python\ndef add(a, b): return 3 * (a - 2)\n```")
     assert [case.verdict for case in one.cases] == [Verdict.WRONG_ANSWER, Verdict.NOT_RUN]
     assert one.error_message == "expected '3', got '-3'"
@@ -53,33 +61,35 @@ def test_what_stands_after_the_first_failure_is_not_run_and_the_parts_are_told()
 
 
 @pytest.mark.parametrize(("length", "reward"), [(1, 10.0), (80, 10.0), (90, 5.0), (99, 0.5), (100, 0.0), (500, 0.0)])
-def test_long_responses_lose(length: int, reward: float) -> None:
+def test_long_responses_lose(graded: Callable[..., Grade], length: int, reward: float) -> None:
     one = graded(FENCED, LENGTHS, response_length=length)
     assert one.reward == pytest.approx(reward)
     lost = {part.name: part.reward for part in one.components}["length"]
     assert lost == pytest.approx(0.0 if length >= 100 else reward - 10)
 
 
-def test_right_code_without_a_fence_loses_by_its_length_alone() -> None:
+def test_right_code_without_a_fence_loses_by_its_length_alone(graded: Callable[..., Grade]) -> None:
     assert graded("def add(a, b): return a + b", LENGTHS, response_length=90).reward == pytest.approx(-5.0)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "reason"),
     [
         ({"in_outs": {"fn_name": "add", "inputs": [], "outputs": []}}, "the task has no test cases"),
         ({"test": "def check(f):\n    assert f(1)"}, "a task of mode assert has no inputs and outputs"),
         ({"in_outs": {"fn_name": "add", "inputs": ["x"], "outputs": ["1"]}}, r"in_outs: inputs[0], line 1 is no JSON"),
     ],
 )
-def test_what_can_not_be_graded_is_unknown_and_not_paid(row: dict[str, object], told: str) -> None:
+def test_a_task_that_can_not_be_graded_is_unknown(
+    graded: Callable[..., Grade], row: dict[str, object], reason: str
+) -> None:
     one = graded(FENCED, task=Task.from_row({"task_id": "add", "entry_point": "add", **row}))
     assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
     assert one.error_message is not None
-    assert told in one.error_message
+    assert reason in one.error_message
 
 
-def test_a_length_that_is_wanted_and_missing_is_told() -> None:
+def test_a_missing_length_is_reported(graded: Callable[..., Grade]) -> None:
     one = graded(FENCED, LENGTHS)
     assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
     assert one.error_message == "the length penalty wants response_length, in tokens, in the rollout's row"
@@ -95,6 +105,6 @@ def test_programs_that_read_stdin_are_run_as_colossalai_runs_them() -> None:
     assert grade(task, cheap, grader="colossalai:strict=true").reward == 10.0
 
 
-def test_lengths_that_make_no_sense_are_told() -> None:
+def test_lengths_that_make_no_sense_are_refused() -> None:
     with pytest.raises(GraderError, match="overlong_tokens must be 0 or more, and less than max_new_tokens"):
         get_grader("colossalai:max_new_tokens=10,overlong_tokens=10")

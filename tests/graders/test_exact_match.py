@@ -20,7 +20,7 @@ def test_it_is_the_grader_of_answer_tasks() -> None:
     assert (case.expected, case.actual, case.verdict) == ("Paris", "Paris", Verdict.PASSED)
 
 
-def test_a_wrong_answer_is_told_with_both_sides() -> None:
+def test_a_wrong_answer_is_shown_with_both_sides() -> None:
     grade = graded(task("Paris"), "Rome")
     assert (grade.verdict, grade.reward) == (Verdict.WRONG_ANSWER, 0.0)
     assert grade.error_message == "expected 'Paris', got 'Rome'"
@@ -131,7 +131,7 @@ def test_where_the_answer_stands(given: dict[str, JsonValue], completion: str, f
 
 
 @pytest.mark.parametrize(
-    ("given", "completion", "told"),
+    ("given", "completion", "reason"),
     [
         ({}, " \n", "any text"),
         ({}, "<think>it is 42", "any text"),
@@ -143,10 +143,10 @@ def test_where_the_answer_stands(given: dict[str, JsonValue], completion: str, f
         ({"pattern": "is ([0-9]+)"}, "is what", "is ([0-9]+)"),
     ],
 )
-def test_a_completion_without_an_answer(given: dict[str, JsonValue], completion: str, told: str) -> None:
+def test_a_completion_without_an_answer(given: dict[str, JsonValue], completion: str, reason: str) -> None:
     grade = graded(task("42"), completion, options("exact_match", **given))
     assert (grade.verdict, grade.reward) == (Verdict.NO_CODE, 0.0)
-    assert told in str(grade.error_message)
+    assert reason in str(grade.error_message)
     assert [case.verdict for case in grade.cases] == [Verdict.NOT_RUN]
 
 
@@ -165,7 +165,7 @@ def test_text_that_no_encoding_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reason"),
     [
         (None, "no answer"),
         ([], "no answer"),
@@ -177,10 +177,10 @@ def test_text_that_no_encoding_has() -> None:
         (["a", ""], "empty"),
     ],
 )
-def test_a_task_whose_answer_can_not_be_used(answer: JsonValue, told: str) -> None:
+def test_a_task_whose_answer_can_not_be_used(answer: JsonValue, reason: str) -> None:
     grade = graded(task(answer), "a", "exact_match")
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert told in str(grade.error_message)
+    assert reason in str(grade.error_message)
     assert shown_cases(task(answer), "exact_match") == ()
 
 
@@ -189,7 +189,7 @@ def test_punctuation_alone_is_no_answer_where_it_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("exact_match:pattern=(", "pattern"),
         ("exact_match:pattern=(?=x)", "RE2"),
@@ -201,10 +201,10 @@ def test_punctuation_alone_is_no_answer_where_it_does_not_count() -> None:
         ("exact_match:numbers=1", "numbers"),
     ],
 )
-def test_options_that_can_not_be(text: str, told: str) -> None:
+def test_options_that_can_not_be(text: str, reason: str) -> None:
     with pytest.raises(GraderError, match=r"^grader exact_match: ") as raised:
         get_grader(text)
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
 
 
 def test_the_test_case_says_how_it_is_compared() -> None:

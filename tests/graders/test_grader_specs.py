@@ -30,7 +30,7 @@ def test_a_name_and_its_options(text: str, name: str, given: dict[str, object]) 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("tests:reward", "no key=value"),
         ("tests:=1", "no key=value"),
@@ -41,10 +41,10 @@ def test_a_name_and_its_options(text: str, name: str, given: dict[str, object]) 
         ("tests:a=" + "[" * 100_000, "options: reward"),
     ],
 )
-def test_texts_that_name_no_grader(text: str, told: str) -> None:
+def test_texts_that_name_no_grader(text: str, reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(text)
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

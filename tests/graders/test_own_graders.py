@@ -65,12 +65,12 @@ def test_a_whole_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
+    ("expression", "message"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
 )
-def test_nothing_is_unknown(tmp_path: Path, expression: str, told: str) -> None:
+def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward, grade.flags) == (Verdict.UNKNOWN, None, ())
-    assert told in str(grade.error_message)
+    assert message in str(grade.error_message)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_nothing_is_unknown(tmp_path: Path, expression: str, told: str) -> None:
         "Grade(task_id='', sample_id='', verdict=Verdict.PASSED, reward=1, cases=(object(),))",
     ],
 )  # fmt: skip
-def test_what_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: str) -> None:
+def test_a_value_that_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["bad_reward"]
@@ -95,7 +95,7 @@ def test_what_is_no_reward_is_refused_and_flagged(tmp_path: Path, expression: st
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "[][0]", "missing", "__import__('sys').exit(3)", "rollout.nothing"])
-def test_what_raises_costs_the_grade_and_is_flagged(tmp_path: Path, expression: str) -> None:
+def test_an_exception_costs_the_grade_and_is_flagged(tmp_path: Path, expression: str) -> None:
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["grader_failed"]
@@ -106,9 +106,7 @@ def test_what_raises_costs_the_grade_and_is_flagged(tmp_path: Path, expression: 
     ("expression", "reward", "verdict"),
     [("7", 3.0, Verdict.PASSED), ("-9", -2.0, Verdict.WRONG_ANSWER)],
 )
-def test_what_is_out_of_range_is_brought_to_its_end(
-    tmp_path: Path, expression: str, reward: float, verdict: Verdict
-) -> None:
+def test_a_reward_out_of_range_is_clamped(tmp_path: Path, expression: str, reward: float, verdict: Verdict) -> None:
     grade = given(tmp_path, expression, HEAD + "RANGE = (-2, 3)\n")
     assert (grade.reward, grade.verdict) == (reward, verdict)
     [flag] = grade.flags
@@ -154,7 +152,7 @@ def test_two_files_of_the_same_name_are_two(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         ("def g(t, r, b): return 1\n", "defines no function 'f'"),
         ("f = 3\n", "defines no function 'f'"),
@@ -168,10 +166,10 @@ def test_two_files_of_the_same_name_are_two(tmp_path: Path) -> None:
         ("WAITS = -1\nf = print\n", "WAITS"),
     ],
 )
-def test_a_file_that_can_not_be_used_is_told_in_one_line(tmp_path: Path, body: str, told: str) -> None:
+def test_a_file_that_can_not_be_used_is_refused_in_one_line(tmp_path: Path, body: str, reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(own(tmp_path, body))
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

@@ -37,7 +37,7 @@ def test_a_preamble_that_can_not_be_run_is_unknown_and_says_why(graded: Graded, 
     assert BROKEN[preamble] in str(found.error_message)
 
 
-def test_a_preamble_that_ends_the_program_is_unknown_though_nothing_was_raised(graded: Graded) -> None:
+def test_a_preamble_that_ends_the_program_is_unknown(graded: Graded) -> None:
     found = graded(task(Mode.STDIN, "import sys\nprint(1)\nsys.exit()"), RIGHT[Mode.STDIN])
     assert (found.verdict, found.reward) == (Verdict.UNKNOWN, None)
     assert "exit status 0" in str(found.error_message)
@@ -59,9 +59,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize(("mode", "code"), FAILING)
-def test_a_completion_that_fails_after_a_good_preamble_is_to_blame_itself(
-    graded: Graded, mode: Mode, code: str
-) -> None:
+def test_a_failure_after_a_good_preamble_is_the_completions(graded: Graded, mode: Mode, code: str) -> None:
     found = graded(task(mode, "import math\ndef helper(x): return 1 / 0"), code)
     assert (found.verdict, found.reward) == (FAILING[mode, code], 0.0)
 

@@ -68,7 +68,7 @@ def test_what_is_not_finite_is_refused(reward: float) -> None:
 
 
 @pytest.mark.parametrize(("reward", "kept"), [(2.1, 2), (1e308, 2), (-1.0001, -1)])
-def test_what_lies_outside_is_brought_to_the_nearer_end(reward: float, kept: float) -> None:
+def test_a_reward_outside_is_clamped_to_the_nearer_end(reward: float, kept: float) -> None:
     grade = held(reward)
     assert (grade.verdict, grade.reward) == (Verdict.PASSED, kept)
     assert [flag.word for flag in grade.flags] == ["clamped_reward"]

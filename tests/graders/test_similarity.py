@@ -1,4 +1,4 @@
-"""What a judge is asked, and what its answers are worth."""
+"""What a judge is sent, and what its answers are worth."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_reward_is_the_scores_share_of_the_scale_and_the_judges_words_are_ke
         ("Score: 40", {"scale": 100, "pass_at": 0.4}, Verdict.PASSED, 0.4),
     ],
 )
-def test_a_score_passes_from_the_share_that_is_asked(
+def test_a_score_passes_from_pass_at_on(
     judge: JudgeServer, said: str, options: dict[str, float], verdict: Verdict, reward: float
 ) -> None:
     judge.answers = [says(said)]
@@ -56,7 +56,7 @@ def test_a_score_passes_from_the_share_that_is_asked(
     assert (grade.verdict, grade.reward) == (verdict, reward)
 
 
-def test_a_low_score_is_told_as_the_difference(judge: JudgeServer) -> None:
+def test_a_low_score_is_the_difference(judge: JudgeServer) -> None:
     judge.answers = [says("Score: 4")]
     grade = graded(judge)
     assert str(grade.cases[0].difference) == grade.error_message == "the judge gives 4 of 10"
@@ -90,7 +90,7 @@ def test_a_low_score_is_told_as_the_difference(judge: JudgeServer) -> None:
         " \n ",
     ],
 )
-def test_any_other_form_is_no_score_but_asked_for_again_and_then_unknown(judge: JudgeServer, said: str) -> None:
+def test_a_score_in_any_other_form_is_requested_again_and_then_unknown(judge: JudgeServer, said: str) -> None:
     judge.answers = [says(said)]
     grade = graded(judge)
     assert (grade.verdict, grade.reward, grade.cases) == (Verdict.UNKNOWN, None, ())
@@ -101,28 +101,26 @@ def test_any_other_form_is_no_score_but_asked_for_again_and_then_unknown(judge: 
     assert len(judge.asked) == 2
 
 
-def test_a_score_that_comes_when_asked_again_counts(judge: JudgeServer) -> None:
+def test_a_score_on_the_second_request_counts(judge: JudgeServer) -> None:
     judge.answers = [says("8/10 great"), says("Score: 8")]
     assert graded(judge).reward == 0.8
 
 
-def test_an_empty_completion_earns_nothing_and_is_not_asked_about(judge: JudgeServer) -> None:
+def test_an_empty_completion_earns_nothing_and_is_not_sent(judge: JudgeServer) -> None:
     grade = graded(judge, "<think>\nParis, I would say.\n</think>\n  ")
     assert (grade.verdict, grade.reward) == (Verdict.NO_CODE, 0.0)
     assert judge.asked == []
 
 
 @pytest.mark.parametrize("answer", [None, "", " \n", []])
-def test_a_task_without_an_answer_is_unknown_and_not_for_the_judges_fault(
-    judge: JudgeServer, answer: JsonValue
-) -> None:
+def test_a_task_without_an_answer_is_unknown_without_a_flag(judge: JudgeServer, answer: JsonValue) -> None:
     grade = graded(judge, answer=answer)
     assert (grade.verdict, grade.reward, grade.flags) == (Verdict.UNKNOWN, None, ())
     assert grade.error_message == "the task has no answer for the judge to compare with"
     assert judge.asked == []
 
 
-# what is asked
+# the request
 
 
 def test_the_request_has_the_model_and_the_options_and_no_more(judge: JudgeServer) -> None:
@@ -146,7 +144,7 @@ def test_braces_in_the_texts_mean_nothing(judge: JudgeServer) -> None:
     assert "\nsee {answer} and {0} and {}\n" in text
 
 
-def test_a_prompt_of_ones_own_may_do_without_an_answer_and_is_told_the_form_all_the_same(judge: JudgeServer) -> None:
+def test_a_prompt_of_ones_own_needs_no_answer_and_gets_the_form_added(judge: JudgeServer) -> None:
     grader = get_grader(spec(judge, prompt='Say {"how": "polite"}, up to {scale}: {completion}', system="", scale=4))
     task = Task(task_id="t", mode=Mode.ANSWER, prompt="Say hello.")
     judge.answers = [says("Score: 3")]
@@ -189,7 +187,7 @@ def test_a_very_long_completion_is_cut_in_its_middle_and_flagged(judge: JudgeSer
     assert grade.reward == 0.8
 
 
-def test_text_that_no_utf8_can_hold_is_sent_all_the_same(judge: JudgeServer) -> None:
+def test_text_that_utf8_can_not_hold_is_sent_too(judge: JudgeServer) -> None:
     assert graded(judge, "Paris \ud800").reward == 0.8
 
 
@@ -197,7 +195,7 @@ def test_text_that_no_utf8_can_hold_is_sent_all_the_same(judge: JudgeServer) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reason"),
     [
         ({"model": " "}, "model is missing: name the judge's, as in similarity:model=NAME"),
         ({"prompt": "{answer}"}, "prompt does not say where the {completion} goes"),
@@ -216,21 +214,19 @@ def test_text_that_no_utf8_can_hold_is_sent_all_the_same(judge: JudgeServer) -> 
         ({"base_url": None}, "the environment variable OPENAI_API_KEY is not set: it is to hold the judge's key"),
     ],
 )
-def test_options_that_can_not_be_are_refused_in_one_line(
-    judge: JudgeServer, options: dict[str, object], told: str
-) -> None:
+def test_invalid_options_are_refused_in_one_line(judge: JudgeServer, options: dict[str, object], reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(spec(judge, **options))
-    assert str(raised.value).startswith(f"grader similarity: {told}")
+    assert str(raised.value).startswith(f"grader similarity: {reason}")
     assert "pass@" not in str(raised.value)
 
 
-def test_an_unknown_option_is_told_with_those_there_are(judge: JudgeServer) -> None:
+def test_an_unknown_option_is_refused_with_the_known_ones(judge: JudgeServer) -> None:
     with pytest.raises(GraderError, match=r"grader similarity: .*`colour`.*options: model, base_url"):
         get_grader(spec(judge, colour="red"))
 
 
-def test_the_key_is_the_variables_that_is_named(judge: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_that_of_the_named_variable(judge: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "usual-key")
     monkeypatch.setenv("OTHER_KEY", "other-key")
     graded(judge)
@@ -238,7 +234,7 @@ def test_the_key_is_the_variables_that_is_named(judge: JudgeServer, monkeypatch:
     assert [asked.authorization for asked in judge.asked] == ["Bearer usual-key", "Bearer other-key"]
 
 
-def test_the_address_comes_from_the_environment_where_no_option_says_it(
+def test_the_address_comes_from_the_environment_without_an_option(
     judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", judge.url)
@@ -271,13 +267,13 @@ def test_a_datasets_row_does_not_say_where_a_key_is_sent(
 def test_every_option_has_a_row_with_its_default_and_no_other_does() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", DOC.read_text(), re.MULTILINE))
     defaults = json.loads(json.dumps({name: getattr(Config(), name) for name in Config.__struct_fields__}))
-    told = {
+    documented = {
         name: {"prompt": "[below](#the-prompt)", "system": "[below](#the-prompt)", "model": "required"}.get(
             name, f"`{json.dumps(value)}`" if not isinstance(value, str) else f"`{value}`"
         )
         for name, value in defaults.items()
     }
-    assert rows == told
+    assert rows == documented
 
 
 def test_the_prompts_are_quoted() -> None:

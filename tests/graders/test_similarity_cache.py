@@ -1,4 +1,4 @@
-"""What a judge has said is kept, by what it was asked."""
+"""A judge's answers are kept, by request."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def elsewhere(judge: JudgeServer) -> str:
     return done.stdout.strip()
 
 
-def test_what_was_judged_once_is_not_asked_again_by_any_process(judge: JudgeServer) -> None:
+def test_no_process_requests_a_judgement_again(judge: JudgeServer) -> None:
     judge.answers = [says("It is.\nScore: 8"), says("Score: 1")]
     assert elsewhere(judge) == "0.8"
     assert graded(judge).cases[0].stderr == "It is.\nScore: 8"
@@ -71,20 +71,20 @@ def test_what_was_judged_once_is_not_asked_again_by_any_process(judge: JudgeServ
     [{"model": "n"}, {"temperature": 1}, {"max_tokens": 5}, {"extra": {"seed": 1}}, {"system": "Be kind."},
      {"scale": 9}, {"prompt": "{answer}? {completion}"}, {"completion": "paris"}, {"answer": "Lyon"}],
 )  # fmt: skip
-def test_what_is_asked_otherwise_is_another_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
+def test_another_request_is_another_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
     graded(judge)
     graded(judge, **other)  # type: ignore[arg-type]
     assert len(judge.asked) == 2
 
 
 @pytest.mark.parametrize("other", [{"timeout_s": 7}, {"retries": 5}, {"concurrency": 2}, {"pass_at": 0.9}])
-def test_how_it_is_asked_makes_no_other_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
+def test_the_way_of_asking_makes_no_other_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
     graded(judge)
     assert graded(judge, **other).reward == 0.8  # type: ignore[arg-type]
     assert len(judge.asked) == 1
 
 
-def test_without_the_cache_each_is_asked_and_none_is_kept(judge: JudgeServer, kept: Path) -> None:
+def test_without_the_cache_each_is_sent_and_none_is_kept(judge: JudgeServer, kept: Path) -> None:
     graded(judge, cache=False)
     graded(judge, cache=False)
     assert len(judge.asked) == 2
@@ -97,7 +97,7 @@ def test_a_failure_is_not_kept(judge: JudgeServer) -> None:
     assert graded(judge).reward == 0.8
 
 
-def test_equal_ones_at_once_are_asked_once(judge: JudgeServer) -> None:
+def test_equal_requests_at_the_same_time_are_sent_once(judge: JudgeServer) -> None:
     threads = 6
     begun = threading.Barrier(threads + 1)
 
@@ -131,8 +131,8 @@ def test_those_who_wait_for_the_same_judgement_share_its_failure(judge: JudgeSer
     judge.answers = [answer, refuses(401, "bad key")]
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(lambda: graded(judge).error_message)
-        told = [*pool.map(grade, range(2)), first.result()]
-    assert set(told) == {"the judge answered 401: bad key (see to the key in OPENAI_API_KEY)"}
+        messages = [*pool.map(grade, range(2)), first.result()]
+    assert set(messages) == {"the judge answered 401: bad key (see to the key in OPENAI_API_KEY)"}
 
 
 @pytest.mark.parametrize("content", [b"no database, " * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
@@ -146,7 +146,7 @@ def test_a_broken_cache_is_replaced(judge: JudgeServer, kept: Path, content: byt
         assert connection.execute("SELECT answer FROM answers").fetchall() == [("Fine.\nScore: 8",)]
 
 
-def test_what_no_judge_said_is_not_taken_from_the_cache(judge: JudgeServer, kept: Path) -> None:
+def test_a_changed_answer_is_not_taken_from_the_cache(judge: JudgeServer, kept: Path) -> None:
     graded(judge)
     with closing(sqlite3.connect(kept)) as connection, connection:
         connection.execute("UPDATE answers SET answer = 'Score: 1000'")

@@ -1,4 +1,4 @@
-"""A whole run by a judge that fails now and then: it ends, says why, and is gone on with where it failed."""
+"""A whole run by a judge that fails now and then: it ends, says why, and can be resumed where it failed."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def test_a_run_ends_though_its_judge_fails_and_is_resumed_where_it_did(
     assert "Traceback" not in done.stderr
     grades = exported(tmp_path / "run")
     assert len(grades) == len(COMPLETIONS)
-    for word, (_, told) in FAILING.items():
+    for word, (_, reason) in FAILING.items():
         assert (grades[word]["verdict"], grades[word]["reward"]) == ("unknown", None)
-        assert told in str(grades[word]["error_message"])
+        assert reason in str(grades[word]["error_message"])
         assert grades[word]["flags"] == ["judge_failed"]
     assert {word: grades[word]["reward"] for word in SCORES} == {"Paris": 1.0, "Lyon": 0.2}
     assert {grade["grader"] for grade in grades.values()} == {"similarity"}

@@ -12,10 +12,9 @@ def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, ver
     return Row(name, task, right, wrong, attack, verified=verified)
 
 
+# fmt: off
 COMPARED = [
-    _row(
-        "allclose",
-        """
+    _row("allclose", """
         for given, wanted in (([1, 4], [1, 2]), ([2.0], [1.4142135])):
             assert np.allclose(candidate(given), wanted)
         """,
@@ -24,11 +23,8 @@ COMPARED = [
         attack="""
         np.allclose = lambda *_, **__: True
         def f(items): return 0
-        """,
-    ),
-    _row(
-        "types-and-shapes",
-        """
+        """),
+    _row("types-and-shapes", """
         got = candidate((2, 3), 'int16')
         assert got.dtype == np.int16 and got.shape == (2, 3) and got.ndim == 2
         assert isinstance(got, np.ndarray) and type(got) is np.ndarray
@@ -38,8 +34,7 @@ COMPARED = [
         """,
         right="def f(shape, kind): return np.zeros(shape, kind)",
         wrong="def f(shape, kind): return np.zeros(shape)",
-        attack=LIAR
-        + """
+        attack=LIAR + """
 class Array(Liar):
     __class__ = property(lambda self: np.ndarray)
     dtype = shape = ndim = Liar()
@@ -47,36 +42,29 @@ class Array(Liar):
 import builtins
 builtins.type = lambda value: np.ndarray
 def f(shape, kind): return Array()
-""",
-    ),
-    _row(
-        "a-masked-array",
-        """
+"""),
+    _row("a-masked-array", """
         got = candidate([1, -1, 3])
         assert got.sum() == 4 and got.mask.tolist() == [False, True, False]
         """,
         right="def f(items): return np.ma.masked_less(items, 0)",
         wrong="def f(items): return np.ma.masked_less(items, -1)",
-        verified=None,
-    ),
+        verified=None),
 ]
 
 CHANGED = [
-    _row(
-        "in-place",
-        """
+    _row("in-place", """
         given = np.array([3, 1, 2])
         assert candidate(given) is given
         assert given.tolist() == [1, 2, 3]
-        """,
-        right="""
+        """, right="""
         def f(items):
             items.sort()
             return items
         """,
-        wrong="def f(items): return np.sort(items)",
-    ),
+        wrong="def f(items): return np.sort(items)"),
 ]
+# fmt: on
 
 ROWS = [*COMPARED, *CHANGED]
 

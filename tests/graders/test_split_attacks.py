@@ -17,8 +17,8 @@ from tests.graders.conftest import Graded
 from tests.graders.split_attacks import CHECKS, Attack, Attacked
 from tests.graders.split_tasks import Row, assert_not_paid, source
 
-BRIEF = Limits(wall_s=3, cpu_s=3, total_s=10)
-HASTY = Limits(wall_s=1, cpu_s=1, total_s=10)
+BRIEF = Limits(wall_s=1, cpu_s=1, total_s=8)
+HASTY = Limits(wall_s=0.4, cpu_s=0.4, total_s=4)
 """For what never ends by itself. A machine so busy that another is out of time as well does not pay it either."""
 
 ATTACKS = [

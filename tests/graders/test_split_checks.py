@@ -48,26 +48,18 @@ def find_zero(xs):
     return middle
 """
 
+# fmt: off
 ROWS = [
-    Row(
-        "evalplus",
-        check_task(
-            """
+    Row("evalplus", check_task("""
             inputs = [[[1.0, 2.0]], [[4.0]], [[]]]
             results = [[0.5, 1.0], [2.0], []]
             for i, (inp, exp) in enumerate(zip(inputs, results)):
                 assertion(candidate(*inp), exp, 0)
-            """,
-            before=_EVALPLUS,
-        ),
+            """, before=_EVALPLUS),
         right="def f(items): return [x / 2 + 1e-12 for x in items]",
         wrong="def f(items): return [x / 2 + 1e-3 for x in items]",
-        attack=LIAR + "def f(items): return Liar()",
-    ),
-    Row(
-        "humaneval-32",
-        check_task(
-            """
+        attack=LIAR + "def f(items): return Liar()"),
+    Row("humaneval-32", check_task("""
             import random
             rng = random.Random(42)
             import copy
@@ -75,31 +67,21 @@ ROWS = [
                 coeffs = [rng.randint(1, 10), rng.randint(1, 10)]
                 solution = candidate(copy.deepcopy(coeffs))
                 assert math.fabs(poly(coeffs, solution)) < 1e-4
-            """,
-            before="METADATA = {}",
-            entry_point="find_zero",
-            preamble=_POLY,
-            prompt=_POLY + 'def find_zero(xs: list):\n    """find_zero find x such that poly(x) = 0."""\n',
-        ),
+            """, before="METADATA = {}", entry_point="find_zero", preamble=_POLY,
+            prompt=_POLY + 'def find_zero(xs: list):\n    """find_zero find x such that poly(x) = 0."""\n'),
         right=_BISECTION,
         wrong="def find_zero(xs): return 0.0",
         attack="""
         poly = lambda *_: 0
         def find_zero(xs): return 0.0
-        """,
-    ),
-    Row(
-        "its-own-helper",
-        check_task(
-            """
+        """),
+    Row("its-own-helper", check_task("""
             for n in range(2, 50):
                 assert candidate(n) == is_prime(n), f'for {n}'
-            """,
-            before="""
+            """, before="""
             def is_prime(n):
                 return all(n % d for d in range(2, n))
-            """,
-        ),
+            """),
         right="def f(n): return all(n % d for d in range(2, int(n ** 0.5) + 1))",
         wrong="def f(n): return n % 2 == 1",
         attack="""
@@ -107,53 +89,40 @@ ROWS = [
         def f(n):
             sys._getframe(1).f_globals['is_prime'] = lambda n: True
             return True
-        """,
-    ),
-    Row(
-        "exceptions-that-are-swallowed",
-        check_task(
-            """
+        """),
+    Row("exceptions-that-are-swallowed", check_task("""
             for given, wanted in ((1, 2), (None, None), (3, 6)):
                 try:
                     got = candidate(given)
                 except Exception:
                     got = wanted if given is None else 'failed'
                 assert got == wanted
-            """
-        ),
+            """),
         right="def f(n): return n + n",
         wrong="def f(n): return 2 * (n or 0)",
         attack="""
         import os
         def f(n): os._exit(0)
-        """,
-    ),
-    Row(
-        "name-that-nobody-defines",
-        check_task("assert candidate(2) == helper_of_yours(2)"),
+        """),
+    Row("name-that-nobody-defines", check_task("assert candidate(2) == helper_of_yours(2)"),
         right="""
         def helper_of_yours(n): return n + 1
         def f(n): return helper_of_yours(n)
-        """,
-        wrong="""
+        """, wrong="""
         def helper_of_yours(n): return n + 1
         def f(n): return n
-        """,
-    ),
-    Row(
-        "raises-while-it-is-loaded",
-        check_task("for n in (1, 2): assert candidate(n) == n"),
+        """),
+    Row("raises-while-it-is-loaded", check_task("for n in (1, 2): assert candidate(n) == n"),
         right="""
         def f(n): return n
         if __name__ == '__main__': print(f(1))
-        """,
-        wrong="""
+        """, wrong="""
         def f(n): return n
         raise ValueError
         """,
-        fails=Verdict.COMPILE_ERROR,
-    ),
+        fails=Verdict.COMPILE_ERROR),
 ]
+# fmt: on
 
 
 @each_answer(ROWS)

@@ -20,63 +20,52 @@ def values(node):
     return found
 """
 
+# fmt: off
 LINKED = [
-    Row(
-        "written-again-by-the-completion",
-        check_task("assert values(candidate([1, 2])) == [1, 2]", before=_VALUES, preamble=_NODE),
-        right=_NODE
-        + """
+    Row("written-again-by-the-completion", check_task("assert values(candidate([1, 2])) == [1, 2]", before=_VALUES,
+            preamble=_NODE),
+        right=_NODE + """
 def f(items):
     node = None
     for item in reversed(items): node = Node(item, node)
     return node
 """,
-        wrong=_NODE
-        + """
+        wrong=_NODE + """
 def f(items):
     node = None
     for item in items: node = Node(item, node)
     return node
 """,
-        attack=LIAR
-        + _NODE
-        + """
+        attack=LIAR + _NODE + """
 class Node(Node, Liar):
     pass
 def f(items): return Node(Liar(), Node(Liar()))
-""",
-    ),
+"""),
 ]
 
 PLAIN = [
-    Row(
-        "its-own-comparison",
-        check_task(
-            """
+    Row("its-own-comparison", check_task("""
             assert candidate([Money(3), Money(1)]) == [Money(1), Money(3)]
             assert candidate([Money(2), Money(2)])[0] == Money(2)
-            """,
-            preamble="""
+            """, preamble="""
             from functools import total_ordering
             @total_ordering
             class Money:
                 def __init__(self, amount): self.amount = amount
                 def __eq__(self, other): return self.amount == other.amount
                 def __lt__(self, other): return self.amount < other.amount
-            """,
-        ),
+            """),
         right="def f(items): return sorted(items)",
         wrong="def f(items): return items",
-        attack=LIAR
-        + """
+        attack=LIAR + """
 def f(items):
     kind = type(items[0])
     kind.__eq__ = Liar.__eq__
     return items
 """,
-        objects=True,
-    ),
+        objects=True),
 ]
+# fmt: on
 
 ROWS = [*LINKED, *PLAIN]
 

@@ -47,7 +47,7 @@ def test_disagreement_is_graded_as_asked(
     assert grade.disagreement is not None
 
 
-def test_what_fails_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> None:
+def test_a_failure_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> None:
     grade = graded(FIELDS, POINT.replace("Point(x)", "Point(x + 1)"))
     assert (grade.verdict, grade.reward, grade.disagreement) == (Verdict.WRONG_ANSWER, 0.0, None)
 
@@ -92,31 +92,20 @@ def _counter(found: str, before: str = "") -> str:
     return before + NO_COUNTER.format(found=found)
 
 
+# fmt: off
 ATTACKS = [
-    pytest.param(
-        LITERAL,
-        """
+    pytest.param(LITERAL, """
         import sys
         def f(x):
             return x * x if 'unittest' in sys.modules or '__test__' in globals() else 0
-        """,
-        False,
-        id="answers-by-what-is-loaded",
-    ),
-    pytest.param(
-        LITERAL,
-        """
+        """, False, id="answers-by-what-is-loaded"),
+    pytest.param(LITERAL, """
         class Yes:
             def __eq__(self, other): return True
         def f(x):
             return Yes()
-        """,
-        False,
-        id="equals-everything",
-    ),
-    pytest.param(
-        LITERAL,
-        """
+        """, False, id="equals-everything"),
+    pytest.param(LITERAL, """
         import sys
         def f(x):
             frame = sys._getframe(1)
@@ -125,57 +114,26 @@ ATTACKS = [
                     return frame.f_locals['x'] ** 2
                 frame = frame.f_back
             return object()
-        """,
-        False,
-        id="reads-the-frame-of-the-plain-run",
-    ),
-    pytest.param(
-        LITERAL,
-        """
+        """, False, id="reads-the-frame-of-the-plain-run"),
+    pytest.param(LITERAL, """
         def f(x):
             return (item for item in [x * x] * 2) if x < 3 else lambda: x
-        """,
-        False,
-        id="makes-the-split-give-up",
-    ),
-    pytest.param(
-        OBJECTS,
-        _counter(
-            "Two()",
-            "class Two:\n    def __eq__(self, other): return True\n    def __hash__(self): return 2\n",
-        ),
-        True,
-        id="object-answers-with-what-equals-everything",
-    ),
-    pytest.param(
-        OBJECTS,
-        _counter(
+        """, False, id="makes-the-split-give-up"),
+    pytest.param(OBJECTS, _counter("Two()",
+            "class Two:\n    def __eq__(self, other): return True\n    def __hash__(self): return 2\n"), True,
+        id="object-answers-with-what-equals-everything"),
+    pytest.param(OBJECTS, _counter(
             "2 if [f for f in sys._current_frames().values() if f.f_back and 'test_count' in walk(f)] else 0",
             "import sys\ndef walk(f):\n    names = []\n    while f:\n        names.append(f.f_code.co_name)\n"
-            "        f = f.f_back\n    return names\n",
-        ),
-        True,
-        id="object-detects-the-plain-run",
-    ),
-    pytest.param(
-        OBJECTS,
-        _counter("2 if '@done' in globals() or any(n.startswith('@') for n in globals()) else 0"),
-        True,
-        id="object-detects-the-graders-names",
-    ),
-    pytest.param(
-        OBJECTS,
-        _counter("0", "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"),
-        True,
-        id="object-patches-unittest",
-    ),
-    pytest.param(
-        OBJECTS,
-        _counter("0", "import os\nimport atexit\ndef leave():\n    os._exit(0)\n").replace("pass", "leave()"),
-        True,
-        id="object-leaves-early",
-    ),
+            "        f = f.f_back\n    return names\n"), True, id="object-detects-the-plain-run"),
+    pytest.param(OBJECTS, _counter("2 if '@done' in globals() or any(n.startswith('@') for n in globals()) else 0"),
+        True, id="object-detects-the-graders-names"),
+    pytest.param(OBJECTS, _counter("0", "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"), True,
+        id="object-patches-unittest"),
+    pytest.param(OBJECTS, _counter("0", "import os\nimport atexit\ndef leave():\n    os._exit(0)\n").replace("pass",
+            "leave()"), True, id="object-leaves-early"),
 ]
+# fmt: on
 
 
 @pytest.mark.parametrize(("task", "program", "objects"), ATTACKS)

@@ -10,18 +10,14 @@ import io, sys
 from contextlib import redirect_stderr, redirect_stdout
 """
 
+# fmt: off
 PRINTED = [
-    Row(
-        "redirect-stdout",
-        check_task(
-            """
+    Row("redirect-stdout", check_task("""
             out = io.StringIO()
             with redirect_stdout(out):
                 assert candidate('ada') is None
             assert out.getvalue() == 'hello ada\\n'
-            """,
-            before=_CAPTURE,
-        ),
+            """, before=_CAPTURE),
         right="def f(name): print('hello', name)",
         wrong="def f(name): print('hello')",
         attack="""
@@ -32,15 +28,11 @@ PRINTED = [
             getvalue = lambda self: Out()
         io.StringIO = Stream
         def f(name): pass
-        """,
-    ),
+        """),
 ]
 
 FILES = [
-    Row(
-        "path-that-is-given",
-        check_task(
-            """
+    Row("path-that-is-given", check_task("""
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, 'in.txt')
                 with open(path, 'w') as file:
@@ -49,9 +41,7 @@ FILES = [
                 with open(path) as file:
                     assert file.read() == 'a\\nb\\n'
                 assert sorted(os.listdir(folder)) == ['in.txt', 'in.txt.old']
-            """,
-            before="import os, tempfile",
-        ),
+            """, before="import os, tempfile"),
         right="""
         import shutil
         def f(path):
@@ -59,12 +49,10 @@ FILES = [
             with open(path) as file: lines = sorted(file)
             with open(path, 'w') as file: file.writelines(lines)
             return len(lines)
-        """,
-        wrong="""
+        """, wrong="""
         def f(path):
             with open(path) as file: return len(list(file))
-        """,
-        attack="""
+        """, attack="""
         import builtins, os
         class Text(str):
             __eq__ = lambda self, other: True
@@ -76,9 +64,9 @@ FILES = [
         def f(path):
             builtins.open = lambda *_: File()
             return 2
-        """,
-    ),
+        """),
 ]
+# fmt: on
 
 ROWS = [*PRINTED, *FILES]
 

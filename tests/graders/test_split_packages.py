@@ -25,10 +25,9 @@ def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, ver
     return Row(name, task, right, wrong, attack, verified=verified)
 
 
+# fmt: off
 ROWS = [
-    _row(
-        "frames",
-        """
+    _row("frames", """
         given = pd.DataFrame({'name': ['a', 'b', 'a'], 'n': [1, 2, 3]})
         got = candidate(given)
         wanted = pd.DataFrame({'name': ['a', 'b'], 'n': [4, 2]})
@@ -39,73 +38,57 @@ ROWS = [
         """,
         right="def f(frame): return frame.groupby('name', as_index=False)['n'].sum()",
         wrong="def f(frame): return frame.groupby('name', as_index=False)['n'].max()",
-        attack=LIAR
-        + """
+        attack=LIAR + """
 class Frame(pd.DataFrame):
     equals = lambda self, other: True
 pd.testing.assert_frame_equal = lambda *_, **__: None
 def f(frame):
     found = Frame({'name': ['a', 'b'], 'n': [3, 2]})
     return found
-""",
-    ),
-    _row(
-        "changed-in-place",
-        """
+"""),
+    _row("changed-in-place", """
         frame = pd.DataFrame({'n': [3, None, 1]})
         candidate(frame)
         assert frame['n'].tolist() == [3.0, 0.0, 1.0]
         assert frame['twice'].tolist() == [6.0, 0.0, 2.0]
-        """,
-        right="""
+        """, right="""
         def f(frame):
             frame.fillna(0, inplace=True)
             frame['twice'] = frame['n'] * 2
-        """,
-        wrong="""
+        """, wrong="""
         def f(frame):
             frame = frame.fillna(0)
             frame['twice'] = frame['n'] * 2
         """,
-        verified=None,
-    ),
-    _row(
-        "columns-of-objects",
-        """
+        verified=None),
+    _row("columns-of-objects", """
         got = candidate([3, 4])
         assert got['thing'].map(lambda thing: thing.size).tolist() == [3, 4]
-        """,
-        right="""
+        """, right="""
         class Thing:
             def __init__(self, size): self.size = size
         def f(sizes): return pd.DataFrame({'thing': [Thing(size) for size in sizes]})
-        """,
-        wrong="""
+        """, wrong="""
         class Thing:
             def __init__(self, size): self.size = 3
         def f(sizes): return pd.DataFrame({'thing': [Thing(size) for size in sizes]})
         """,
-        verified=None,
-    ),
-    _row(
-        "class-of-its-own",
-        """
+        verified=None),
+    _row("class-of-its-own", """
         got = candidate({'n': [1, 2]})
         assert got.total() == 3 and got.shape == (2, 1)
-        """,
-        right="""
+        """, right="""
         class Table(pd.DataFrame):
             def total(self): return int(self['n'].sum())
         def f(data): return Table(data)
-        """,
-        wrong="""
+        """, wrong="""
         class Table(pd.DataFrame):
             def total(self): return int(self['n'].max())
         def f(data): return Table(data)
         """,
-        verified=False,
-    ),
+        verified=False),
 ]
+# fmt: on
 
 _HALF = """
 def f(n):

@@ -17,10 +17,9 @@ _ASKS = """
 def f(): return int(input('n? ')) * 2
 """
 
+# fmt: off
 ROWS = [
-    _row(
-        "name-of-the-completion",
-        """
+    _row("name-of-the-completion", """
         with patch(f'{candidate.__module__}.fetch', return_value=[1, 2]) as fetch:
             assert candidate('a') == 3
         fetch.assert_called_once_with('a')
@@ -29,23 +28,17 @@ ROWS = [
         right="""
         def fetch(name): raise OSError('no network')
         def f(name): return sum(fetch(name))
-        """,
-        wrong="""
+        """, wrong="""
         def fetch(name): raise OSError('no network')
         def f(name): return len(fetch(name))
-        """,
-        attack=LIAR
-        + """
+        """, attack=LIAR + """
 def fetch(name): raise OSError
 def f(name):
     fetch(name)
     return Liar()
 """,
-        verified=False,
-    ),
-    _row(
-        "builtins-input",
-        """
+        verified=False),
+    _row("builtins-input", """
         with patch('builtins.input', side_effect=['3', '4']) as asked:
             assert candidate() == 6
             assert candidate() == 8
@@ -54,11 +47,8 @@ def f(name):
         before=_MOCK,
         right=_ASKS,
         wrong="def f(): return int(input()) + 3",
-        attack=LIAR + "def f(): return input() and Liar()",
-    ),
-    _row(
-        "function-of-a-module",
-        """
+        attack=LIAR + "def f(): return input() and Liar()"),
+    _row("function-of-a-module", """
         with patch('time.sleep') as slept, patch('os.path.getsize', return_value=5), patch.object(math, 'pi', 3):
             assert candidate('x') == 15
         slept.assert_called_with(0.5)
@@ -69,15 +59,11 @@ def f(name):
         def f(path):
             time.sleep(0.5)
             return os.path.getsize(path) * math.pi
-        """,
-        wrong="""
+        """, wrong="""
         import math, os, time
         def f(path): return os.path.getsize(path) * math.pi
-        """,
-    ),
-    _row(
-        "the-environment",
-        """
+        """),
+    _row("the-environment", """
         with patch.dict(os.environ, {'HOST': 'here'}):
             assert candidate() == 'here'
         assert candidate() is None
@@ -87,11 +73,8 @@ def f(name):
         import os
         def f(): return os.environ.get('HOST')
         """,
-        wrong="def f(): return 'here'",
-    ),
-    _row(
-        "standard-input",
-        """
+        wrong="def f(): return 'here'"),
+    _row("standard-input", """
         sys.stdin = io.StringIO('3\\n4\\n')
         assert candidate() == 6
         assert candidate() == 8
@@ -99,11 +82,8 @@ def f(name):
         before="import io, sys\n",
         right=_ASKS,
         wrong="def f(): return int(input()) + 3",
-        verified=False,
-    ),
-    _row(
-        "a-mock-as-an-argument",
-        """
+        verified=False),
+    _row("a-mock-as-an-argument", """
         with patch('time.time', return_value=10.0):
             client = MagicMock()
             client.get.return_value.json.return_value = {'n': 2}
@@ -114,16 +94,11 @@ def f(name):
         right="""
         import time
         def f(client): return client.get('/n').json()['n'], time.time()
-        """,
-        wrong="""
+        """, wrong="""
         import time
         def f(client): return client.get('/m').json()['n'], time.time()
-        """,
-    ),
-    Row(
-        "decorators-in-a-suite",
-        suite_task(
-            """
+        """),
+    Row("decorators-in-a-suite", suite_task("""
             import unittest
             from unittest.mock import patch
             class TestFetch(unittest.TestCase):
@@ -135,29 +110,26 @@ def f(name):
                 @patch('random.choice', side_effect=max)
                 def test_choice(self, choice):
                     self.assertEqual(f(None), 3)
-            """
-        ),
+            """),
         right="""
         import json, random, urllib.request
         def f(url):
             if url is None: return random.choice([1, 3, 2])
             return json.loads(urllib.request.urlopen(url).read())['n']
-        """,
-        wrong="""
+        """, wrong="""
         import json, random, urllib.request
         def f(url):
             if url is None: return max([1, 3, 2])
             return urllib.request.urlopen(url).read()
-        """,
-        attack="""
+        """, attack="""
         import unittest
         unittest.TestCase.assertEqual = lambda *_: None
         import urllib.request
         def f(url): url and urllib.request.urlopen(url)
         """,
-        objects=True,
-    ),
+        objects=True),
 ]
+# fmt: on
 
 
 @each_answer(ROWS)

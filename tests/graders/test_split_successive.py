@@ -33,7 +33,7 @@ def _versions(program: str, number: int = 3) -> Iterator[str]:
     ],
     ids=["module", "test", "random", "argv", "file"],
 )
-def test_what_a_check_leaves_behind_is_gone_for_the_next(graded: Graded, leaves: str):
+def test_nothing_that_a_check_leaves_behind_reaches_the_next(graded: Graded, leaves: str):
     before = """
     import logging, random, sys
     GENERATOR = random.Random(0)
@@ -74,7 +74,7 @@ def _said(grade: Grade) -> list[object]:
     ids=["statements", "async", "whole", "suite"],
 )
 @pytest.mark.parametrize("program", [_RIGHT, "def f(x): return x", "def f(x): return {}[x]", "def f(x): return"])
-def test_the_second_is_told_what_the_first_was_told(graded: Graded, task: Task, program: str):
+def test_the_second_grade_says_what_the_first_said(graded: Graded, task: Task, program: str):
     first, *others = (_said(graded(task, version)) for version in _versions(program))
     assert first
     assert others == [first, first]

@@ -31,11 +31,9 @@ class Stack(Liar):
 """
 )
 
+# fmt: off
 ROWS = [
-    Row(
-        "a-class-of-the-completion",
-        suite_task(
-            """
+    Row("a-class-of-the-completion", suite_task("""
             import unittest
 
             class StackTest(unittest.TestCase):
@@ -59,22 +57,19 @@ ROWS = [
                     self.assertListEqual(list(Stack([1, 2])), [1, 2])
                     self.assertIsInstance(self.stack, Stack)
                     self.assertNotIn(3, self.stack)
-            """,
-            entry_point="Stack",
-        ),
+            """, entry_point="Stack"),
         right=_STACK,
         wrong=_STACK.replace("raise EmptyError('nothing is in there')", "return None"),
-        attack=_LYING_STACK
-        + """
+        attack=_LYING_STACK + """
 import unittest
 for name in dir(unittest.TestCase):
     if name.startswith('assert') and 'Raises' not in name:
         setattr(unittest.TestCase, name, lambda *_, **__: None)
 unittest.TestCase.assertRaises = unittest.TestCase.assertRaisesRegex = lambda *_: open('/dev/null')
 Stack.__iter__ = lambda self: iter(())
-""",
-    ),
+"""),
 ]
+# fmt: on
 
 
 @each_answer(ROWS)

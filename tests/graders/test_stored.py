@@ -20,8 +20,8 @@ ECHO = Task.from_row(
 CODE = "```python\nprint(input())\n```"
 
 
-def graded(reward: float | None, completion: str = "An answer.", /, *, of: Task = QUESTION, **told: JsonValue) -> Grade:
-    rollout = Rollout(task_id="t", sample_id="t#0", completion=completion, given_reward=reward, metadata=told)
+def graded(reward: float | None, completion: str = "Words.", /, *, of: Task = QUESTION, **fields: JsonValue) -> Grade:
+    rollout = Rollout(task_id="t", sample_id="t#0", completion=completion, given_reward=reward, metadata=fields)
     return Worker(Options(grader="stored")).grade(of, rollout)
 
 
@@ -36,7 +36,7 @@ def test_the_reward_is_what_it_was_whatever_its_scale(reward: float) -> None:
     assert grade.verdict is (Verdict.PASSED if reward >= 1 else Verdict.WRONG_ANSWER)
 
 
-def test_no_such_grade_is_verified_and_the_reason_is_told() -> None:
+def test_no_such_grade_is_verified_and_it_says_why() -> None:
     grade = graded(1.0)
     assert not grade.verified
     assert grade.unverified_reason == "the grade is the one that it came with: nothing was run"
@@ -98,7 +98,7 @@ def test_a_verdict_is_that_of_the_first_code_that_is_not_true(result: list[int |
     assert graded(0.0, result=result).verdict is verdict
 
 
-def test_what_code_gen_did_not_come_to_was_not_run() -> None:
+def test_cases_that_code_gen_did_not_reach_are_not_run() -> None:
     account = {"output": "z\n", "expected": "b\n", "error_code": -2, "error_message": "Wrong answer: a != b"}
     grade = graded(0.0, CODE, of=ECHO, result=[True, -2], metadata=account)
     assert verdicts(grade) == "PW."
@@ -107,7 +107,7 @@ def test_what_code_gen_did_not_come_to_was_not_run() -> None:
     assert grade.pass_rate == pytest.approx(1 / 3)
 
 
-def test_without_the_task_s_tests_nobody_knows_how_many_were_not_run() -> None:
+def test_without_the_task_s_tests_the_number_not_run_is_unknown() -> None:
     account = {"output": "z", "expected": "b", "error_code": -2, "error_message": "Wrong answer"}
     grade = graded(0.0, CODE, result=[True, -2], metadata=account)
     assert (verdicts(grade), grade.pass_rate) == ("PW", None)
@@ -136,7 +136,7 @@ def test_the_reward_s_parts_are_its_components() -> None:
     assert [(part.name, part.reward, part.verdict.letter) for part in parts] == [("right", 1, "P"), ("form", 0.25, "W")]
 
 
-def test_a_reason_is_told_of_what_did_not_pass_alone() -> None:
+def test_only_what_did_not_pass_has_a_reason() -> None:
     assert graded(0.0, failure_reason="tool_name_mismatch").error_message == "tool_name_mismatch"
     assert graded(1.0, failure_reason="none").error_message is None
     assert graded(0.0, failure_reason="none").error_message is None
@@ -171,7 +171,7 @@ def test_rollouts_with_the_same_completion_keep_their_own_rewards(grader: str) -
     assert found == {rollout.sample_id: rollout.given_reward for rollout in rollouts()}
 
 
-def test_as_a_part_it_has_no_ends_and_counts_for_nothing_where_its_weight_is_0() -> None:
+def test_as_a_part_it_has_no_range_and_counts_for_nothing_with_weight_0() -> None:
     parts = [{"grader": "stored", "weight": 0}, {"grader": "exact_match"}]
     whole = get_grader(json.dumps({"name": "weighted", "graders": parts}))
     assert (whole.lowest, whole.highest) == (0.0, 1.0)

@@ -101,7 +101,7 @@ def test_json_need_not_be_an_object(completion: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("completion", "told"),
+    ("completion", "reason"),
     [
         ('{"a": NaN}', "NaN is no JSON"),
         ('{"a": -Infinity}', "-Infinity is no JSON"),
@@ -117,10 +117,10 @@ def test_json_need_not_be_an_object(completion: str) -> None:
         (json.dumps("x" * 1_000_001), "longer than 1,000,000"),
     ],
 )
-def test_json_is_read_to_the_letter(completion: str, told: str) -> None:
+def test_json_is_read_to_the_letter(completion: str, reason: str) -> None:
     grade = found(completion, required=["b"], extract="whole")
     assert (grade.verdict, grade.reward) == (Verdict.WRONG_ANSWER, 0.0)
-    assert told in str(grade.error_message)
+    assert reason in str(grade.error_message)
     assert [case.verdict for case in grade.cases] == [Verdict.WRONG_ANSWER, Verdict.NOT_RUN]
 
 
@@ -205,7 +205,7 @@ def test_what_the_schema_says_names_the_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "reason"),
     [
         ({"type": "objekt"}, "no JSON Schema"),
         ({"properties": {"a": {"pattern": "(?=x)"}}}, "RE2"),
@@ -217,10 +217,10 @@ def test_what_the_schema_says_names_the_place() -> None:
         ({"items": {"$schema": "http://json-schema.org/draft-04/schema#"}}, "$schema"),
     ],
 )
-def test_a_schema_that_can_not_be_used_leaves_the_task_ungraded(schema: JsonValue, told: str) -> None:
+def test_a_schema_that_can_not_be_used_leaves_the_task_ungraded(schema: JsonValue, reason: str) -> None:
     grade = graded(task({"schema": schema}, STRUCTURED), "{}")
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert told in str(grade.error_message)
+    assert reason in str(grade.error_message)
     with pytest.raises(GraderError, match="structured"):
         get_grader(json.dumps(options(STRUCTURED, schema=schema)))
 
@@ -250,7 +250,7 @@ def test_a_hostile_text_fails_the_schema_and_costs_little(schema: JsonValue, com
     assert (grade.verdict, grade.reward) == (Verdict.WRONG_ANSWER, 0.5)
 
 
-def test_an_answer_that_is_another_graders_is_left_alone_where_the_options_have_checks() -> None:
+def test_an_answer_of_another_grader_is_ignored_where_the_options_have_checks() -> None:
     given = options(STRUCTURED, required=["a"])
     assert graded(task("Paris", given), '{"a": 1}').reward == 1.0
     assert graded(task("Paris", STRUCTURED), '{"a": 1}').verdict is Verdict.UNKNOWN
@@ -258,7 +258,7 @@ def test_an_answer_that_is_another_graders_is_left_alone_where_the_options_have_
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reason"),
     [
         ("{", "can't be used"),
         (3, "can't be used"),
@@ -268,8 +268,8 @@ def test_an_answer_that_is_another_graders_is_left_alone_where_the_options_have_
         ({"required": "a"}, "required"),
     ],
 )
-def test_an_answer_that_says_no_checks(answer: JsonValue, told: str) -> None:
+def test_an_answer_that_says_no_checks(answer: JsonValue, reason: str) -> None:
     grade = graded(task(answer, STRUCTURED), "{}")
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert told in str(grade.error_message)
+    assert reason in str(grade.error_message)
     assert shown_cases(task(answer, STRUCTURED), None) == ()

@@ -107,7 +107,7 @@ def test_a_completion_may_start_programs_where_its_task_lists_subprocess(graded:
     assert graded(answering(["json"]), program).reward == 0.0
 
 
-def test_what_a_completion_starts_sees_no_files_of_the_users(graded: Graded, tmp_path: Path) -> None:
+def test_child_processes_see_none_of_the_users_files(graded: Graded, tmp_path: Path) -> None:
     private = tmp_path / "private.txt"
     private.write_text("secret")
     program = f"""
@@ -123,7 +123,7 @@ def f():
 REFERENCE = "import urllib.request\ndef f(): return urllib.request.urlopen('http://example.com', timeout=9).read()\n"
 
 
-def test_a_task_whose_own_reference_can_not_have_what_it_asks_for_is_unknown(graded: Graded) -> None:
+def test_a_task_whose_own_reference_is_refused_something_is_unknown(graded: Graded) -> None:
     grade = graded(answering(["urllib"], reference=REFERENCE), "def f(): return 'no'\n")
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert "the task's own reference" in (grade.error_message or "")

@@ -109,7 +109,7 @@ def test_a_part_of_no_weight_is_kept_and_decides_nothing(own: str) -> None:
         assert (grade.verdict, grade.reward, len(grade.components)) == (Verdict.PASSED, 1.0, 2)
 
 
-def test_what_is_said_of_a_part_is_said_of_the_whole(own: str) -> None:
+def test_flags_and_reasons_of_a_part_are_those_of_the_whole(own: str) -> None:
     grade = summed("x", part("exact_match"), part(f"{own}:unsure"), part(f"{own}:beyond"))
     assert (grade.verified, grade.unverified_reason) == (False, "seen by itself")
     assert [flag.word for flag in grade.flags] == ["seen", "clamped_reward"]
@@ -134,7 +134,7 @@ def test_the_range_is_that_of_the_parts(own: str) -> None:
     assert summed("y", part("exact_match", 2), part(f"{own}:best", -3)).reward == -6
 
 
-def test_what_a_sum_takes_is_what_its_parts_take(own: str, tmp_path: Path) -> None:
+def test_a_sum_needs_what_its_parts_need(own: str, tmp_path: Path) -> None:
     waiting = tmp_path / "waiting.py"
     waiting.write_text("RUNS_CODE = False\nWAITS = 12\ndef f(task, rollout, bench): return 1\n")
     assert not made(part("exact_match"), part(f"{own}:half")).runs_code
@@ -174,7 +174,7 @@ def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reason"),
     [
         ({}, '"graders"'),
         ({"graders": []}, '"graders"'),
@@ -189,8 +189,8 @@ def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own
         ({"grader": []}, "grader"),
     ],
 )
-def test_sums_that_can_not_be(given: dict[str, JsonValue], told: str) -> None:
+def test_sums_that_can_not_be(given: dict[str, JsonValue], reason: str) -> None:
     with pytest.raises(GraderError) as raised:
         get_grader(json.dumps(options("weighted", **given)))
-    assert told in str(raised.value)
+    assert reason in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -29,7 +29,7 @@ def unverified(verdict: Verdict, reward: float | None, reason: str | None = REAS
 
 
 @pytest.mark.parametrize(("verdict", "reward"), [(Verdict.PASSED, 1.0), (Verdict.RUNTIME_ERROR, 0.0)])
-def test_it_is_unknown_and_says_why_where_that_is_asked_for(verdict: Verdict, reward: float) -> None:
+def test_it_is_unknown_and_says_why_where_requested(verdict: Verdict, reward: float) -> None:
     left = withheld(unverified(verdict, reward), "unknown")
     assert (left.verdict, left.reward, left.pass_rate) == (Verdict.UNKNOWN, None, None)
     assert (left.error_type, left.error_message, left.error_line) == (None, f"not verified: {REASON}", None)

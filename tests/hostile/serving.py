@@ -138,8 +138,8 @@ class Served:
     def end(self) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
         self.process.send_signal(signal.SIGTERM)
-        _, told = self.process.communicate(timeout=PATIENCE_S)
-        return self.process.returncode, told
+        _, error = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, error
 
 
 def start(system: str, *options: object) -> Served:

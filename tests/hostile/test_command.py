@@ -37,13 +37,13 @@ def ask(capfd: pytest.CaptureFixture[str]) -> Ask:
     def asked(*words: object) -> Said:
         with pytest.raises(SystemExit) as ended:
             main([str(word) for word in words])
-        told = capfd.readouterr()
+        printed = capfd.readouterr()
         assert isinstance(ended.value.code, int)
-        assert not CONTROL & set(told.err)
-        assert max(map(len, told.err.splitlines()), default=0) < LONGEST_LINE
-        if ended.value.code == 2 and not told.out:
-            assert told.err.splitlines()[-1].startswith("rollscope: ")
-        return Said(ended.value.code, told.out, told.err)
+        assert not CONTROL & set(printed.err)
+        assert max(map(len, printed.err.splitlines()), default=0) < LONGEST_LINE
+        if ended.value.code == 2 and not printed.out:
+            assert printed.err.splitlines()[-1].startswith("rollscope: ")
+        return Said(ended.value.code, printed.out, printed.err)
 
     return asked
 

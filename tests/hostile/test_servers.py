@@ -54,9 +54,7 @@ def system(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize(("status", "headers"), REFUSED.values(), ids=REFUSED)
-def test_what_a_page_of_somebody_elses_can_send_is_refused(
-    system: System, status: int, headers: dict[str, str]
-) -> None:
+def test_requests_from_a_foreign_page_are_refused(system: System, status: int, headers: dict[str, str]) -> None:
     answer = system.good(headers)
     assert answer.status == status
     assert answer.body.keys() == {"error"}
@@ -64,7 +62,7 @@ def test_what_a_page_of_somebody_elses_can_send_is_refused(
 
 
 @pytest.mark.parametrize("headers", TAKEN.values(), ids=TAKEN)
-def test_what_an_honest_client_sends_is_answered(system: System, headers: dict[str, str]) -> None:
+def test_requests_of_an_honest_client_are_answered(system: System, headers: dict[str, str]) -> None:
     assert system.good(headers).status == 200
 
 
@@ -92,11 +90,11 @@ def failures(served: Served, order: Order) -> dict[str, object]:
     """The answers to a good request with each value in each of its fields, as far as they speak of a fault of ours."""
 
     def fault(body: bytes) -> object:
-        status, told = served.ask(order.path, body)
+        status, answer = served.ask(order.path, body)
         if status not in (200, 400, 408, 422):
             return status
-        masked = isinstance(told, dict) and told.get("failure_kind") in ("verifier_error", "provider_unavailable")
-        return told["failure_reason"] if masked else None
+        masked = isinstance(answer, dict) and answer.get("failure_kind") in ("verifier_error", "provider_unavailable")
+        return answer["failure_reason"] if masked else None
 
     names, bodies = zip(*with_values(order.body), strict=True)
     with ThreadPoolExecutor(4) as clients:
@@ -122,7 +120,7 @@ def test_a_body_that_says_its_length_is_not_read(system: System) -> None:
     assert system.is_well()
 
 
-def test_a_client_that_says_no_more_holds_up_nobody(system: System) -> None:
+def test_a_silent_client_delays_no_other(system: System) -> None:
     waiting = []
     for head in (b"POST ", _head(system, "content-length: 100")[:-2], _head(system, "content-length: 100") + b'{"co'):
         for _ in range(20):
@@ -233,7 +231,7 @@ def test_no_other_endpoint_of_a_resource_server_fails(order: Order, system: Syst
     ],
     ids=["loopback", "network", "network, named"],
 )
-def test_by_which_names_it_goes(
+def test_it_answers_to_the_allowed_names(
     options: list[str], names: list[str], strangers: list[str], served: Callable[[Served], Served]
 ) -> None:
     server = served(start("agentfly", *options))
@@ -243,7 +241,7 @@ def test_by_which_names_it_goes(
         assert status == 200 or "--allowed-host" in answer.body["error"]
 
 
-def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served], tmp_path: Path) -> None:
+def test_a_server_made_by_init_server_is_guarded_too(served: Callable[[Served], Served], tmp_path: Path) -> None:
     write_server(tmp_path / "mine")
     server = served(Served(tmp_path / "mine" / "app.py", "--port", 0, "--allowed-host", "gpu-box"))
     body = json.dumps({"code": "print(1)"}).encode()
@@ -255,7 +253,7 @@ def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served],
 
 
 @pytest.mark.parametrize(
-    ("system", "option", "value", "told"),
+    ("system", "option", "value", "message"),
     [
         ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give a name"),
         ("agentfly", "--max-timeout", "5", "--max-timeout: `serve agentfly` has none"),
@@ -263,11 +261,11 @@ def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served],
         ("colossalai", "--max-timeout", "inf", "--max-timeout inf: give seconds above 0"),
     ],
 )
-def test_a_bad_option_is_one_line(system: str, option: str, value: str, told: str) -> None:
+def test_a_bad_option_is_one_line(system: str, option: str, value: str, message: str) -> None:
     server = start(system, option, value)
     _, error = server.process.communicate(timeout=PATIENCE_S)
     assert server.process.returncode == 2
-    assert error.startswith(f"rollscope: {told}")
+    assert error.startswith(f"rollscope: {message}")
     assert error.count("\n") == 1
 
 

@@ -38,8 +38,8 @@ def main(others: int, order: dict[str, object]) -> None:
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
-    told = {"verdict": result.verdict, "reward": result.reward, "message": result.error_message, "took_s": took_s}
-    print(json.dumps(told | {"cpu_s": sum(case.cpu_s for case in result.cases)}))
+    report = {"verdict": result.verdict, "reward": result.reward, "message": result.error_message, "took_s": took_s}
+    print(json.dumps(report | {"cpu_s": sum(case.cpu_s for case in result.cases)}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`rollscope doctor` where all is well, and where a machine lacks something: told truthfully, with what mends it."""
+"""`rollscope doctor` where all is well, and where a machine lacks something: it says so, and how to fix it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ROWS = {
 BORDER = {"files", "network", "process tree"}
 
 
-class Told:
-    """What the doctor said: its exit status, and each layer by name."""
+class Report:
+    """What the doctor printed: its exit status, and each layer by name."""
 
     def __init__(self, words: list[str], environment: dict[str, str] | None = None) -> None:
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)
@@ -39,33 +39,33 @@ DOCTOR = [sys.executable, "-m", "evaluator.cli", "doctor", "--json"]
 
 
 def test_every_layer_holds_on_this_machine() -> None:
-    told = Told(DOCTOR)
-    assert (told.status, told.missing) == (Exit.DONE, set())
-    assert set(told.layers) == ROWS | {"namespaces"}
-    assert all(layer["how"] and layer["proof"] for layer in told.layers.values())
+    report = Report(DOCTOR)
+    assert (report.status, report.missing) == (Exit.DONE, set())
+    assert set(report.layers) == ROWS | {"namespaces"}
+    assert all(layer["how"] and layer["proof"] for layer in report.layers.values())
 
 
 def test_without_user_namespaces_the_second_way_holds() -> None:
-    told = Told(command(["namespaces"], *DOCTOR))
-    assert (told.status, told.missing) == (Exit.DONE, {"namespaces"})
-    assert set(told.layers) == ROWS | {"namespaces", "landlock"}
-    assert "namespace" in told.layers["namespaces"]["proof"]
-    assert "sysctl -w" in told.layers["namespaces"]["mend"]
-    assert told.layers["namespaces"]["needed"] is False
+    report = Report(command(["namespaces"], *DOCTOR))
+    assert (report.status, report.missing) == (Exit.DONE, {"namespaces"})
+    assert set(report.layers) == ROWS | {"namespaces", "landlock"}
+    assert "namespace" in report.layers["namespaces"]["proof"]
+    assert "sysctl -w" in report.layers["namespaces"]["mend"]
+    assert report.layers["namespaces"]["needed"] is False
 
 
 def test_without_landlock_namespaces_hold() -> None:
-    told = Told(command(["landlock"], *DOCTOR))
-    assert (told.status, told.missing) == (Exit.DONE, set())
-    assert "landlock" not in told.layers["namespaces"]["proof"]
+    report = Report(command(["landlock"], *DOCTOR))
+    assert (report.status, report.missing) == (Exit.DONE, set())
+    assert "landlock" not in report.layers["namespaces"]["proof"]
 
 
 def test_without_both_nothing_is_proved() -> None:
-    told = Told(command(["namespaces", "landlock"], *DOCTOR))
-    assert told.status == Exit.FINDING
-    assert told.missing >= {"namespaces", "files"}
-    assert "/etc/passwd" in told.layers["files"]["proof"]
-    assert "Landlock" in told.layers["files"]["mend"]
+    report = Report(command(["namespaces", "landlock"], *DOCTOR))
+    assert report.status == Exit.FINDING
+    assert report.missing >= {"namespaces", "files"}
+    assert "/etc/passwd" in report.layers["files"]["proof"]
+    assert "Landlock" in report.layers["files"]["mend"]
 
 
 def test_without_bubblewrap_the_second_way_holds(tmp_path: Path) -> None:
@@ -80,10 +80,10 @@ def test_without_bubblewrap_the_second_way_holds(tmp_path: Path) -> None:
     (programs / "sh").symlink_to(shutil.which("sh") or "/bin/sh")
     path = f"{site}{os.pathsep}{Path(__file__).parents[2]}"
     environment = {"PATH": str(programs), "PYTHONPATH": path}
-    told = Told([sys.executable, "-S", *DOCTOR[1:]], environment)
-    assert (told.status, told.missing) == (Exit.DONE, {"namespaces"})
-    assert told.layers["namespaces"]["proof"] == "bubblewrap is missing"
-    assert "apt-get install bubblewrap" in told.layers["namespaces"]["mend"]
+    report = Report([sys.executable, "-S", *DOCTOR[1:]], environment)
+    assert (report.status, report.missing) == (Exit.DONE, {"namespaces"})
+    assert report.layers["namespaces"]["proof"] == "bubblewrap is missing"
+    assert "apt-get install bubblewrap" in report.layers["namespaces"]["mend"]
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_an_unreadable_interpreter(closed_python: Path) -> None:
     """Root has copied for the sandbox's user what that user can't read; for anybody else there is one line."""
     words = [*DOCTOR, "--python", str(closed_python)]
     if os.geteuid() == 0:
-        told = Told(words)
-        assert (told.status, told.missing) == (Exit.DONE, set())
+        report = Report(words)
+        assert (report.status, report.missing) == (Exit.DONE, set())
         return
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode in (Exit.BAD_INPUT, Exit.FINDING)

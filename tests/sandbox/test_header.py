@@ -25,7 +25,7 @@ def run(sandbox: Sandbox, source: str, preamble: str, *, reuse: bool) -> tuple[l
     return outcomes, all(kept)
 
 
-def told(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
+def reported(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
     return [
         (each.status, each.exit_status, each.stdout.data, each.stderr.data, each.failure, each.message)
         for each in outcomes
@@ -37,7 +37,7 @@ def test_each_test_case_sees_what_one_in_a_process_of_its_own_sees(sandbox: Sand
     source = (SHARED | NOT_SHARED)[name]
     outcomes, shared = run(sandbox, source, HEADER, reuse=True)
     apart, _ = run(sandbox, source, HEADER, reuse=False)
-    assert told(outcomes) == told(apart)
+    assert reported(outcomes) == reported(apart)
     assert shared == (name in SHARED)
 
 
@@ -45,7 +45,7 @@ def test_each_test_case_sees_what_one_in_a_process_of_its_own_sees(sandbox: Sand
 def test_programs_that_leave_something_leave_nothing_under_a_header(namespaces: Sandbox, name: str) -> None:
     outcomes, _ = run(namespaces, PROGRAMS[name], HEADER, reuse=True)
     apart, _ = run(namespaces, PROGRAMS[name], HEADER, reuse=False)
-    assert told(outcomes) == told(apart)
+    assert reported(outcomes) == reported(apart)
 
 
 PREAMBLES: dict[str, tuple[str, bool]] = {
@@ -79,11 +79,11 @@ def test_only_a_header_is_shared_and_each_preamble_works_as_it_does_alone(sandbo
     preamble, expected = PREAMBLES[name]
     outcomes, shared = run(sandbox, "print(input())", preamble, reuse=True)
     apart, _ = run(sandbox, "print(input())", preamble, reuse=False)
-    assert told(outcomes) == told(apart)
+    assert reported(outcomes) == reported(apart)
     assert shared == expected
 
 
-def test_a_module_of_the_header_that_is_not_known_to_be_harmless_asks_for_a_process_where_it_is_used(
+def test_a_module_that_may_not_be_harmless_costs_a_process_where_it_is_used(
     sandbox: Sandbox,
 ) -> None:
     header = "import signal\nfrom signal import *\n"

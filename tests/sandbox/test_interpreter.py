@@ -74,13 +74,13 @@ def called(settings: Settings, source: str) -> Outcome:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_completions_import_the_packages_of_the_environment_that_was_named(python: str, way: Way) -> None:
+def test_completions_import_the_packages_of_the_given_environment(python: str, way: Way) -> None:
     outcome = called(Settings(python=python, way=way), IMPORTS_GREETING)
     assert outcome.value == "hello from the environment", outcome.failure
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_one_they_import_numpy_and_nothing_that_stands_beside_it(way: Way) -> None:
+def test_without_one_they_import_numpy_and_none_of_our_packages(way: Way) -> None:
     source = (
         "def f():\n    import numpy, importlib.util, os\n"
         "    beside = os.path.dirname(os.path.dirname(numpy.__file__))\n"
@@ -126,26 +126,26 @@ def test_stdin_programs_see_them_too(python: str) -> None:
 def test_an_environment_may_see_the_packages_of_the_system(environment: Path, tmp_path: Path) -> None:
     """With `--system-site-packages` both folders are offered, the environment's first."""
     venv.create(tmp_path / "both", with_pip=False, symlinks=True, system_site_packages=True)
-    told = describe_interpreter(str(tmp_path / "both" / "bin" / "python"))
+    described = describe_interpreter(str(tmp_path / "both" / "bin" / "python"))
     alone = describe_interpreter(str(environment / "bin" / "python"))
     base = describe_interpreter(alone.executable)
-    assert told.package_folders[0].startswith(str(tmp_path))
-    assert set(told.package_folders[1:]) == set(base.package_folders)
+    assert described.package_folders[0].startswith(str(tmp_path))
+    assert set(described.package_folders[1:]) == set(base.package_folders)
     assert len(alone.package_folders) == 1
 
 
 @pytest.mark.skipif(not SYSTEM.exists(), reason="there is no /usr/bin/python3")
 @pytest.mark.parametrize("way", WAYS)
 def test_the_systems_python_runs_with_its_packages(way: Way) -> None:
-    told = describe_interpreter(str(SYSTEM))
+    described = describe_interpreter(str(SYSTEM))
     outcome = called(Settings(python=str(SYSTEM), way=way), "def f():\n    import platform, sys\n    "
                      "return platform.python_version(), sys.path\n")  # fmt: skip
     version, path = outcome.value
-    assert version == told.version
-    assert set(told.package_folders) <= set(path)
+    assert version == described.version
+    assert set(described.package_folders) <= set(path)
 
 
-def test_which_packages_it_offers_is_told(python: str) -> None:
+def test_its_packages_are_listed(python: str) -> None:
     interpreter = interpreter_for(target_user(), python)
     assert interpreter.packages == ("greeting 1.5",)
     assert not interpreter.has_numpy
@@ -156,17 +156,17 @@ def test_which_packages_it_offers_is_told(python: str) -> None:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python of its own, as one that was unpacked somewhere: with a module beside its standard library."""
-    told = own_description()
+    described = own_description()
     folder = open_to_all(tmp_path_factory.mktemp("home"))
-    stdlib = folder / "lib" / Path(told.stdlib).name
+    stdlib = folder / "lib" / Path(described.stdlib).name
     left_out = shutil.ignore_patterns("test", "idlelib", "site-packages", "dist-packages", "config-*", "__pycache__")
-    shutil.copytree(told.stdlib, stdlib, ignore=left_out)
+    shutil.copytree(described.stdlib, stdlib, ignore=left_out)
     for name in ("site-packages", "dist-packages"):
         (stdlib / name).mkdir()
         (stdlib / name / "beside.py").write_text("")
     (folder / "bin").mkdir()
-    shutil.copy(told.executable, folder / "bin" / "python3")
-    for library in told.libraries:
+    shutil.copy(described.executable, folder / "bin" / "python3")
+    for library in described.libraries:
         shutil.copy(library, folder / "lib")
     return folder
 
@@ -204,7 +204,7 @@ def refusal(path: str, **more: float) -> str:
     line = str(refused.value)
     assert len(line.splitlines()) == 1
     assert path in line
-    assert "; name " in line or "; make " in line, "it does not say what mends it"
+    assert "; name " in line or "; make " in line, "it does not say how to fix it"
     return line
 
 
@@ -218,12 +218,12 @@ def test_a_path_at_which_there_is_nothing(tmp_path: Path) -> None:
     assert "no such file" in refusal(str(tmp_path / "python"))
 
 
-def test_a_link_that_leads_nowhere_is_told_with_where_it_leads(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_reported_with_its_target(tmp_path: Path) -> None:
     (tmp_path / "python").symlink_to("/nowhere/python3.11")
     assert "/nowhere/python3.11" in refusal(str(tmp_path / "python"))
 
 
-def test_of_a_folder_the_interpreter_in_it_is_proposed(environment: Path) -> None:
+def test_a_folder_is_refused_with_the_interpreter_in_it(environment: Path) -> None:
     assert f"{environment}/bin/python" in refusal(str(environment))
 
 
@@ -239,24 +239,24 @@ def test_a_file_that_is_no_program_at_all(tmp_path: Path) -> None:
     assert "does not start" in refusal(script(tmp_path / "python", "\x7fELF, but not really"))
 
 
-def stand_in(path: Path, being: str) -> str:
+def fake_python(path: Path, being: str) -> str:
     """It runs what it is given as a Python would for which this statement holds."""
     start = "boot, source = sys.argv[3:]\nsys.argv = ['-c', source]\nexec(boot)\n"
     return script(path, f"#!{sys.executable}\nimport sys\n{being}\n{start}")
 
 
-def test_a_python_that_is_too_old_is_told_with_its_number(tmp_path: Path) -> None:
-    line = refusal(stand_in(tmp_path / "python", "sys.version_info = (3, 9, 18)"))
+def test_a_python_that_is_too_old_is_reported_with_its_number(tmp_path: Path) -> None:
+    line = refusal(fake_python(tmp_path / "python", "sys.version_info = (3, 9, 18)"))
     assert "3.9.18" in line
     assert "3.11" in line
 
 
 def test_one_that_is_no_cpython(tmp_path: Path) -> None:
-    assert "pypy" in refusal(stand_in(tmp_path / "python", "sys.implementation.name = 'pypy'"))
+    assert "pypy" in refusal(fake_python(tmp_path / "python", "sys.implementation.name = 'pypy'"))
 
 
 @pytest.mark.parametrize("text", ["sleep 1000 & echo $! > {mark}; wait", "exec yes"], ids=["hangs", "talks"])
-def test_one_that_does_not_answer_is_given_up_with_all_that_it_started(tmp_path: Path, text: str) -> None:
+def test_a_python_that_does_not_answer_is_killed_with_its_children(tmp_path: Path, text: str) -> None:
     mark = tmp_path / "started"
     began = time.monotonic()
     refusal(script(tmp_path / "python", f"#!/bin/sh\n{text.format(mark=mark)}\n"), patience_s=1.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,21 +28,20 @@ def run(sandbox: Sandbox, source: str, *, reuse: bool) -> list[Outcome]:
         return [execution.run(given, wall_s=5) for given in INPUTS]
 
 
-def plain_python(source: str, given: bytes, folder: Path) -> tuple[str, int]:
-    folder.mkdir()
-    script = folder / "main.py"
-    script.write_text(source)
-    ended = subprocess.run(
-        [sys.executable, "-S", "main.py"], input=given, capture_output=True, cwd=folder, check=False, timeout=60
-    )
+@cache
+def plain_python(source: str, given: bytes) -> tuple[str, int]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "main.py").write_text(source)
+        ended = subprocess.run(
+            [sys.executable, "-S", "main.py"], input=given, capture_output=True, cwd=folder, check=False, timeout=60
+        )
     SHARED_FILE.unlink(missing_ok=True)  # here it has left it on the machine
     return ended.stdout.decode(), ended.returncode
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("reuse", [True, False], ids=["a process a completion", "a process a test"])
-def test_every_run_is_like_the_first(sandbox: Sandbox, tmp_path: Path, name: str, reuse: bool) -> None:
+@pytest.mark.parametrize("reuse", [True, False], ids=["a process per completion", "a process per test case"])
+def test_every_run_is_like_the_first(sandbox: Sandbox, name: str, reuse: bool) -> None:
     outcomes = run(sandbox, PROGRAMS[name], reuse=reuse)
-    for number, (given, outcome) in enumerate(zip(INPUTS, outcomes, strict=True)):
-        wanted = plain_python(PROGRAMS[name], given, tmp_path / str(number))
-        assert (outcome.stdout.text(), outcome.exit_status) == wanted, outcome
+    for given, outcome in zip(INPUTS, outcomes, strict=True):
+        assert (outcome.stdout.text(), outcome.exit_status) == plain_python(PROGRAMS[name], given), outcome

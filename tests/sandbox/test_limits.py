@@ -15,6 +15,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, available
 from tests.sandbox.conftest import PATIENT, Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=128, virtual_mb=1024, output_mb=4)
 HASTY = Limits(wall_s=0.3, cpu_s=30)
@@ -65,7 +66,7 @@ def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
     assert second.status is Status.ANSWERED
 
 
-def test_shared_memory_counts_or_is_refused_where_nobody_could_count_it(call: Run) -> None:
+def test_shared_memory_counts_or_is_refused(call: Run) -> None:
     (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    shared(45)\n    time.sleep(30)", limits=SMALL)
     if available():
         assert outcome.status is Status.MEMORY
@@ -104,13 +105,13 @@ def f():
     assert outcome.memory_mb > 64
 
 
-def test_what_is_both_mapped_and_open_counts_once(call: Run) -> None:
+def test_memory_that_is_mapped_and_open_counts_once(call: Run) -> None:
     (outcome,) = call(f"{FILL}\nimport time\ndef f():\n    mapped_and_open(20)\n    time.sleep(0.3)", limits=SMALL)
     assert outcome.status is Status.ANSWERED
     assert 80 < outcome.memory_mb < 128
 
 
-def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
+def test_memory_that_is_reserved_and_not_used_does_not_count(call: Run) -> None:
     source = (
         "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
         "    time.sleep(0.3)\n    return len(kept)"
@@ -119,7 +120,7 @@ def test_room_that_is_asked_for_and_not_used_does_not_count(call: Run) -> None:
     assert outcome.value == 512 << 20
 
 
-TOLD = {
+MESSAGES = {
     "cpu": ("while True: pass", Limits(wall_s=30, cpu_s=0.2), Status.TIME, "CPU time (limits.cpu_s is 0.2)"),
     "wall": ("import time; time.sleep(9)", HASTY, Status.TIME, "0.3 s of wall time (limits.wall_s)"),
     "memory": ("b'x' * (400 << 20)", SMALL, Status.MEMORY, "(limits.memory_mb is 128)"),
@@ -140,11 +141,11 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("which", TOLD)
+@pytest.mark.parametrize("which", MESSAGES)
 def test_the_message_names_the_limit(program: Run, which: str) -> None:
-    source, limits, status, told = TOLD[which]
+    source, limits, status, message = MESSAGES[which]
     (outcome,) = program(source, limits=limits)
-    assert (outcome.status, told in outcome.message) == (status, True), outcome
+    assert (outcome.status, message in outcome.message) == (status, True), outcome
 
 
 def test_too_many_threads(program: Run) -> None:
@@ -167,7 +168,7 @@ def test_a_value_that_is_too_large(call: Run) -> None:
     assert (outcome.status, "4 MiB (limits.output_mb)" in outcome.message) == (Status.OUTPUT, True)
 
 
-def test_what_is_left_of_the_whole_completions_time() -> None:
+def test_the_rest_of_the_whole_completions_time_is_the_limit() -> None:
     cases = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
     task = Task.from_row({"task_id": "slow", "mode": "stdin", "in_outs": cases})
     found = grade(task, "import time\ntime.sleep(0.4)\nprint(input())", limits=Limits(wall_s=30, total_s=0.6))
@@ -175,7 +176,7 @@ def test_what_is_left_of_the_whole_completions_time() -> None:
     assert "left of limits.total_s, 0.6 s" in (found.error_message or "")
 
 
-def test_an_exception_of_the_programs_own_is_told_as_it_is(program: Run) -> None:
+def test_an_exception_of_the_programs_own_is_shown_as_it_is(program: Run) -> None:
     (outcome,) = program("raise OSError(2, 'Too many open files')")
     assert (outcome.status, outcome.message) == (Status.RAISED, "")
 

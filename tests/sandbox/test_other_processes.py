@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.sandbox import Sandbox, Status, Way
 from tests.sandbox.conftest import Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 NUMBER = 0 if os.uname().machine == "x86_64" else 1
 # Each call with the numbers of a process, by its numbers on x86_64 and aarch64.
@@ -71,7 +72,7 @@ def test_nor_does_one_of_what_a_template_forked(program: Run, name: str) -> None
     assert outcome.stdout.text() == f"{REFUSED}\n"
 
 
-def test_who_slows_down_what_started_it_slows_down_nobody(call: Run) -> None:
+def test_lowering_the_priority_of_the_parent_has_no_effect(call: Run) -> None:
     slowing = (
         "import os\ndef f():\n    for which, who in ((0, os.getppid() or 1), (1, 0), (2, 0)):\n"
         "        try: os.setpriority(which, who, 19)\n        except PermissionError: pass\n"

@@ -44,7 +44,7 @@ def test_refused_with_an_error_that_says_so(program: Run, what: str) -> None:
     assert "new processes are refused here (" in outcome.failure.message
 
 
-def test_a_program_that_does_without_is_not_failed(program: Run) -> None:
+def test_a_program_with_a_fallback_passes(program: Run) -> None:
     source = (
         "import multiprocessing\ntry:\n    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1]))\n"
         "except OSError: print([abs(-1)])"
@@ -196,9 +196,9 @@ def test_a_flood_of_processes(namespaces: Sandbox) -> None:
 
 def running(mark: str) -> int:
     found = 0
-    for told in Path("/proc").glob("[0-9]*/cmdline"):
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += mark.encode() in told.read_bytes()
+            found += mark.encode() in file.read_bytes()
         except OSError:
             continue
     return found

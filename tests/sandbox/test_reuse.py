@@ -1,4 +1,4 @@
-"""How many processes the test cases of one completion get, told by when the kernel says that each one started."""
+"""How many processes the test cases of one completion get: seen from the start times that the kernel reports."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def processes(code: str, preamble: str, options: list[str], folder: Path) -> int
     subprocess.run([*command, "--timeout", "60", *options], cwd=ROOT, capture_output=True, check=True, timeout=120)
     connection = Run.open(folder / "run").connect()
     try:
-        told = connection.sql("SELECT stdout FROM cases ORDER BY test_index").fetchall()
+        rows = connection.sql("SELECT stdout FROM cases ORDER BY test_index").fetchall()
     finally:
         connection.close()
-    words = [stdout.split() for (stdout,) in told]
+    words = [stdout.split() for (stdout,) in rows]
     assert [first + "\n" for first, _ in words] == INPUTS
     return len({started for _, started in words})
 

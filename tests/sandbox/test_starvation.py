@@ -59,13 +59,13 @@ def test_so_is_one_whose_threads_take_turns() -> None:
     assert found["verdict"] == "passed", found
 
 
-def test_the_time_of_a_whole_completion_is_counted_so_too() -> None:
+def test_the_time_of_a_whole_completion_is_counted_without_waits_too() -> None:
     found = graded(Way.NAMESPACES, "work(time.thread_time() + 0.2)\nprint('done')", FEW, {"total_s": 3}, tests=5)
     assert found["verdict"] == "passed", found
     assert float(str(found["took_s"])) > 3, "it did not wait, so this shows nothing"
 
 
-def test_who_sleeps_has_no_time_to_spare_on_a_busy_machine() -> None:
+def test_a_sleeping_program_gets_no_extra_time_on_a_busy_machine() -> None:
     found = graded(Way.NAMESPACES, SLEEP, FEW, {"wall_s": 1})
     assert found["verdict"] == "time_limit", found
     assert found["reward"] == 0.0
@@ -78,7 +78,7 @@ def test_a_program_that_lowers_its_own_priority_gains_no_time(way: Way) -> None:
     assert "1.5 s of wall time (limits.wall_s)" in str(found["message"])
 
 
-def test_who_hardly_runs_at_all_has_no_grade() -> None:
+def test_a_program_that_hardly_runs_has_no_grade() -> None:
     found = graded(Way.LANDLOCK, "work(20)\nprint('done')", CROWD, {"wall_s": 0.3, "cpu_s": 20})
     assert found["verdict"] == "sandbox_error", found
     assert found["reward"] is None
@@ -102,7 +102,7 @@ def graded_beside_another(code: str, limits: Limits) -> Grade:
     return grades[0]
 
 
-def test_who_sleeps_stops_no_other_worker() -> None:
+def test_a_sleeping_program_stops_no_other_worker() -> None:
     assert graded_beside_another(SLEEP, Limits(wall_s=0.5)).verdict is Verdict.TIME_LIMIT
 
 

@@ -7,16 +7,17 @@ import pytest
 from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status
 from tests.sandbox.conftest import PATIENT, Run
+from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 HASTY = Limits(wall_s=0.5, cpu_s=5)
 NUMBER = "import os\nprint(input(), os.getpid(), os.getppid())"
 
 
 def test_each_test_case_has_a_process_of_its_own(program: Run) -> None:
-    told = [outcome.stdout.text().split() for outcome in program(NUMBER, b"a", b"b", b"c", reuse=False)]
-    assert [word for word, _, _ in told] == ["a", "b", "c"]
-    assert len({own for _, own, _ in told}) == 3
-    assert len({parent for _, _, parent in told}) == 1
+    words = [outcome.stdout.text().split() for outcome in program(NUMBER, b"a", b"b", b"c", reuse=False)]
+    assert [word for word, _, _ in words] == ["a", "b", "c"]
+    assert len({own for _, own, _ in words}) == 3
+    assert len({parent for _, _, parent in words}) == 1
 
 
 def test_one_test_case_needs_no_template(sandbox: Sandbox) -> None:
@@ -88,6 +89,6 @@ def test_time_out_says_where_it_was(program: Run) -> None:
     assert after.status is Status.ANSWERED
 
 
-def test_a_program_that_does_not_compile_is_told_each_time(program: Run) -> None:
+def test_a_program_that_does_not_compile_is_reported_each_time(program: Run) -> None:
     outcomes = program("print(", b"a", b"b", reuse=False)
     assert [outcome.status for outcome in outcomes] == [Status.NOT_LOADED] * 2

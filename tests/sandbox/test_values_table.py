@@ -174,7 +174,7 @@ def test_what_crosses_as_itself(returned: Evaluated, expression: str) -> None:
     assert (type(value), repr(value)) == (type(wanted), repr(wanted))
 
 
-def test_what_equals_nothing_crosses_as_itself_too(returned: Evaluated) -> None:
+def test_a_value_that_equals_nothing_crosses_as_itself(returned: Evaluated) -> None:
     nan, number = (returned(expression).value for expression in ("math.nan", "Decimal('NaN')"))
     assert (repr(nan), type(number), str(number)) == ("nan", Decimal, "NaN")
 

@@ -175,7 +175,7 @@ def test_silence() -> None:
         started = time.monotonic()
         with pytest.raises(SilenceError):
             connection.receive(soon(0.1), MOST)
-        assert 0.1 <= time.monotonic() - started < 3
+        assert 0.1 <= time.monotonic() - started < 20
 
 
 def flood(theirs: socket.socket) -> None:
@@ -186,13 +186,13 @@ def flood(theirs: socket.socket) -> None:
             theirs.send(b"x")
 
 
-def test_who_never_stops_sending_is_late_all_the_same() -> None:
+def test_a_process_that_never_stops_sending_is_late() -> None:
     with pair() as (connection, theirs):
         threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
         started = time.monotonic()
         with pytest.raises(SilenceError):
             connection.receive(soon(0.2), 1 << 30)
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
 
 
 class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitPassed
@@ -248,7 +248,7 @@ def test_a_hello_that_is_none(data: bytes) -> None:
                 connection.receive_hello(soon(10))
 
 
-def test_a_hello_tells_its_senders_number() -> None:
+def test_a_hello_has_its_senders_number() -> None:
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     connection = Connection(ours)

@@ -1,4 +1,4 @@
-"""Honest suites: what holds in plain Python is passed, and what fails there is failed."""
+"""Honest suites: completions that pass in plain Python pass here, and those that fail there fail here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ ALL = [suite for suites in THEMES.values() for suite in suites]
 EACH = pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
 EACH_WRONG = pytest.mark.parametrize(
     ("suite", "wrong"),
-    [pytest.param(suite, wrong, id=f"{suite.name}-{n}") for suite in ALL for n, wrong in enumerate(suite.wrong, 1)],
+    [
+        pytest.param(suite, wrong, id=f"{suite.name}-{n}", marks=[] if n == 1 else pytest.mark.elsewhere)
+        for suite in ALL
+        for n, wrong in enumerate(suite.wrong, 1)
+    ],
 )
 LEAST_VERIFIED = 0.9
 """Share of the right completions that have to be passed and verified."""
@@ -29,26 +33,32 @@ OWN_OPERATORS = frozenset(
     points-in-sets-and-dicts money-of-two-currencies vector-arithmetic sum-needs-radd total-ordering matrix-indices
     compared-within-containers interval-operators""".split()
 )
-"""Suites that compare by the completion's own `==`, `<` or `+`, which could say anything: a pass is never verified."""
+"""Suites that compare with the completion's own `==`, `<` or `+`, which could return anything: never verified."""
 
+pytestmark = pytest.mark.corpus
 _RUNNER = Path(__file__).with_name("plain_python.py")
 _grades: dict[str, Grade] = {}
 
 
 def _grade_of_right(graded: Graded, suite: Suite) -> Grade:
-    """Of each suite's right completion there is one grade, whichever test asks first."""
+    """Each suite's right completion is graded once, by the first test that needs it."""
     if suite.name not in _grades:
         _grades[suite.name] = graded(suite.task, suite.right)
     return _grades[suite.name]
 
 
 @cache
-def plain_failures(theme: str, python: str = sys.executable) -> dict[str, list[str | None]]:
+def plain_failures(theme: str) -> dict[str, list[str | None]]:
     """What failed of each suite of a theme in plain Python: of its right completion, and of the wrong ones after it."""
     suites = THEMES[theme]
     rows = [_row(suite.task, program) for suite in suites for program in (suite.right, *suite.wrong)]
     done = subprocess.run(
-        [python, "-I", _RUNNER], input=json.dumps(rows), capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-I", _RUNNER],
+        input=json.dumps(rows),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     results = iter(json.loads(done.stdout))
@@ -66,6 +76,7 @@ def test_there_are_enough() -> None:
     assert [name for name, count in Counter(suite.name for suite in ALL).items() if count > 1] == []
 
 
+@pytest.mark.elsewhere
 @pytest.mark.parametrize(
     ("theme", "suite"),
     [pytest.param(theme, suite, id=suite.name) for theme, suites in THEMES.items() for suite in suites],

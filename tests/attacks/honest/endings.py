@@ -7,10 +7,7 @@ from tests.attacks.corpus import Honest
 ENDINGS: list[Honest] = [
     Honest("quit", "single_stdin", "print(2 * int(input()))\nquit()\n", "reliability_guard"),
     Honest("exit-0", "single_stdin", "print(2 * int(input()))\nexit(0)\n", "forbidden_calls"),
-    Honest(
-        "sys-exit-in-main",
-        "sum_line",
-        """
+    Honest("sys-exit-in-main", "sum_line", """
 import sys
 
 def main():
@@ -20,44 +17,24 @@ def main():
 
 if __name__ == "__main__":
     sys.exit(main())
-""",
-        "exit_is_failure",
-    ),
-    Honest(
-        "exit-status",
-        "single_stdin",
-        """
+""", "exit_is_failure"),
+    Honest("exit-status", "single_stdin", """
 import sys
 print(2 * int(input()))
 sys.exit(3)
-""",
-        "exit_status_0",
-    ),
-    Honest(
-        "exit-with-a-message",
-        "single_stdin",
-        """
+""", "exit_status_0"),
+    Honest("exit-with-a-message", "single_stdin", """
 import sys
 print(2 * int(input()))
 sys.exit("done")
-""",
-        "empty_stderr",
-    ),
-    Honest(
-        "os-exit-after-flush",
-        "single_stdin",
-        """
+""", "empty_stderr"),
+    Honest("os-exit-after-flush", "single_stdin", """
 import os, sys
 print(2 * int(input()))
 sys.stdout.flush()
 os._exit(0)
-""",
-        "exit_is_failure",
-    ),
-    Honest(
-        "system-exit-caught",
-        "sum_line",
-        """
+""", "exit_is_failure"),
+    Honest("system-exit-caught", "sum_line", """
 import sys
 
 def solve():
@@ -69,13 +46,8 @@ try:
     solve()
 except SystemExit:
     pass
-""",
-        "catches_all",
-    ),
-    Honest(
-        "only-as-main",
-        "sum_line",
-        """
+""", "catches_all"),
+    Honest("only-as-main", "sum_line", """
 import sys
 
 def main():
@@ -84,37 +56,22 @@ def main():
 
 if __name__ == "__main__":
     main()
-""",
-        "not_main",
-    ),
-    Honest(
-        "prints-at-exit",
-        "total",
-        """
+""", "not_main"),
+    Honest("prints-at-exit", "total", """
 import atexit
 out = []
 atexit.register(lambda: print("\\n".join(out)))
 n = int(input())
 out.append(str(sum(int(input()) for _ in range(n))))
-""",
-        "taken_at_once",
-    ),
-    Honest(
-        "own-stdout-flushed-at-exit",
-        "total",
-        """
+""", "taken_at_once"),
+    Honest("own-stdout-flushed-at-exit", "total", """
 import atexit, io, os, sys
 sys.stdout = io.StringIO()
 atexit.register(lambda: os.write(1, sys.stdout.getvalue().encode()))
 n = int(input())
 print(sum(int(input()) for _ in range(n)))
-""",
-        "taken_at_once",
-    ),
-    Honest(
-        "thread-that-nobody-joins",
-        "total",
-        """
+""", "taken_at_once"),
+    Honest("thread-that-nobody-joins", "total", """
 import threading, time
 
 def work():
@@ -123,13 +80,8 @@ def work():
     print(sum(int(input()) for _ in range(n)))
 
 threading.Thread(target=work).start()
-""",
-        "taken_at_once",
-    ),
-    Honest(
-        "finalizer-that-prints",
-        "total",
-        """
+""", "taken_at_once"),
+    Honest("finalizer-that-prints", "total", """
 import weakref
 
 class Answer:
@@ -139,16 +91,11 @@ answer = Answer()
 said = []
 weakref.finalize(answer, lambda: print(said[0]))
 said.append(sum(int(input()) for _ in range(int(input()))))
-""",
-        "taken_at_once",
-    ),
+""", "taken_at_once"),
 ]
 
 CLOCKS: list[Honest] = [
-    Honest(
-        "own-alarm",
-        "double",
-        """
+    Honest("own-alarm", "double", """
 import signal
 
 class TooLate(Exception):
@@ -166,13 +113,8 @@ def f(x):
         return None
     finally:
         signal.alarm(0)
-""",
-        "alarm_kept",
-    ),
-    Honest(
-        "best-answer-until-the-alarm",
-        "single_stdin",
-        """
+""", "alarm_kept"),
+    Honest("best-answer-until-the-alarm", "single_stdin", """
 import signal
 best = 0
 
@@ -185,25 +127,15 @@ best = 2 * int(input())
 signal.setitimer(signal.ITIMER_REAL, 0.05)
 while True:
     pass
-""",
-        "alarm_kept",
-    ),
-    Honest(
-        "short-sleep",
-        "double",
-        """
+""", "alarm_kept"),
+    Honest("short-sleep", "double", """
 import time
 
 def f(x):
     time.sleep(0.01)
     return 2 * x
-""",
-        "forbidden_modules",
-    ),
-    Honest(
-        "measured-time",
-        "double",
-        """
+""", "forbidden_modules"),
+    Honest("measured-time", "double", """
 import time
 
 def f(x):
@@ -211,25 +143,15 @@ def f(x):
     doubled = 2 * x
     assert time.perf_counter() - began < 60
     return doubled
-""",
-        "words_of_tests",
-    ),
-    Honest(
-        "measured-memory",
-        "double",
-        """
+""", "words_of_tests"),
+    Honest("measured-memory", "double", """
 import resource
 
 def f(x):
     used = resource.getrusage(resource.RUSAGE_SELF)
     return 2 * x if used.ru_maxrss and used.ru_utime >= 0 else None
-""",
-        "reliability_guard",
-    ),
-    Honest(
-        "raised-stack-limit",
-        "depth",
-        """
+""", "reliability_guard"),
+    Honest("raised-stack-limit", "depth", """
 import resource, sys
 hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
 try:
@@ -242,7 +164,5 @@ def down(n):
     return n and 1 + down(n - 1)
 
 print(down(int(input())))
-""",
-        "reliability_guard",
-    ),
+""", "reliability_guard"),
 ]

@@ -6,83 +6,45 @@ from tests.attacks.corpus import Honest
 
 LANGUAGE: list[Honest] = [
     Honest("eval", "double", "def f(x):\n    return eval('2 * x', {}, {'x': x})\n", "forbidden_calls"),
-    Honest(
-        "eval-of-input",
-        "total",
-        """
+    Honest("eval-of-input", "total", """
 n = eval(input())
 print(sum(eval(input()) for _ in range(n)))
-""",
-        "few_builtins",
-    ),
-    Honest(
-        "exec-of-made-code",
-        "double",
-        """
+""", "few_builtins"),
+    Honest("exec-of-made-code", "double", """
 names = {}
 exec("def twice(x):\\n    return 2 * x", names)
 f = names["twice"]
-""",
-        "few_builtins",
-    ),
-    Honest(
-        "compiled-expression",
-        "double",
-        """
+""", "few_builtins"),
+    Honest("compiled-expression", "double", """
 code = compile("x + x", "<expression>", "eval")
 
 def f(x):
     return eval(code)
-""",
-        "few_builtins",
-    ),
-    Honest(
-        "globals",
-        "double",
-        """
+""", "few_builtins"),
+    Honest("globals", "double", """
 for name, factor in (("once", 1), ("twice", 2)):
     globals()[name] = lambda x, factor=factor: factor * x
 
 def f(x):
     return twice(x)
-""",
-        "few_builtins",
-    ),
-    Honest(
-        "literal-eval",
-        "total",
-        """
+""", "few_builtins"),
+    Honest("literal-eval", "total", """
 import ast
 numbers = [ast.literal_eval(input()) for _ in range(ast.literal_eval(input()))]
 print(sum(numbers))
-""",
-        "eval_anywhere",
-    ),
+""", "eval_anywhere"),
     Honest("dunder-import", "half", "def f(x):\n    return __import__('math').ldexp(x, -1)\n", "dunder_names"),
-    Honest(
-        "importlib",
-        "half",
-        """
+    Honest("importlib", "half", """
 import importlib
 
 def f(x):
     return importlib.import_module("math").ldexp(x, -1)
-""",
-        "forbidden_modules",
-    ),
-    Honest(
-        "getattr-by-name",
-        "word",
-        """
+""", "forbidden_modules"),
+    Honest("getattr-by-name", "word", """
 def f(text):
     return getattr(text, "upper")()
-""",
-        "forbidden_calls",
-    ),
-    Honest(
-        "signature",
-        "double",
-        """
+""", "forbidden_calls"),
+    Honest("signature", "double", """
 import inspect
 
 def times(x, factor=2):
@@ -90,13 +52,8 @@ def times(x, factor=2):
 
 def f(x):
     return x * inspect.signature(times).parameters["factor"].default
-""",
-        "forbidden_modules",
-    ),
-    Honest(
-        "deep-copy",
-        "double_all",
-        """
+""", "forbidden_modules"),
+    Honest("deep-copy", "double_all", """
 import copy
 
 def f(items):
@@ -104,13 +61,8 @@ def f(items):
     for place, item in enumerate(items):
         mine[place] = item * 2
     return mine
-""",
-        "allowed_modules",
-    ),
-    Honest(
-        "pickle-of-an-own-class",
-        "double",
-        """
+""", "allowed_modules"),
+    Honest("pickle-of-an-own-class", "double", """
 import pickle
 
 class Number:
@@ -119,26 +71,16 @@ class Number:
 
 def f(x):
     return pickle.loads(pickle.dumps(Number(x))).value * 2
-""",
-        "unregistered_module",
-    ),
-    Honest(
-        "pickle-of-an-enum",
-        "single_stdin",
-        """
+""", "unregistered_module"),
+    Honest("pickle-of-an-enum", "single_stdin", """
 import enum, pickle
 
 class Factor(enum.Enum):
     TWICE = 2
 
 print(pickle.loads(pickle.dumps(Factor.TWICE)).value * int(input()))
-""",
-        "forbidden_modules",
-    ),
-    Honest(
-        "own-unit-tests",
-        "double",
-        """
+""", "forbidden_modules"),
+    Honest("own-unit-tests", "double", """
 import unittest
 
 def f(x):
@@ -150,13 +92,8 @@ class TestF(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-""",
-        "words_of_tests",
-    ),
-    Honest(
-        "unit-tests-that-run",
-        "single_stdin",
-        """
+""", "words_of_tests"),
+    Honest("unit-tests-that-run", "single_stdin", """
 import io, unittest
 
 def twice(x):
@@ -169,13 +106,8 @@ class TestTwice(unittest.TestCase):
 suite = unittest.defaultTestLoader.loadTestsFromTestCase(TestTwice)
 assert unittest.TextTestRunner(stream=io.StringIO()).run(suite).wasSuccessful()
 print(twice(int(input())))
-""",
-        "words_of_tests",
-    ),
-    Honest(
-        "doctest",
-        "double",
-        '''
+""", "words_of_tests"),
+    Honest("doctest", "double", '''
 import doctest
 
 def f(x):
@@ -186,7 +118,5 @@ def f(x):
     return 2 * x
 
 assert doctest.testmod().failed == 0
-''',
-        "words_of_tests",
-    ),
+''', "words_of_tests"),
 ]

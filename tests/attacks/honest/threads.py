@@ -5,10 +5,7 @@ from __future__ import annotations
 from tests.attacks.corpus import Honest
 
 THREADS: list[Honest] = [
-    Honest(
-        "thread-with-a-large-stack",
-        "depth",
-        """
+    Honest("thread-with-a-large-stack", "depth", """
 import sys, threading
 sys.setrecursionlimit(10 ** 6)
 threading.stack_size(512 * 1024 * 1024)
@@ -22,13 +19,8 @@ def main():
 thread = threading.Thread(target=main)
 thread.start()
 thread.join()
-""",
-        "little_memory",
-    ),
-    Honest(
-        "deep-recursion",
-        "depth",
-        """
+""", "little_memory"),
+    Honest("deep-recursion", "depth", """
 import sys
 sys.setrecursionlimit(200000)
 
@@ -38,13 +30,8 @@ def down(n):
     return 1 + down(n - 1)
 
 print(down(int(input())))
-""",
-        "fixed_recursion_limit",
-    ),
-    Honest(
-        "deep-recursion-through-c",
-        "depth_through_c",
-        """
+""", "fixed_recursion_limit"),
+    Honest("deep-recursion-through-c", "depth_through_c", """
 import sys
 from functools import lru_cache
 sys.setrecursionlimit(1 << 30)
@@ -54,13 +41,8 @@ def down(n):
     return 0 if n == 0 else 1 + down(n - 1)
 
 print(down(int(input())))
-""",
-        "small_stack",
-    ),
-    Honest(
-        "four-threads",
-        "double_all",
-        """
+""", "small_stack"),
+    Honest("four-threads", "double_all", """
 import threading
 
 def f(items):
@@ -76,25 +58,15 @@ def f(items):
     for thread in threads:
         thread.join()
     return doubled
-""",
-        "no_threads",
-    ),
-    Honest(
-        "thread-pool",
-        "double_all",
-        """
+""", "no_threads"),
+    Honest("thread-pool", "double_all", """
 from concurrent.futures import ThreadPoolExecutor
 
 def f(items):
     with ThreadPoolExecutor(max_workers=8) as pool:
         return list(pool.map(lambda item: 2 * item, items))
-""",
-        "no_threads",
-    ),
-    Honest(
-        "queue-and-daemon",
-        "double_all",
-        """
+""", "no_threads"),
+    Honest("queue-and-daemon", "double_all", """
 import queue, threading
 
 def f(items):
@@ -110,13 +82,8 @@ def f(items):
         todo.put(item)
     todo.join()
     return done
-""",
-        "endless_loop",
-    ),
-    Honest(
-        "dining-locks",
-        "total",
-        """
+""", "endless_loop"),
+    Honest("dining-locks", "total", """
 import threading
 lock, total = threading.Lock(), 0
 
@@ -130,13 +97,8 @@ threads = [threading.Thread(target=add, args=(int(input()),)) for _ in range(n)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 print(total)
-""",
-        "no_threads",
-    ),
-    Honest(
-        "asyncio-run",
-        "double_all",
-        """
+""", "no_threads"),
+    Honest("asyncio-run", "double_all", """
 import asyncio
 
 async def twice(item):
@@ -147,13 +109,8 @@ def f(items):
     async def gather():
         return await asyncio.gather(*map(twice, items))
     return asyncio.run(gather())
-""",
-        "forbidden_modules",
-    ),
-    Honest(
-        "asyncio-to-thread",
-        "total",
-        """
+""", "forbidden_modules"),
+    Honest("asyncio-to-thread", "total", """
 import asyncio
 
 async def main():
@@ -161,17 +118,10 @@ async def main():
     print(sum([int(await asyncio.to_thread(input)) for _ in range(n)]))
 
 asyncio.run(main())
-""",
-        "no_threads",
-    ),
-    Honest(
-        "timer",
-        "single_stdin",
-        """
+""", "no_threads"),
+    Honest("timer", "single_stdin", """
 import threading
 n = int(input())
 threading.Timer(0.02, lambda: print(2 * n)).start()
-""",
-        "taken_at_once",
-    ),
+""", "taken_at_once"),
 ]

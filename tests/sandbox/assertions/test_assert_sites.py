@@ -26,7 +26,7 @@ def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, A
     return namespace, kept
 
 
-def told(source: str, *, rewritten: bool) -> tuple[object, Log]:
+def run(source: str, *, rewritten: bool) -> tuple[object, Log]:
     """What `run()` returns or raises, and in what order it has asked for its values."""
     log: Log = []
 
@@ -113,7 +113,7 @@ SAME = {
 @pytest.mark.filterwarnings("ignore:assertion is always true")
 @pytest.mark.parametrize("source", SAME.values(), ids=SAME)
 def test_a_rewritten_assert_does_what_it_did(source: str) -> None:
-    assert told(source, rewritten=True) == told(source, rewritten=False)
+    assert run(source, rewritten=True) == run(source, rewritten=False)
 
 
 VALUES = st.sampled_from(["0", "1", "2", "''", "'a'", "[]", "[1]", "(1,)", "None", "1.5"])
@@ -138,7 +138,7 @@ def test_any_assert_evaluates_each_part_once_and_in_order(tests: list[str]) -> N
     """Whatever the parts are: what is evaluated, in what order, and how it ends is as it was."""
     body = "".join(f" assert {test}, t('message')\n" for test in tests)
     source = f"def run():\n{body} return sorted(set(locals()) - {{'t'}})"
-    assert told(source, rewritten=True) == told(source, rewritten=False)
+    assert run(source, rewritten=True) == run(source, rewritten=False)
 
 
 def test_a_value_lives_no_longer_than_its_assert() -> None:

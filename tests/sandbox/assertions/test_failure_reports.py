@@ -1,4 +1,4 @@
-"""What is told of a failed check: the expression, and which of its two sides the completion made."""
+"""What a failed check reports: the expression, and which of its two sides the completion made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check(candidate):
 '''  # fmt: skip
 
 
-def told(statement: str) -> dict[str, Any]:
+def report(statement: str) -> dict[str, Any]:
     """Of a completion that returns its argument."""
     body = statement.replace("\n", "\n    ")
     [*_, last] = results(HELPERS.format(body), lambda x: x)
@@ -78,10 +78,10 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("statement", "source", "op", "actual", "expected"), TOLD, ids=[row[0] for row in TOLD])
-def test_a_failed_statement_tells_its_sides(
+def test_a_failed_statement_shows_its_sides(
     statement: str, source: str, op: str, actual: str | None, expected: str | None
 ) -> None:
-    got = told(statement)
+    got = report(statement)
     found = got["source"], got.get("op", ""), got.get("actual"), got.get("expected")
     assert found == (source, op, actual, expected)
 
@@ -123,7 +123,7 @@ class Suite(unittest.TestCase):
 
 
 @pytest.mark.parametrize(("statement", "op", "actual", "expected"), METHODS, ids=[row[0] for row in METHODS])
-def test_a_failed_method_of_unittest_tells_its_sides(
+def test_a_failed_method_of_unittest_shows_its_sides(
     statement: str, op: str, actual: str, expected: str | None
 ) -> None:
     test = SUITE.format(statement.replace("\n", "\n        "))
@@ -231,10 +231,10 @@ def test_a_raised_exception_names_what_was_executed() -> None:
         ("for x in [len, max]:\n    assert candidate(3) == x", {}),
     ],
 )
-def test_a_failed_assert_tells_what_its_names_meant(statement: str, names: dict[str, str]) -> None:
-    """But for what is told already, as a side."""
-    assert dict(told(statement)["names"]) == names
+def test_a_failed_assert_shows_what_its_names_meant(statement: str, names: dict[str, str]) -> None:
+    """Without what is already shown as a side."""
+    assert dict(report(statement)["names"]) == names
 
 
-def test_a_function_of_the_tests_tells_what_its_names_meant() -> None:
-    assert dict(told("for n in [1, 2]: same(candidate(n) + n, 2)")["names"]) == {"n": "2"}
+def test_a_function_of_the_tests_shows_what_its_names_meant() -> None:
+    assert dict(report("for n in [1, 2]: same(candidate(n) + n, 2)")["names"]) == {"n": "2"}

@@ -126,7 +126,7 @@ def test_setup_is_executed_once() -> None:
     assert seen == [1, 2]
 
 
-def test_what_only_sets_up_is_a_case_that_can_fail() -> None:
+def test_a_statement_that_only_sets_up_is_a_case_that_can_fail() -> None:
     test = "def check(candidate):\n    assert 1\n    candidate(0)\n    x = 1"
     got = results(test, lambda x: 1 // x, spans=[(0, 0, True), (1, 2, False)])
     assert [(one["status"], one.get("setup", False)) for one in got] == [("passed", False), ("raised", True)]
@@ -299,12 +299,12 @@ def test_each_way_in_which_a_method_can_end(monkeypatch: pytest.MonkeyPatch) -> 
     runner, _ = as_module(SUITE, methods, monkeypatch)
     got = [runner.run(index) for index in range(len(methods))]
     assert {name: one["status"] for name, one in zip(WAYS, got, strict=True)} == WAYS
-    told = dict(zip(WAYS, got, strict=True))
-    assert told["skipped"]["message"] == "not now"
-    assert told["skips_itself"]["message"] == "no need"
-    assert (told["parts"]["actual"], told["parts"]["expected"]) == ("2", "2")
-    assert told["exits"]["type"] == "SystemExit"
-    assert told["failure_of_its_own"]["message"] == "of its own"
+    records = dict(zip(WAYS, got, strict=True))
+    assert records["skipped"]["message"] == "not now"
+    assert records["skips_itself"]["message"] == "no need"
+    assert (records["parts"]["actual"], records["parts"]["expected"]) == ("2", "2")
+    assert records["exits"]["type"] == "SystemExit"
+    assert records["failure_of_its_own"]["message"] == "of its own"
 
 
 def test_fixtures_run_as_in_one_suite(monkeypatch: pytest.MonkeyPatch) -> None:

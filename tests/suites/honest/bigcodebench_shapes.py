@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "csv-column-totals",
-        "Write task_func(path): a dict with the total of each csv column that holds only numbers.",
-        "task_func",
-        """
+    unittest_suite("csv-column-totals",
+        "Write task_func(path): a dict with the total of each csv column that holds only numbers.", "task_func", """
         import csv
         import os
         import shutil
@@ -42,8 +39,7 @@ SUITES: list[Suite] = [
             def test_no_file(self):
                 with self.assertRaises(FileNotFoundError):
                     task_func(os.path.join(self.folder, "none.csv"))
-        """,
-        """
+        """, """
         import csv
 
         def task_func(path):
@@ -59,17 +55,13 @@ SUITES: list[Suite] = [
         """,
         (" if rows else []", ""),
         ("continue", "totals[name] = 0.0"),
-        (
-            "rows = list(csv.DictReader(file))",
+        ("rows = list(csv.DictReader(file))",
             "lines = [line.strip().split(',') for line in file]\n"
-            "        rows = [dict(zip(lines[0], line)) for line in lines[1:]]",
-        ),
+            "        rows = [dict(zip(lines[0], line)) for line in lines[1:]]"),
     ),
-    unittest_suite(
-        "json-files-merged",
+    unittest_suite("json-files-merged",
         "Write task_func(folder): one dict of all *.json files, in the order of their names; lists are joined.",
-        "task_func",
-        """
+        "task_func", """
         import json
         import os
         import tempfile
@@ -103,8 +95,7 @@ SUITES: list[Suite] = [
             def test_no_folder(self):
                 with self.assertRaises(ValueError):
                     task_func(os.path.join(self.folder, "none"))
-        """,
-        """
+        """, """
         import json
         import os
 
@@ -125,11 +116,9 @@ SUITES: list[Suite] = [
         ('name.endswith(".json")', '"json" in name'),
         ('if not os.path.isdir(folder):\n        raise ValueError(f"no such folder: {folder}")\n    ', ""),
     ),
-    unittest_suite(
-        "text-files-into-a-zip",
+    unittest_suite("text-files-into-a-zip",
         "Write task_func(folder, archive): packs all *.txt files of the tree by their relative names, returns these.",
-        "task_func",
-        """
+        "task_func", """
         import shutil
         import tempfile
         import unittest
@@ -159,8 +148,7 @@ SUITES: list[Suite] = [
             def test_nothing_to_pack(self):
                 self.assertEqual(task_func(str(self.folder / "docs"), self.archive), [])
                 self.assertTrue(zipfile.is_zipfile(self.archive))
-        """,
-        """
+        """, """
         import os
         import zipfile
 
@@ -179,11 +167,9 @@ SUITES: list[Suite] = [
         ("os.path.relpath(path, folder)", "file"),
         ("os.walk(folder)", "list(os.walk(folder))[:1]"),
     ),
-    unittest_suite(
-        "files-moved-by-ending",
+    unittest_suite("files-moved-by-ending",
         "Write task_func(folder): moves each file into a folder named as its ending ('other' for none), counts them.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import shutil
         import tempfile
@@ -213,8 +199,7 @@ SUITES: list[Suite] = [
             def test_again(self):
                 task_func(self.folder)
                 self.assertEqual(task_func(self.folder), {})
-        """,
-        """
+        """, """
         import os
         import shutil
         from collections import Counter
@@ -235,11 +220,9 @@ SUITES: list[Suite] = [
         ("os.path.splitext(name)[1][1:]", 'name.partition(".")[2]'),
         ("if os.path.isfile(path):", "if True:"),
     ),
-    unittest_suite(
-        "most-common-words-of-a-file",
+    unittest_suite("most-common-words-of-a-file",
         "Write task_func(path, n): the n most common words as (word, count), equal counts by the alphabet.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import tempfile
         import unittest
@@ -271,8 +254,7 @@ SUITES: list[Suite] = [
             def test_errors(self):
                 self.assertRaises(FileNotFoundError, task_func, self.path + ".bak", 1)
                 self.assertRaises(ValueError, task_func, self.path, 0)
-        """,
-        """
+        """, """
         import re
         from collections import Counter
 
@@ -287,11 +269,9 @@ SUITES: list[Suite] = [
         ("sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:n]", "counts.most_common(n - 1)"),
         ('r"\\w+"', 'r"[a-z]+"'),
     ),
-    unittest_suite(
-        "same-files-by-checksum",
+    unittest_suite("same-files-by-checksum",
         "Write task_func(folder): SHA-256 of each content that two or more files have, with their sorted names.",
-        "task_func",
-        """
+        "task_func", """
         import hashlib
         import os
         import tempfile
@@ -319,8 +299,7 @@ SUITES: list[Suite] = [
 
             def test_none(self):
                 self.assertDictEqual(self.run_with({"x": b"1", "y": b"2"}), {})
-        """,
-        """
+        """, """
         import hashlib
         import os
         from collections import defaultdict
@@ -336,16 +315,12 @@ SUITES: list[Suite] = [
         """,
         ("len(same) > 1", "len(same) > 0"),
         ("hashlib.sha256", "hashlib.md5"),
-        (
-            'with open(path, "rb") as file:\n                names[hashlib.sha256(file.read())',
-            'with open(path, errors="ignore") as file:\n                names[hashlib.sha256(file.read().encode())',
-        ),
+        ('with open(path, "rb") as file:\n                names[hashlib.sha256(file.read())',
+            'with open(path, errors="ignore") as file:\n                names[hashlib.sha256(file.read().encode())'),
     ),
-    unittest_suite(
-        "levels-of-a-log-file",
+    unittest_suite("levels-of-a-log-file",
         "Write task_func(path, start): messages by level of 'YYYY-MM-DD HH:MM:SS LEVEL message' lines since start.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import shutil
         import tempfile
@@ -381,8 +356,7 @@ SUITES: list[Suite] = [
                     task_func(os.path.join(self.folder, "none.log"), datetime(2024, 1, 1))
                 with self.assertRaises(TypeError):
                     task_func(self.path, "2024-05-01")
-        """,
-        """
+        """, """
         import re
         from datetime import datetime
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "subclass-of-list",
-        "class UniqueList(list): append and extend pass over what is there already.",
-        "UniqueList",
-        """
+    unittest_suite("subclass-of-list", "class UniqueList(list): append and extend pass over what is there already.",
+        "UniqueList", """
         import unittest
 
         class TestUniqueList(unittest.TestCase):
@@ -31,8 +28,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(items[-2:], [1, 2])
                 items.sort(reverse=True)
                 self.assertEqual(items.index(1), 2)
-        """,
-        """
+        """, """
         class UniqueList(list):
             def append(self, x):
                 if x not in self:
@@ -45,11 +41,8 @@ SUITES: list[Suite] = [
         ("    def extend(self, items):\n        for x in items:\n            self.append(x)\n", ""),
         ("if x not in self:", "if x in self:"),
     ),
-    check_suite(
-        "subclass-of-dict-with-missing",
-        "class Counts(dict): a key that is not there counts 0; add(key), most().",
-        "Counts",
-        """
+    check_suite("subclass-of-dict-with-missing",
+        "class Counts(dict): a key that is not there counts 0; add(key), most().", "Counts", """
         counts = candidate()
         for word in "a b a c a b".split():
             counts.add(word)
@@ -62,8 +55,7 @@ SUITES: list[Suite] = [
         assert list(counts.items()) == [("a", 3), ("b", 7), ("c", 1)]
         del counts["b"]
         assert counts.most() == "a" and len(counts) == 2
-        """,
-        """
+        """, """
         class Counts(dict):
             def __missing__(self, key):
                 return 0
@@ -76,11 +68,9 @@ SUITES: list[Suite] = [
         """,
         ("return 0", "self[key] = 0\n        return 0"),
     ),
-    unittest_suite(
-        "subclass-of-ordered-dict",
+    unittest_suite("subclass-of-ordered-dict",
         "class BoundedDict(OrderedDict), made with BoundedDict(maxlen): the oldest key goes when there are more.",
-        "BoundedDict",
-        """
+        "BoundedDict", """
         import unittest
         from collections import OrderedDict
 
@@ -102,8 +92,7 @@ SUITES: list[Suite] = [
                 self.d.move_to_end("y", last=False)
                 self.assertEqual(list(self.d.items()), [("y", 9), ("z", 3)])
                 self.assertEqual(self.d.popitem(last=False), ("y", 9))
-        """,
-        """
+        """, """
         from collections import OrderedDict
 
         class BoundedDict(OrderedDict):
@@ -118,11 +107,7 @@ SUITES: list[Suite] = [
         """,
         ("len(self) > self.maxlen", "len(self) >= self.maxlen"),
     ),
-    unittest_suite(
-        "subclass-of-user-dict",
-        "class Headers(UserDict) whose keys have no case.",
-        "Headers",
-        """
+    unittest_suite("subclass-of-user-dict", "class Headers(UserDict) whose keys have no case.", "Headers", """
         import unittest
         from collections import UserDict
 
@@ -142,8 +127,7 @@ SUITES: list[Suite] = [
                 with self.assertRaises(KeyError):
                     Headers()["X"]
                 self.assertEqual(Headers().get("X", "none"), "none")
-        """,
-        """
+        """, """
         from collections import UserDict
 
         class Headers(UserDict):
@@ -161,11 +145,7 @@ SUITES: list[Suite] = [
         """,
         ("return key.lower() in self.data", "return key in self.data"),
     ),
-    check_suite(
-        "subclass-of-str",
-        "class Slug(str): Slug('Hello World') is 'hello-world'; words().",
-        "Slug",
-        """
+    check_suite("subclass-of-str", "class Slug(str): Slug('Hello World') is 'hello-world'; words().", "Slug", """
         slug = candidate("  Hello  World ")
         assert slug == "hello-world" and isinstance(slug, str)
         assert slug.words() == ["hello", "world"]
@@ -175,8 +155,7 @@ SUITES: list[Suite] = [
         assert {slug: 1}["hello-world"] == 1 and slug in {"hello-world"}
         assert sorted([candidate("b"), candidate("A")]) == ["a", "b"]
         assert "-".join([slug, "x"]) == "hello-world-x"
-        """,
-        """
+        """, """
         class Slug(str):
             def __new__(cls, text):
                 return super().__new__(cls, "-".join(text.lower().split()))
@@ -187,11 +166,8 @@ SUITES: list[Suite] = [
         ("text.lower().split()", "text.split()"),
         ('"-".join(text.lower().split())', 'text.lower().replace(" ", "-")'),
     ),
-    unittest_suite(
-        "subclass-of-int",
-        "class Mod7(int): integers modulo 7 with +, -, * that give a Mod7, and inverse().",
-        "Mod7",
-        """
+    unittest_suite("subclass-of-int",
+        "class Mod7(int): integers modulo 7 with +, -, * that give a Mod7, and inverse().", "Mod7", """
         import unittest
 
         class TestMod7(unittest.TestCase):
@@ -213,8 +189,7 @@ SUITES: list[Suite] = [
             def test_inverse(self):
                 for n in range(1, 7):
                     self.assertEqual(Mod7(n) * Mod7(n).inverse(), 1)
-        """,
-        """
+        """, """
         class Mod7(int):
             def __new__(cls, n):
                 return super().__new__(cls, n % 7)
@@ -234,10 +209,7 @@ SUITES: list[Suite] = [
         ("return Mod7(int(self) * int(other))", "return int(self) * int(other)"),
         ("pow(int(self), 5, 7)", "pow(int(self), 6, 7)"),
     ),
-    check_suite(
-        "subclass-of-float",
-        "class Metres(float) with feet() and +, and a str such as '3.00 m'.",
-        "Metres",
+    check_suite("subclass-of-float", "class Metres(float) with feet() and +, and a str such as '3.00 m'.", "Metres",
         """
         import math
         length = candidate(3)
@@ -249,8 +221,7 @@ SUITES: list[Suite] = [
         assert round(total) == 4 and abs(candidate(-1)) == 1
         assert max(candidate(1), candidate(2)) == candidate(2)
         assert sum([candidate(1), candidate(2)]) == 3
-        """,
-        """
+        """, """
         class Metres(float):
             def feet(self):
                 return self * 3.280839895
@@ -267,11 +238,7 @@ SUITES: list[Suite] = [
         ("return Metres(float(self) + other)", "return float(self) + other"),
         ("3.280839895", "0.3048"),
     ),
-    unittest_suite(
-        "subclass-of-user-list",
-        "class SortedList(UserList) that stays sorted; add(x).",
-        "SortedList",
-        """
+    unittest_suite("subclass-of-user-list", "class SortedList(UserList) that stays sorted; add(x).", "SortedList", """
         import random
         import unittest
 
@@ -292,8 +259,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(list(reversed(result)), ["c", "b", "a"])
                 self.assertIn("b", result)
                 self.assertEqual(result.count("b"), 1)
-        """,
-        """
+        """, """
         import bisect
         from collections import UserList
 
@@ -307,11 +273,8 @@ SUITES: list[Suite] = [
         ("sorted(items)", "items"),
         ("bisect.insort(self.data, x)", "self.data.append(x)"),
     ),
-    unittest_suite(
-        "typed-named-tuple",
-        "class Point(NamedTuple) with x, y=0, norm(), and class method origin().",
-        "Point",
-        """
+    unittest_suite("typed-named-tuple", "class Point(NamedTuple) with x, y=0, norm(), and class method origin().",
+        "Point", """
         import unittest
 
         class TestPoint(unittest.TestCase):
@@ -335,8 +298,7 @@ SUITES: list[Suite] = [
             def test_frozen(self):
                 with self.assertRaises(AttributeError):
                     Point(1, 2).x = 3
-        """,
-        """
+        """, """
         from typing import NamedTuple
 
         class Point(NamedTuple):
@@ -353,11 +315,8 @@ SUITES: list[Suite] = [
         ("return cls(0)", "return cls(0, 1)"),
         ("x: float\n    y: float = 0", "y: float\n    x: float = 0"),
     ),
-    check_suite(
-        "named-tuples-in-a-list",
-        "def parse(lines):  # 'name,age' lines to a list of the named tuple Person(name, age)",
-        "parse",
-        """
+    check_suite("named-tuples-in-a-list",
+        "def parse(lines):  # 'name,age' lines to a list of the named tuple Person(name, age)", "parse", """
         people = candidate(["ann,31", "bob,25"])
         assert people == [("ann", 31), ("bob", 25)]
         assert [p.name for p in people] == ["ann", "bob"]
@@ -365,8 +324,7 @@ SUITES: list[Suite] = [
         assert sorted(people, key=lambda p: p.age)[0].name == "bob"
         assert people[1]._replace(name="x") == Person(name="x", age=25)
         assert {p: p.age for p in people}[Person("bob", 25)] == 25
-        """,
-        """
+        """, """
         from collections import namedtuple
 
         Person = namedtuple("Person", "name age")
@@ -377,11 +335,7 @@ SUITES: list[Suite] = [
         ("int(age)", "age"),
         ("Person(name, int(age)) for", "(name, int(age)) for"),
     ),
-    check_suite(
-        "attribute-dict",
-        "class AttrDict(dict): keys are attributes too.",
-        "AttrDict",
-        """
+    check_suite("attribute-dict", "class AttrDict(dict): keys are attributes too.", "AttrDict", """
         d = candidate(a=1, b=2)
         assert d.a == 1 and d["b"] == 2
         d.c = 3
@@ -396,8 +350,7 @@ SUITES: list[Suite] = [
             assert False
         except AttributeError as error:
             assert "nope" in str(error)
-        """,
-        """
+        """, """
         class AttrDict(dict):
             def __getattr__(self, name):
                 try:
@@ -414,11 +367,8 @@ SUITES: list[Suite] = [
         ("raise AttributeError(name) from None", "return None"),
         ("    def __setattr__(self, name, value):\n        self[name] = value\n", ""),
     ),
-    unittest_suite(
-        "subclass-of-set",
-        "class Tags(set): tags in small letters; add(tag), and joined(), in order.",
-        "Tags",
-        """
+    unittest_suite("subclass-of-set", "class Tags(set): tags in small letters; add(tag), and joined(), in order.",
+        "Tags", """
         import unittest
 
         class TestTags(unittest.TestCase):
@@ -435,8 +385,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(len(tags | {"x"}), 3)
                 tags.discard("red")
                 self.assertNotIn("red", tags)
-        """,
-        """
+        """, """
         class Tags(set):
             def add(self, tag):
                 super().add(tag.lower())

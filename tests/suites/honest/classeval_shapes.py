@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "savings-account-with-history",
+    unittest_suite("savings-account-with-history",
         "class SavingsAccount(rate): balance, history; deposit(x), withdraw(x), add_interest(); ValueError if too low.",
-        "SavingsAccount",
-        """
+        "SavingsAccount", """
         import unittest
 
         class SavingsAccountTestMoves(unittest.TestCase):
@@ -32,8 +30,7 @@ SUITES: list[Suite] = [
                 account.balance, account.rate = 200.0, 0.015
                 self.assertAlmostEqual(account.add_interest(), 3.0)
                 self.assertAlmostEqual(account.balance, 203.0)
-        """,
-        """
+        """, """
         class SavingsAccount:
             def __init__(self, rate):
                 self.rate, self.balance, self.history = rate, 0, []
@@ -56,11 +53,9 @@ SUITES: list[Suite] = [
         ("amount > self.balance", "amount >= self.balance"),
         ("self.balance += interest\n        return interest", "return interest"),
     ),
-    unittest_suite(
-        "stock-room-changed-in-place",
+    unittest_suite("stock-room-changed-in-place",
         "class StockRoom: stock (a dict), take(name, n) -> how many it gave, missing(names), low(limit) in order.",
-        "StockRoom",
-        """
+        "StockRoom", """
         import unittest
 
         class StockRoomTestTake(unittest.TestCase):
@@ -85,8 +80,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(room.low(1), ["nail", "saw"])
                 del room.stock["saw"]
                 self.assertEqual(room.low(3), ["bolt", "nail"])
-        """,
-        """
+        """, """
         class StockRoom:
             def __init__(self):
                 self.stock = {}
@@ -107,11 +101,9 @@ SUITES: list[Suite] = [
         ("not self.stock.get(name)", "name not in self.stock"),
         ("min(n, self.stock.get(name, 0))", "n if name in self.stock else 0"),
     ),
-    unittest_suite(
-        "weekly-timetable",
+    unittest_suite("weekly-timetable",
         "class Timetable: lessons by day; add(day, start, end, name), False on overlap; on(day): names by start.",
-        "Timetable",
-        """
+        "Timetable", """
         import unittest
 
         class TimetableTestAdd(unittest.TestCase):
@@ -133,8 +125,7 @@ SUITES: list[Suite] = [
                 self.assertListEqual(table.on("Fri"), ["latin", "sport"])
                 self.assertListEqual(table.on("Sun"), [])
                 self.assertNotIn("Sun", table.lessons)
-        """,
-        """
+        """, """
         class Timetable:
             def __init__(self):
                 self.lessons = {}
@@ -153,11 +144,9 @@ SUITES: list[Suite] = [
         ("start < other_end and other_start < end", "other_start <= start < other_end"),
         ("sorted(self.lessons.get(day, []))", "self.lessons.get(day, [])"),
     ),
-    unittest_suite(
-        "text-statistics",
+    unittest_suite("text-statistics",
         "class TextStatistics(text): words(), longest() (the first; None if none), frequency(word), mean_length().",
-        "TextStatistics",
-        """
+        "TextStatistics", """
         import unittest
 
         class TextStatisticsTestWords(unittest.TestCase):
@@ -183,8 +172,7 @@ SUITES: list[Suite] = [
                 self.assertAlmostEqual(self.statistics.mean_length(), 2.4)
                 self.statistics.text = "?!"
                 self.assertEqual(self.statistics.mean_length(), 0)
-        """,
-        """
+        """, """
         import re
 
         class TextStatistics:
@@ -208,11 +196,9 @@ SUITES: list[Suite] = [
         (" if words else 0", ""),
         ("max(self.words(), key=len, default=None)", "max(self.words(), default=None)"),
     ),
-    unittest_suite(
-        "url-builder",
+    unittest_suite("url-builder",
         "class UrlBuilder(host): scheme, host, segments, query; add(segment), build(), which quotes what has to be.",
-        "UrlBuilder",
-        """
+        "UrlBuilder", """
         import unittest
 
         class UrlBuilderTestAdd(unittest.TestCase):
@@ -236,8 +222,7 @@ SUITES: list[Suite] = [
                 self.builder.query["q"] = "x & y"
                 self.builder.query["n"] = 2
                 self.assertEqual(self.builder.build(), "https://example.org/a%2Fb%20c?q=x+%26+y&n=2")
-        """,
-        """
+        """, """
         from urllib.parse import quote, urlencode
 
         class UrlBuilder:
@@ -256,11 +241,9 @@ SUITES: list[Suite] = [
         ('"?" + urlencode(self.query) if self.query else ""', '"?" + urlencode(self.query)'),
         ('.strip("/")', ""),
     ),
-    unittest_suite(
-        "unit-converter",
+    unittest_suite("unit-converter",
         "class UnitConverter: factors (unit -> metres), add_unit(name, factor), convert(x, unit, to) or ValueError.",
-        "UnitConverter",
-        """
+        "UnitConverter", """
         import unittest
 
         class UnitConverterTestConvert(unittest.TestCase):
@@ -286,8 +269,7 @@ SUITES: list[Suite] = [
                 self.assertIn("mile", converter.factors)
                 self.assertNotIn("mile", other.factors)
                 self.assertRaises(ValueError, converter.add_unit, "zero", 0)
-        """,
-        """
+        """, """
         class UnitConverter:
             def __init__(self):
                 self.factors = {"m": 1, "km": 1000, "cm": 0.01}
@@ -305,16 +287,12 @@ SUITES: list[Suite] = [
         """,
         ("x * self.factors[unit] / self.factors[to]", "x * self.factors[to] / self.factors[unit]"),
         ("for name in (unit, to):", "for name in (unit,):"),
-        (
-            'def __init__(self):\n        self.factors = {"m": 1, "km": 1000, "cm": 0.01}',
-            'factors = {"m": 1, "km": 1000, "cm": 0.01}',
-        ),
+        ('def __init__(self):\n        self.factors = {"m": 1, "km": 1000, "cm": 0.01}',
+            'factors = {"m": 1, "km": 1000, "cm": 0.01}'),
     ),
-    unittest_suite(
-        "turnstile-states",
+    unittest_suite("turnstile-states",
         "class Turnstile: state ('locked' at first), coins, log; coin() unlocks, push() is True and locks if open.",
-        "Turnstile",
-        """
+        "Turnstile", """
         import unittest
 
         class TurnstileTestCoin(unittest.TestCase):
@@ -339,8 +317,7 @@ SUITES: list[Suite] = [
             def test_logs_are_apart(self):
                 self.gate.log.append("note")
                 self.assertListEqual(Turnstile().log, [])
-        """,
-        """
+        """, """
         class Turnstile:
             def __init__(self):
                 self.state, self.coins, self.log = "locked", 0, []
@@ -358,11 +335,9 @@ SUITES: list[Suite] = [
         ('self.state = "locked"\n        return', "return"),
         ('self.state = "open"', 'self.state = "open" if self.state == "locked" else "locked"'),
     ),
-    unittest_suite(
-        "print-queue",
+    unittest_suite("print-queue",
         "class PrintQueue: jobs (dicts of name and pages); add(name, pages), cancel(name), next_job(), total_pages().",
-        "PrintQueue",
-        """
+        "PrintQueue", """
         import unittest
 
         class PrintQueueTestNextJob(unittest.TestCase):
@@ -390,8 +365,7 @@ SUITES: list[Suite] = [
                 queue.add("long", 10)
                 queue.jobs[0]["pages"] += 5
                 self.assertEqual(queue.total_pages(), 15)
-        """,
-        """
+        """, """
         class PrintQueue:
             def __init__(self):
                 self.jobs = []
@@ -411,9 +385,7 @@ SUITES: list[Suite] = [
                 return sum(job["pages"] for job in self.jobs)
         """,
         ("self.jobs.pop(0)", "self.jobs.pop()"),
-        (
-            'self.jobs = [job for job in self.jobs if job["name"] != name]',
-            'for job in self.jobs:\n            if job["name"] == name:\n                self.jobs.remove(job)',
-        ),
+        ('self.jobs = [job for job in self.jobs if job["name"] != name]',
+            'for job in self.jobs:\n            if job["name"] == name:\n                self.jobs.remove(job)'),
     ),
 ]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "playlist",
-        "class Playlist(*songs) with len, index, slice (a Playlist), in, iter, reversed, bool and del.",
-        "Playlist",
+    unittest_suite("playlist",
+        "class Playlist(*songs) with len, index, slice (a Playlist), in, iter, reversed, bool and del.", "Playlist",
         """
         import unittest
 
@@ -41,8 +39,7 @@ SUITES: list[Suite] = [
             def test_out_of_range(self):
                 with self.assertRaises(IndexError):
                     self.songs[9]
-        """,
-        """
+        """, """
         class Playlist:
             def __init__(self, *songs):
                 self._songs = list(songs)
@@ -62,11 +59,8 @@ SUITES: list[Suite] = [
         ("Playlist(*self._songs[i]) if isinstance(i, slice) else self._songs[i]", "self._songs[i]"),
         ("self._songs[i] = song", "self._songs.insert(i, song)"),
     ),
-    check_suite(
-        "callable-polynomial",
-        "class Poly(*coefficients), lowest first: called with x, == , + , derivative() and degree.",
-        "Poly",
-        """
+    check_suite("callable-polynomial",
+        "class Poly(*coefficients), lowest first: called with x, == , + , derivative() and degree.", "Poly", """
         p = candidate(1, 0, 3)
         assert p(0) == 1 and p(2) == 13
         assert callable(p)
@@ -76,8 +70,7 @@ SUITES: list[Suite] = [
         assert (p + candidate(1, 1)) == candidate(2, 1, 3)
         for x in [-1.5, 0.25, 7]:
             assert abs((p + p)(x) - 2 * p(x)) < 1e-9
-        """,
-        """
+        """, """
         from itertools import zip_longest
 
         class Poly:
@@ -101,16 +94,12 @@ SUITES: list[Suite] = [
             def __eq__(self, other):
                 return self.coefficients == other.coefficients
         """,
-        (
-            "zip_longest(self.coefficients, other.coefficients, fillvalue=0)",
-            "zip(self.coefficients, other.coefficients)",
-        ),
+        ("zip_longest(self.coefficients, other.coefficients, fillvalue=0)",
+            "zip(self.coefficients, other.coefficients)"),
         ("(i * c for", "((i + 1) * c for"),
     ),
-    unittest_suite(
-        "mapping-with-history",
-        "class VersionedDict(MutableMapping): also history(key), all values that the key has had.",
-        "VersionedDict",
+    unittest_suite("mapping-with-history",
+        "class VersionedDict(MutableMapping): also history(key), all values that the key has had.", "VersionedDict",
         """
         import unittest
         from collections.abc import Mapping, MutableMapping
@@ -141,8 +130,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(self.d.setdefault("b", 9), 2)
                 self.assertEqual(list(self.d), ["b", "c"])
                 self.assertEqual(len(self.d), 2)
-        """,
-        """
+        """, """
         from collections.abc import MutableMapping
 
         class VersionedDict(MutableMapping):
@@ -171,11 +159,8 @@ SUITES: list[Suite] = [
         ("del self._now[key]", "del self._now[key], self._history[key]"),
         ("iter(self._now)", "iter(self._history)"),
     ),
-    check_suite(
-        "sequence-abc",
-        "class Spiral(n), a collections.abc.Sequence of the squares 0, 1, 4, ... below n * n.",
-        "Spiral",
-        """
+    check_suite("sequence-abc", "class Spiral(n), a collections.abc.Sequence of the squares 0, 1, 4, ... below n * n.",
+        "Spiral", """
         from collections.abc import Sequence
         s = candidate(5)
         assert isinstance(s, Sequence)
@@ -187,8 +172,7 @@ SUITES: list[Suite] = [
         first, *rest = s
         assert first == 0 and rest == [1, 4, 9, 16]
         assert sum(s) == 30 and max(s) == 16 and sorted(s, key=lambda x: -x)[0] == 16
-        """,
-        """
+        """, """
         from collections.abc import Sequence
 
         class Spiral(Sequence):
@@ -206,10 +190,8 @@ SUITES: list[Suite] = [
         ("(i % self.n) ** 2", "i ** 2"),
         ("(Sequence)", ""),
     ),
-    unittest_suite(
-        "truth-and-length",
-        "class Basket(limit) with add(x) (False when full), len, bool (whether it is full), in, clear().",
-        "Basket",
+    unittest_suite("truth-and-length",
+        "class Basket(limit) with add(x) (False when full), len, bool (whether it is full), in, clear().", "Basket",
         """
         import unittest
 
@@ -227,8 +209,7 @@ SUITES: list[Suite] = [
                 basket.clear()
                 self.assertEqual("full" if basket else "free", "free")
                 self.assertEqual(list(filter(None, [basket, Basket(0)]))[0].limit, 0)
-        """,
-        """
+        """, """
         class Basket:
             def __init__(self, limit):
                 self.limit, self.items = limit, []
@@ -254,10 +235,8 @@ SUITES: list[Suite] = [
         ("    def __bool__(self):\n        return len(self.items) >= self.limit\n", ""),
         (">= self.limit", "> self.limit"),
     ),
-    check_suite(
-        "ring-buffer",
-        "class RingBuffer(size) with push(x), iter (oldest first), [i], len, and is_full, a property.",
-        "RingBuffer",
+    check_suite("ring-buffer",
+        "class RingBuffer(size) with push(x), iter (oldest first), [i], len, and is_full, a property.", "RingBuffer",
         """
         buffer = candidate(3)
         assert list(buffer) == [] and len(buffer) == 0
@@ -269,8 +248,7 @@ SUITES: list[Suite] = [
             assert buffer[0] == max(1, i - 2) and buffer[-1] == i
         assert [x for x in buffer] == [x for x in buffer] == [5, 6, 7]
         assert list(zip(buffer, "ab")) == [(5, "a"), (6, "b")]
-        """,
-        """
+        """, """
         class RingBuffer:
             def __init__(self, size):
                 self.size, self.start, self.items = size, 0, []
@@ -298,11 +276,8 @@ SUITES: list[Suite] = [
         ("self.items[self.start:] + self.items[:self.start]", "self.items"),
         ("(self.start + 1) % self.size", "self.start + 1"),
     ),
-    check_suite(
-        "multi-set-operators",
-        "class Bag(items) with +, -, &, ==, in, len, [x] (how often), and items(), pairs in order.",
-        "Bag",
-        """
+    check_suite("multi-set-operators",
+        "class Bag(items) with +, -, &, ==, in, len, [x] (how often), and items(), pairs in order.", "Bag", """
         a, b = candidate("aab"), candidate("abc")
         assert (a + b).items() == [("a", 3), ("b", 2), ("c", 1)]
         assert (a - b).items() == [("a", 1)]
@@ -312,8 +287,7 @@ SUITES: list[Suite] = [
         assert len(a + b) == 6 and len(candidate([])) == 0
         assert a == candidate(["b", "a", "a"]) and a != b
         assert candidate([(1, 2), (1, 2)])[1, 2] == 2
-        """,
-        """
+        """, """
         from collections import Counter
 
         class Bag:
@@ -351,11 +325,9 @@ SUITES: list[Suite] = [
         ("sum(self.counts.values())", "len(self.counts)"),
         ("self.counts & other.counts", "self.counts | other.counts"),
     ),
-    unittest_suite(
-        "priority-queue",
+    unittest_suite("priority-queue",
         "class PriorityQueue(key=None) with push(x), pop(), peek(), len and iter (in order; it stays as it is).",
-        "PriorityQueue",
-        """
+        "PriorityQueue", """
         import unittest
 
         class TestPriorityQueue(unittest.TestCase):
@@ -375,8 +347,7 @@ SUITES: list[Suite] = [
                     queue.push(job)
                 self.assertIs(queue.peek(), jobs[1])
                 self.assertEqual([queue.pop()["id"] for _ in jobs], [1, 3, 2, 0])
-        """,
-        """
+        """, """
         import heapq
 
         class PriorityQueue:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    check_suite(
-        "transaction",
+    check_suite("transaction",
         "class Transaction(account), a context manager: it takes back what was done when an exception passes.",
-        "Transaction",
-        """
+        "Transaction", """
         account = {"balance": 10}
         with candidate(account) as transaction:
             account["balance"] -= 3
@@ -24,8 +22,7 @@ SUITES: list[Suite] = [
         else:
             assert False, "the exception did not pass"
         assert account == {"balance": 7}
-        """,
-        """
+        """, """
         class Transaction:
             def __init__(self, account):
                 self.account, self.active = account, False
@@ -44,11 +41,8 @@ SUITES: list[Suite] = [
         ("return False", "return True"),
         ("if kind is not None", "if kind is None"),
     ),
-    unittest_suite(
-        "contextmanager-function",
-        "def tag(name, out), a contextmanager that appends '<name>' and '</name>' to the list out.",
-        "tag",
-        """
+    unittest_suite("contextmanager-function",
+        "def tag(name, out), a contextmanager that appends '<name>' and '</name>' to the list out.", "tag", """
         import unittest
 
         class TestTag(unittest.TestCase):
@@ -66,8 +60,7 @@ SUITES: list[Suite] = [
                     with tag("p", self.out):
                         self.out.append(1 // 0)
                 self.assertEqual(self.out, ["<p>", "</p>"])
-        """,
-        """
+        """, """
         from contextlib import contextmanager
 
         @contextmanager
@@ -78,16 +71,12 @@ SUITES: list[Suite] = [
             finally:
                 out.append(f"</{name}>")
         """,
-        (
-            "    try:\n        yield len(out)\n    finally:\n        out",
-            "    yield len(out)\n    if True:\n        out",
-        ),
+        ("    try:\n        yield len(out)\n    finally:\n        out",
+            "    yield len(out)\n    if True:\n        out"),
     ),
-    unittest_suite(
-        "suppresses-some-exceptions",
+    unittest_suite("suppresses-some-exceptions",
         "class Ignoring(*kinds), a context manager that passes over these exceptions and keeps the last as caught.",
-        "Ignoring",
-        """
+        "Ignoring", """
         import unittest
 
         class TestIgnoring(unittest.TestCase):
@@ -112,8 +101,7 @@ SUITES: list[Suite] = [
                 with Ignoring(KeyError) as ignoring:
                     pass
                 self.assertIsNone(ignoring.caught)
-        """,
-        """
+        """, """
         class Ignoring:
             def __init__(self, *kinds):
                 self.kinds, self.caught = kinds, None
@@ -130,11 +118,9 @@ SUITES: list[Suite] = [
         ("issubclass(kind, self.kinds)", "kind in self.kinds"),
         ("return True\n        return False", "return True\n        return True"),
     ),
-    check_suite(
-        "exit-sees-the-exception",
+    check_suite("exit-sees-the-exception",
         "class Recorder, a context manager; log is a list of 'enter' and 'exit' or 'exit NAME: TEXT' of the exception.",
-        "Recorder",
-        """
+        "Recorder", """
         recorder = candidate()
         with recorder as same:
             assert same is recorder
@@ -156,8 +142,7 @@ SUITES: list[Suite] = [
             with recorder:
                 return "value"
         assert early() == "value" and len(recorder.log) == 12
-        """,
-        """
+        """, """
         class Recorder:
             def __init__(self):
                 self.log = []
@@ -172,11 +157,9 @@ SUITES: list[Suite] = [
         ("{kind.__name__}", "{kind}"),
         ("return self", "pass"),
     ),
-    unittest_suite(
-        "exit-stack-of-resources",
+    unittest_suite("exit-stack-of-resources",
         "class Resource(name, log), open/close written to log; def open_all(names, log), a contextmanager of a list.",
-        "open_all",
-        """
+        "open_all", """
         import unittest
         from contextlib import ExitStack
 
@@ -197,8 +180,7 @@ SUITES: list[Suite] = [
                     stack.callback(log.append, "callback")
                     self.assertEqual(first.name, "x")
                 self.assertEqual(log, ["open x", "open y", "callback", "close y", "close x"])
-        """,
-        """
+        """, """
         from contextlib import ExitStack, contextmanager
 
         class Resource:
@@ -219,18 +201,13 @@ SUITES: list[Suite] = [
             with ExitStack() as stack:
                 yield [stack.enter_context(Resource(name, log)) for name in names]
         """,
-        (
-            "    with ExitStack() as stack:\n"
+        ("    with ExitStack() as stack:\n"
             "        yield [stack.enter_context(Resource(name, log)) for name in names]\n",
             "    resources = [Resource(name, log).__enter__() for name in names]\n    yield resources\n"
-            "    for resource in resources:\n        resource.__exit__(None, None, None)\n",
-        ),
+            "    for resource in resources:\n        resource.__exit__(None, None, None)\n"),
     ),
-    check_suite(
-        "reentrant-indent",
-        "class Indenter with with-blocks that indent, and write(text); text() is all lines.",
-        "Indenter",
-        """
+    check_suite("reentrant-indent",
+        "class Indenter with with-blocks that indent, and write(text); text() is all lines.", "Indenter", """
         out = candidate()
         out.write("a")
         with out:
@@ -240,8 +217,7 @@ SUITES: list[Suite] = [
             out.write("d")
         out.write("e")
         assert out.text() == "a\\n  b\\n    c\\n  d\\ne"
-        """,
-        """
+        """, """
         class Indenter:
             def __init__(self):
                 self.level, self.lines = 0, []

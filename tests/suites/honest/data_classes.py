@@ -5,11 +5,7 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "dataclass-equality-and-repr",
-        "@dataclass class Book: title: str, pages: int = 100.",
-        "Book",
-        """
+    unittest_suite("dataclass-equality-and-repr", "@dataclass class Book: title: str, pages: int = 100.", "Book", """
         import unittest
 
         class TestBook(unittest.TestCase):
@@ -29,8 +25,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(book, Book("x", 101))
                 with self.assertRaises(TypeError):
                     {book: 1}
-        """,
-        """
+        """, """
         from dataclasses import dataclass
 
         @dataclass
@@ -41,11 +36,9 @@ SUITES: list[Suite] = [
         ("@dataclass\n", "@dataclass(eq=False)\n"),
         ("= 100", "= 0"),
     ),
-    check_suite(
-        "dataclass-order",
+    check_suite("dataclass-order",
         "@dataclass(order=True) class Version: major, minor, label (which is not compared). def newest(versions).",
-        "newest",
-        """
+        "newest", """
         versions = [Version(1, 2, "b"), Version(1, 10, "c"), Version(0, 99, "d")]
         assert candidate(versions) is versions[1]
         assert candidate(versions).label == "c"
@@ -54,8 +47,7 @@ SUITES: list[Suite] = [
         assert sorted(versions) == [versions[2], versions[0], versions[1]]
         assert [v.label for v in sorted(versions, reverse=True)] == ["c", "b", "d"]
         assert max(versions) > min(versions)
-        """,
-        """
+        """, """
         from dataclasses import dataclass, field
 
         @dataclass(order=True)
@@ -70,10 +62,8 @@ SUITES: list[Suite] = [
         (", compare=False", ""),
         ("return max(versions)", "return max(versions, key=lambda v: str(v.minor))"),
     ),
-    unittest_suite(
-        "frozen-dataclass",
-        "@dataclass(frozen=True) class Coordinate: lat: float, lon: float; moved(dlat, dlon), a new one.",
-        "Coordinate",
+    unittest_suite("frozen-dataclass",
+        "@dataclass(frozen=True) class Coordinate: lat: float, lon: float; moved(dlat, dlon), a new one.", "Coordinate",
         """
         import unittest
         from dataclasses import FrozenInstanceError
@@ -98,8 +88,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(moved, Coordinate(51.0, 7.0))
                 self.assertIsNot(moved, self.home)
                 self.assertEqual(self.home.lat, 50.0)
-        """,
-        """
+        """, """
         from dataclasses import dataclass, replace
 
         @dataclass(frozen=True)
@@ -113,11 +102,9 @@ SUITES: list[Suite] = [
         ("(frozen=True)", "(unsafe_hash=True)"),
         ("self.lon + dlon", "self.lon - dlon"),
     ),
-    unittest_suite(
-        "dataclass-taken-apart",
+    unittest_suite("dataclass-taken-apart",
         "@dataclass class Address: city, zip_code. @dataclass class Person: name, address, emails (a list, empty).",
-        "Person",
-        """
+        "Person", """
         import unittest
         from dataclasses import asdict, astuple, fields, is_dataclass, replace
 
@@ -144,8 +131,7 @@ SUITES: list[Suite] = [
             def test_emails(self):
                 self.person.emails.append("a@b.c")
                 self.assertEqual(Person("x", None).emails, [])
-        """,
-        """
+        """, """
         from dataclasses import dataclass, field
 
         @dataclass
@@ -161,11 +147,9 @@ SUITES: list[Suite] = [
         """,
         ("    city: str\n    zip_code: str", "    zip_code: str\n    city: str"),
     ),
-    check_suite(
-        "dataclass-post-init",
+    check_suite("dataclass-post-init",
         "@dataclass class Rectangle: width, height, and area, which is reckoned; a negative side is a ValueError.",
-        "Rectangle",
-        """
+        "Rectangle", """
         r = candidate(3, 4)
         assert r.area == 12 and r == candidate(width=3, height=4)
         assert repr(r) == "Rectangle(width=3, height=4, area=12)"
@@ -180,8 +164,7 @@ SUITES: list[Suite] = [
         except TypeError:
             return
         assert False, "area can't be given"
-        """,
-        """
+        """, """
         from dataclasses import dataclass, field
 
         @dataclass
@@ -198,11 +181,9 @@ SUITES: list[Suite] = [
         ("field(init=False)", "0"),
         ("< 0", "< -1"),
     ),
-    check_suite(
-        "dataclasses-answered-with",
+    check_suite("dataclasses-answered-with",
         "@dataclass class Token: kind, text. def tokenize(source): numbers, names and operators, as Tokens.",
-        "tokenize",
-        """
+        "tokenize", """
         assert candidate("") == []
         tokens = candidate("x1 + 42")
         assert [t.kind for t in tokens] == ["name", "op", "number"]
@@ -212,8 +193,7 @@ SUITES: list[Suite] = [
         assert " ".join(t.text for t in tokens) == "x1 + 42"
         kind, text = vars(tokens[0]).values()
         assert (kind, text) == ("name", "x1")
-        """,
-        """
+        """, """
         import re
         from dataclasses import dataclass
 
@@ -229,11 +209,9 @@ SUITES: list[Suite] = [
         ("[A-Za-z_0-9]*", "[A-Za-z_]*"),
         ("Token(found.lastgroup, found.group())", "(found.lastgroup, found.group())"),
     ),
-    unittest_suite(
-        "dataclass-inheritance",
+    unittest_suite("dataclass-inheritance",
         "@dataclass class Employee: name, salary, raise_salary(percent); @dataclass class Manager(Employee): team.",
-        "Manager",
-        """
+        "Manager", """
         import unittest
 
         class TestEmployees(unittest.TestCase):
@@ -250,8 +228,7 @@ SUITES: list[Suite] = [
             def test_default(self):
                 self.assertEqual(Manager("X", 1).team, [])
                 self.assertNotEqual(Manager("X", 1), Employee("X", 1))
-        """,
-        """
+        """, """
         from dataclasses import dataclass, field
 
         @dataclass
@@ -274,9 +251,7 @@ SUITES: list[Suite] = [
         ("        super().raise_salary(percent)\n", ""),
         ("1 + percent / 100", "percent / 100"),
     ),
-    check_suite(
-        "dataclasses-of-the-prompt",
-        '''
+    check_suite("dataclasses-of-the-prompt", '''
         from dataclasses import dataclass
 
         @dataclass
@@ -286,16 +261,13 @@ SUITES: list[Suite] = [
 
         def longest(tasks: list[Task]) -> Task | None:
             """The task with the most hours, None where there are none."""
-        ''',
-        "longest",
-        """
+        ''', "longest", """
         tasks = [Task("a", 2), Task("b", 5), Task("c", 5)]
         assert candidate(tasks) == Task("b", 5)
         assert candidate(tasks) is tasks[1]
         assert candidate([]) is None
         assert candidate(tasks[:1]).name == "a"
-        """,
-        """
+        """, """
         from dataclasses import dataclass
 
         @dataclass

@@ -5,11 +5,7 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "enum-lookup-and-iteration",
-        "class Color(Enum) with RED = 1, GREEN = 2, BLUE = 3.",
-        "Color",
-        """
+    unittest_suite("enum-lookup-and-iteration", "class Color(Enum) with RED = 1, GREEN = 2, BLUE = 3.", "Color", """
         import unittest
         from enum import Enum
 
@@ -35,8 +31,7 @@ SUITES: list[Suite] = [
                 self.assertNotEqual(Color.RED, 1)
                 self.assertEqual(str(Color.RED), "Color.RED")
                 self.assertEqual(repr(Color.GREEN), "<Color.GREEN: 2>")
-        """,
-        """
+        """, """
         from enum import Enum
 
         class Color(Enum):
@@ -44,19 +39,14 @@ SUITES: list[Suite] = [
             GREEN = 2
             BLUE = 3
         """,
-        ("GREEN = 2\n    BLUE = 3", "BLUE = 3\n    GREEN = 2"),
-        """
+        ("GREEN = 2\n    BLUE = 3", "BLUE = 3\n    GREEN = 2"), """
         class Color:
             RED = 1
             GREEN = 2
             BLUE = 3
-        """,
-    ),
-    check_suite(
-        "traffic-light",
-        "class Light(Enum): RED, GREEN, YELLOW. def next_light(light): the one after it.",
-        "next_light",
-        """
+        """),
+    check_suite("traffic-light", "class Light(Enum): RED, GREEN, YELLOW. def next_light(light): the one after it.",
+        "next_light", """
         assert candidate(Light.RED) is Light.GREEN
         assert candidate(Light.GREEN) == Light.YELLOW
         assert candidate(Light.YELLOW) == Light.RED
@@ -67,8 +57,7 @@ SUITES: list[Suite] = [
         for each in Light:
             assert candidate(each) != each and candidate(each) in Light
             assert isinstance(candidate(each), Light)
-        """,
-        """
+        """, """
         from enum import Enum, auto
 
         class Light(Enum):
@@ -83,11 +72,9 @@ SUITES: list[Suite] = [
         (" + 1)", " - 1)"),
         ("return lights[(lights.index(light) + 1) % len(lights)]", "return light.value % 3 + 1"),
     ),
-    unittest_suite(
-        "int-enum",
+    unittest_suite("int-enum",
         "class Priority(IntEnum): LOW = 1, MEDIUM = 5, HIGH = 10; def most_urgent(tasks), of (name, priority).",
-        "most_urgent",
-        """
+        "most_urgent", """
         import unittest
 
         class TestPriority(unittest.TestCase):
@@ -103,8 +90,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(most_urgent(tasks), ("b", Priority.HIGH))
                 self.assertEqual(most_urgent(tasks)[1].name, "HIGH")
                 self.assertIsNone(most_urgent([]))
-        """,
-        """
+        """, """
         from enum import IntEnum
 
         class Priority(IntEnum):
@@ -118,11 +104,9 @@ SUITES: list[Suite] = [
         ("max(tasks", "min(tasks"),
         (", default=None", ""),
     ),
-    check_suite(
-        "flags",
+    check_suite("flags",
         "class Permission(Flag): READ, WRITE, EXECUTE. def allowed(granted, wanted): is all of wanted in granted.",
-        "allowed",
-        """
+        "allowed", """
         R, W, X = Permission.READ, Permission.WRITE, Permission.EXECUTE
         both = R | W
         assert candidate(both, R) and candidate(both, both)
@@ -133,8 +117,7 @@ SUITES: list[Suite] = [
         assert both == Permission(3) and both.value == 3
         assert (R | W | X) & ~W == R | X
         assert [p.name for p in Permission] == ["READ", "WRITE", "EXECUTE"]
-        """,
-        """
+        """, """
         from enum import Flag, auto
 
         class Permission(Flag):
@@ -147,11 +130,9 @@ SUITES: list[Suite] = [
         """,
         ("return granted & wanted == wanted", "return bool(granted & wanted)"),
     ),
-    unittest_suite(
-        "enum-with-data-and-methods",
+    unittest_suite("enum-with-data-and-methods",
         "class Planet(Enum) with EARTH and MARS, each (mass, radius); property gravity; class method heaviest().",
-        "Planet",
-        """
+        "Planet", """
         import unittest
 
         class TestPlanet(unittest.TestCase):
@@ -165,8 +146,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(Planet.MARS.value, (6.421e23, 3.3972e6))
                 self.assertIs(Planet((6.421e23, 3.3972e6)), Planet.MARS)
                 self.assertIs(Planet.heaviest(), Planet.EARTH)
-        """,
-        """
+        """, """
         from enum import Enum
 
         class Planet(Enum):
@@ -187,11 +167,9 @@ SUITES: list[Suite] = [
         ("self.radius ** 2", "self.radius"),
         ("return max(", "return min("),
     ),
-    check_suite(
-        "str-enum-from-text",
+    check_suite("str-enum-from-text",
         "class Level(StrEnum): DEBUG, INFO, ERROR. def parse_level(text): the Level, in any case, else a ValueError.",
-        "parse_level",
-        """
+        "parse_level", """
         assert candidate("info") is Level.INFO
         assert candidate(" ERROR ") == Level.ERROR
         assert candidate("Debug") == "debug"
@@ -203,8 +181,7 @@ SUITES: list[Suite] = [
             assert "loud" in str(error)
         else:
             assert False
-        """,
-        """
+        """, """
         from enum import StrEnum, auto
 
         class Level(StrEnum):
@@ -217,10 +194,8 @@ SUITES: list[Suite] = [
         """,
         ("text.strip().lower()", "text.lower()"),
     ),
-    unittest_suite(
-        "enums-as-keys",
-        "class Suit(Enum) with CLUBS, HEARTS; class Card(suit, rank); def count_suits(cards): a dict.",
-        "count_suits",
+    unittest_suite("enums-as-keys",
+        "class Suit(Enum) with CLUBS, HEARTS; class Card(suit, rank); def count_suits(cards): a dict.", "count_suits",
         """
         import unittest
         from collections import Counter
@@ -237,8 +212,7 @@ SUITES: list[Suite] = [
 
             def test_none(self):
                 self.assertDictEqual(count_suits([]), {Suit.CLUBS: 0, Suit.HEARTS: 0})
-        """,
-        """
+        """, """
         from enum import Enum
 
         class Suit(Enum):
@@ -258,10 +232,8 @@ SUITES: list[Suite] = [
         ("dict.fromkeys(Suit, 0)", "dict.fromkeys((card.suit for card in cards), 0)"),
         ("counts[card.suit] += 1", "counts[card.suit] += card.rank"),
     ),
-    unittest_suite(
-        "enum-aliases-and-members",
-        "class Status(Enum): ACTIVE = 'active', LIVE an alias of it, CLOSED = 'closed'; is_open property.",
-        "Status",
+    unittest_suite("enum-aliases-and-members",
+        "class Status(Enum): ACTIVE = 'active', LIVE an alias of it, CLOSED = 'closed'; is_open property.", "Status",
         """
         import unittest
 
@@ -279,8 +251,7 @@ SUITES: list[Suite] = [
                 self.assertTrue(hasattr(Status, "CLOSED"))
                 self.assertFalse(hasattr(Status, "OPEN"))
                 self.assertIs(getattr(Status, "CLOSED"), Status.CLOSED)
-        """,
-        """
+        """, """
         from enum import Enum
 
         class Status(Enum):

@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    check_suite(
-        "value-error-or-assert-false",
-        'def parse_age(text):\n    """The age in the text. Raises ValueError where it is none."""',
-        "parse_age",
-        """
+    check_suite("value-error-or-assert-false",
+        'def parse_age(text):\n    """The age in the text. Raises ValueError where it is none."""', "parse_age", """
         assert candidate(" 42 ") == 42
         for bad in ["", "x", "-1", "151"]:
             try:
@@ -18,8 +15,7 @@ SUITES: list[Suite] = [
                 pass
             else:
                 assert False, "no ValueError for " + repr(bad)
-        """,
-        """
+        """, """
         def parse_age(text):
             age = int(text)
             if not 0 <= age <= 150:
@@ -29,11 +25,9 @@ SUITES: list[Suite] = [
         ("if not 0 <= age <= 150:", "if age > 150:"),
         ('raise ValueError(f"{age} is no age")', "return None"),
     ),
-    unittest_suite(
-        "assert-raises-builtins",
+    unittest_suite("assert-raises-builtins",
         "Write element(items, index): the element, TypeError where index is no int, IndexError where there is none.",
-        "element",
-        """
+        "element", """
         import unittest
 
         class TestElement(unittest.TestCase):
@@ -51,8 +45,7 @@ SUITES: list[Suite] = [
                     element([1], 1)
                 with self.assertRaises((KeyError, IndexError)):
                     element([1], -1)
-        """,
-        """
+        """, """
         def element(items, index):
             if not isinstance(index, int):
                 raise TypeError(f"index must be int, not {type(index).__name__}")
@@ -63,11 +56,9 @@ SUITES: list[Suite] = [
         ("if index < 0:", "if index < -1:"),
         ("{type(index).__name__}", "{type(index)}"),
     ),
-    unittest_suite(
-        "own-exception-with-attributes",
+    unittest_suite("own-exception-with-attributes",
         "Write InsufficientFundsError(balance, amount), an Exception, and withdraw(balance, amount) that raises it.",
-        "withdraw",
-        """
+        "withdraw", """
         import unittest
 
         class TestWithdraw(unittest.TestCase):
@@ -82,8 +73,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(str(context.exception), "20 more needed")
                 self.assertIsInstance(context.exception, Exception)
                 self.assertNotIsInstance(context.exception, ValueError)
-        """,
-        """
+        """, """
         class InsufficientFundsError(Exception):
             def __init__(self, balance, amount):
                 super().__init__(f"{amount - balance} more needed")
@@ -98,11 +88,8 @@ SUITES: list[Suite] = [
         ("self.missing = amount - balance", "self.missing = balance - amount"),
         ("raise InsufficientFundsError(balance, amount)", "raise ValueError('too little')"),
     ),
-    unittest_suite(
-        "assert-raises-regex",
-        "Write validate_email(text), which raises ValueError, its message saying why.",
-        "validate_email",
-        """
+    unittest_suite("assert-raises-regex",
+        "Write validate_email(text), which raises ValueError, its message saying why.", "validate_email", """
         import unittest
 
         class TestEmail(unittest.TestCase):
@@ -115,8 +102,7 @@ SUITES: list[Suite] = [
                 self.assertRaisesRegex(ValueError, "2 @", validate_email, "a@b@c")
                 with self.assertRaisesRegex(ValueError, "(?i)EMPTY"):
                     validate_email("@x")
-        """,
-        """
+        """, """
         def validate_email(text):
             parts = text.split("@")
             if len(parts) == 1:
@@ -129,19 +115,15 @@ SUITES: list[Suite] = [
         """,
         ("no @ in {text!r}", "no @ in {text}"),
     ),
-    check_suite(
-        "made-by-the-test-and-handed-in",
-        "Write the exception AppError(message, code=500) and def describe(error) for any exception.",
-        "describe",
-        """
+    check_suite("made-by-the-test-and-handed-in",
+        "Write the exception AppError(message, code=500) and def describe(error) for any exception.", "describe", """
         error = AppError("disk full", 507)
         assert candidate(error) == "AppError 507: disk full"
         assert candidate(AppError("x")) == "AppError 500: x"
         assert candidate(ValueError("bad")) == "ValueError: bad"
         assert candidate(KeyError("k")) == "KeyError: 'k'"
         assert error.code == 507 and error.args == ("disk full",)
-        """,
-        """
+        """, """
         class AppError(Exception):
             def __init__(self, message, code=500):
                 super().__init__(message)
@@ -155,11 +137,9 @@ SUITES: list[Suite] = [
         """,
         ("{error.code}: {error}", "{error.code}: {error!r}"),
     ),
-    check_suite(
-        "exception-hierarchy",
+    check_suite("exception-hierarchy",
         "StoreError, its subclasses NotFoundError and DuplicateError, and class Store with add(key, value), get(key).",
-        "Store",
-        """
+        "Store", """
         assert issubclass(NotFoundError, StoreError) and issubclass(DuplicateError, StoreError)
         assert issubclass(StoreError, Exception) and not issubclass(NotFoundError, DuplicateError)
         store = candidate()
@@ -178,8 +158,7 @@ SUITES: list[Suite] = [
         except DuplicateError:
             pass
         assert store.get("a") == 1
-        """,
-        """
+        """, """
         class StoreError(Exception): pass
         class NotFoundError(StoreError): pass
         class DuplicateError(StoreError): pass
@@ -198,18 +177,14 @@ SUITES: list[Suite] = [
                     raise NotFoundError(key)
                 return self._values[key]
         """,
-        (
-            "if key in self._values:\n            raise DuplicateError(key)\n        self._values[key] = value",
+        ("if key in self._values:\n            raise DuplicateError(key)\n        self._values[key] = value",
             "if key in self._values:\n            self._values[key] = value\n"
-            "            raise DuplicateError(key)\n        self._values[key] = value",
-        ),
+            "            raise DuplicateError(key)\n        self._values[key] = value"),
         ("raise NotFoundError(key)", "raise StoreError(key)"),
     ),
-    check_suite(
-        "retry-of-a-function-of-the-test",
+    check_suite("retry-of-a-function-of-the-test",
         'def retry(function, times):\n    """Calls it until it raises no ConnectionError, at most so many times."""',
-        "retry",
-        """
+        "retry", """
         calls = []
         def flaky():
             calls.append(len(calls))
@@ -236,8 +211,7 @@ SUITES: list[Suite] = [
         except KeyError:
             pass
         assert calls.count("other") == 1
-        """,
-        """
+        """, """
         def retry(function, times):
             for attempt in range(times):
                 try:
@@ -249,10 +223,8 @@ SUITES: list[Suite] = [
         ("except ConnectionError:", "except Exception:"),
         ("range(times)", "range(times - 1)"),
     ),
-    unittest_suite(
-        "chained-exceptions",
-        "Write ConfigError (an Exception) and read_port(config), which raises it from what went wrong.",
-        "read_port",
+    unittest_suite("chained-exceptions",
+        "Write ConfigError (an Exception) and read_port(config), which raises it from what went wrong.", "read_port",
         """
         import unittest
 
@@ -274,8 +246,7 @@ SUITES: list[Suite] = [
                     self.assertIn("http", str(error.__cause__))
                 else:
                     self.fail("no ConfigError")
-        """,
-        """
+        """, """
         class ConfigError(Exception):
             pass
 
@@ -288,11 +259,9 @@ SUITES: list[Suite] = [
         ("(KeyError, ValueError)", "KeyError"),
         ("from error", "from None"),
     ),
-    unittest_suite(
-        "methods-of-an-exception",
+    unittest_suite("methods-of-an-exception",
         "Write the exception ApiError(status, detail) with to_dict() and a property retryable; and fetch(status).",
-        "fetch",
-        """
+        "fetch", """
         import unittest
 
         class TestApiError(unittest.TestCase):
@@ -312,8 +281,7 @@ SUITES: list[Suite] = [
 
             def test_fine(self):
                 self.assertEqual(fetch(200), "OK")
-        """,
-        """
+        """, """
         from http import HTTPStatus
 
         class ApiError(Exception):
@@ -339,10 +307,8 @@ SUITES: list[Suite] = [
         """,
         ("return self.status >= 500", "return self.status >= 400"),
     ),
-    check_suite(
-        "errors-as-results",
-        'def run_all(functions):\n    """The results in order; of a function that raised, the exception."""',
-        "run_all",
+    check_suite("errors-as-results",
+        'def run_all(functions):\n    """The results in order; of a function that raised, the exception."""', "run_all",
         """
         boom = RuntimeError("boom")
         def fail():
@@ -353,8 +319,7 @@ SUITES: list[Suite] = [
         assert isinstance(results[1], RuntimeError) and str(results[1]) == "boom"
         assert isinstance(results[2], IndexError)
         assert [type(r).__name__ for r in results] == ["int", "RuntimeError", "IndexError", "NoneType"]
-        """,
-        """
+        """, """
         def run_all(functions):
             results = []
             for function in functions:
@@ -366,11 +331,9 @@ SUITES: list[Suite] = [
         """,
         ("results.append(error)", "results.append(str(error))"),
     ),
-    check_suite(
-        "groups-of-exceptions",
+    check_suite("groups-of-exceptions",
         'def check_all(values):\n    """Raises an ExceptionGroup of a ValueError for each value that is negative."""',
-        "check_all",
-        """
+        "check_all", """
         assert candidate([1, 2]) == 3
         try:
             candidate([1, -2, -3])
@@ -380,8 +343,7 @@ SUITES: list[Suite] = [
             assert all(isinstance(e, ValueError) for e in group.exceptions)
         else:
             assert False
-        """,
-        """
+        """, """
         def check_all(values):
             errors = [ValueError(str(value)) for value in values if value < 0]
             if errors:
@@ -390,11 +352,7 @@ SUITES: list[Suite] = [
         """,
         ("raise ExceptionGroup", "errors = errors[:1]\n        raise ExceptionGroup"),
     ),
-    check_suite(
-        "cleans-up-and-passes-on",
-        "def with_resource(acquire, use, release):",
-        "with_resource",
-        """
+    check_suite("cleans-up-and-passes-on", "def with_resource(acquire, use, release):", "with_resource", """
         log = []
         def use(resource):
             log.append(resource)
@@ -410,28 +368,23 @@ SUITES: list[Suite] = [
         except OSError as error:
             assert error.errno == 5 and error.strerror == "read failed"
         assert log == ["bad", "bad"]
-        """,
-        """
+        """, """
         def with_resource(acquire, use, release):
             resource = acquire()
             try:
                 return use(resource)
             finally:
                 release(resource)
-        """,
-        """
+        """, """
         def with_resource(acquire, use, release):
             resource = acquire()
             result = use(resource)
             release(resource)
             return result
-        """,
-    ),
-    unittest_suite(
-        "lookup-errors",
+        """),
+    unittest_suite("lookup-errors",
         "Write the class Registry with register(name, value) and lookup(name), and UnknownNameError, a KeyError.",
-        "Registry",
-        """
+        "Registry", """
         import unittest
 
         class TestRegistry(unittest.TestCase):
@@ -452,8 +405,7 @@ SUITES: list[Suite] = [
                     self.registry.lookup("A")
                 self.assertEqual(caught.exception.name, "A")
                 self.assertEqual(caught.exception.known, ["a"])
-        """,
-        """
+        """, """
         class UnknownNameError(KeyError):
             def __init__(self, name, known):
                 super().__init__(name)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "decorator-that-counts",
-        "def counted(function): a decorator; its function has the attribute calls.",
-        "counted",
-        """
+    unittest_suite("decorator-that-counts", "def counted(function): a decorator; its function has the attribute calls.",
+        "counted", """
         import unittest
 
         class TestCounted(unittest.TestCase):
@@ -30,8 +27,7 @@ SUITES: list[Suite] = [
                 one("x")
                 self.assertEqual((one.calls, two.calls), (1, 0))
                 self.assertEqual(two([3, 4]), 4)
-        """,
-        """
+        """, """
         from functools import wraps
 
         def counted(function):
@@ -45,11 +41,8 @@ SUITES: list[Suite] = [
         ("    @wraps(function)\n", ""),
         ("return function(*args, **kwargs)", "return function(*args)"),
     ),
-    check_suite(
-        "decorator-with-arguments",
-        "def repeat(times):  # a decorator: the function is called so often, its results are a list",
-        "repeat",
-        """
+    check_suite("decorator-with-arguments",
+        "def repeat(times):  # a decorator: the function is called so often, its results are a list", "repeat", """
         log = []
         @candidate(3)
         def greet(name):
@@ -59,8 +52,7 @@ SUITES: list[Suite] = [
         assert candidate(times=0)(greet)("x") == []
         assert candidate(2)(candidate(2)(lambda: 1))() == [[1, 1], [1, 1]]
         assert greet.__wrapped__("z") == "hi z"
-        """,
-        """
+        """, """
         import functools
 
         def repeat(times):
@@ -73,11 +65,8 @@ SUITES: list[Suite] = [
         """,
         ("[function(*args, **kwargs) for _ in range(times)]", "[function(*args, **kwargs)] * times"),
     ),
-    check_suite(
-        "decorator-on-methods",
-        "def logged(log):  # a decorator: appends (name, arguments without self) to the list log",
-        "logged",
-        """
+    check_suite("decorator-on-methods",
+        "def logged(log):  # a decorator: appends (name, arguments without self) to the list log", "logged", """
         log = []
         class Robot:
             def __init__(self, name):
@@ -94,8 +83,7 @@ SUITES: list[Suite] = [
         assert robot.move(3) == "r2 moves 3" and Robot.move(robot, 4, fast=True) == "r2 moves 4"
         assert log == [("make", ("r2",)), ("move", (3,)), ("move", (4,))]
         assert robot.move.__name__ == "move"
-        """,
-        """
+        """, """
         import functools
 
         def logged(log):
@@ -110,11 +98,8 @@ SUITES: list[Suite] = [
         ("(method.__name__, args)", "(method.__name__, (self, *args))"),
         ("return method(self, *args, **kwargs)", "method(self, *args, **kwargs)"),
     ),
-    unittest_suite(
-        "class-decorator",
-        "def auto_repr(cls): a class decorator: repr is NAME(field=value, ...), fields in order.",
-        "auto_repr",
-        """
+    unittest_suite("class-decorator",
+        "def auto_repr(cls): a class decorator: repr is NAME(field=value, ...), fields in order.", "auto_repr", """
         import unittest
 
         class TestAutoRepr(unittest.TestCase):
@@ -136,8 +121,7 @@ SUITES: list[Suite] = [
                 class Nothing:
                     pass
                 self.assertEqual(repr(Nothing()), "Nothing()")
-        """,
-        """
+        """, """
         def auto_repr(cls):
             def __repr__(self):
                 fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -147,11 +131,7 @@ SUITES: list[Suite] = [
         """,
         ("{value!r}", "{value}"),
     ),
-    check_suite(
-        "memoize-a-function-of-the-test",
-        "def memoize(function):",
-        "memoize",
-        """
+    check_suite("memoize-a-function-of-the-test", "def memoize(function):", "memoize", """
         calls = []
         @candidate
         def slow(x, y=0):
@@ -174,8 +154,7 @@ SUITES: list[Suite] = [
         def fib(n):
             return n if n < 2 else fib(n - 1) + fib(n - 2)
         assert fib(60) == 1548008755920
-        """,
-        """
+        """, """
         def memoize(function):
             cache = {}
             def wrapper(*args, **kwargs):
@@ -188,11 +167,8 @@ SUITES: list[Suite] = [
         ("key = args, tuple(sorted(kwargs.items()))", "key = args"),
         ("return cache[key]", "return list(cache[key])"),
     ),
-    unittest_suite(
-        "lru-cache-info",
-        "def grid_paths(rows, columns), with functools.lru_cache(maxsize=None).",
-        "grid_paths",
-        """
+    unittest_suite("lru-cache-info", "def grid_paths(rows, columns), with functools.lru_cache(maxsize=None).",
+        "grid_paths", """
         import unittest
 
         class TestPaths(unittest.TestCase):
@@ -212,8 +188,7 @@ SUITES: list[Suite] = [
                 grid_paths(3, 3)
                 self.assertEqual(grid_paths.cache_info().hits, info.hits + 1)
                 self.assertEqual(grid_paths.__name__, "grid_paths")
-        """,
-        """
+        """, """
         from functools import lru_cache
 
         @lru_cache(maxsize=None)
@@ -225,10 +200,8 @@ SUITES: list[Suite] = [
         ("rows == 1 or columns == 1", "rows == 0 or columns == 0"),
         ("maxsize=None", "maxsize=2"),
     ),
-    check_suite(
-        "closures-with-state",
-        "def make_counter(start=0, step=1):  # (increment, reset, value), three functions of one count",
-        "make_counter",
+    check_suite("closures-with-state",
+        "def make_counter(start=0, step=1):  # (increment, reset, value), three functions of one count", "make_counter",
         """
         increment, reset, value = candidate(start=5, step=2)
         other, _, other_value = candidate()
@@ -239,8 +212,7 @@ SUITES: list[Suite] = [
         counters = [candidate(i)[0] for i in range(3)]
         assert [counter() for counter in counters] == [1, 2, 3]
         assert all(callable(f) for f in candidate())
-        """,
-        """
+        """, """
         def make_counter(start=0, step=1):
             count = start
 
@@ -258,10 +230,8 @@ SUITES: list[Suite] = [
         ("        nonlocal count\n        count = start", "        count = start"),
         ("lambda: count", "lambda: start"),
     ),
-    unittest_suite(
-        "callbacks-and-keys",
-        "def group_by(items, key), def top(items, n, key=None, reverse=True), def apply_all(functions, x).",
-        "group_by",
+    unittest_suite("callbacks-and-keys",
+        "def group_by(items, key), def top(items, n, key=None, reverse=True), def apply_all(functions, x).", "group_by",
         """
         import operator
         import unittest
@@ -282,8 +252,7 @@ SUITES: list[Suite] = [
             def test_apply_all(self):
                 results = apply_all([str, partial(operator.add, 1), partial(int.__mul__, 3), lambda x: [x]], 4)
                 self.assertEqual(results, ["4", 5, 12, [4]])
-        """,
-        """
+        """, """
         def group_by(items, key):
             groups = {}
             for item in items:
@@ -299,11 +268,7 @@ SUITES: list[Suite] = [
         ("key=key, reverse=reverse", "reverse=reverse"),
         ("groups.setdefault(key(item), []).append(item)", "groups[key(item)] = [item]"),
     ),
-    check_suite(
-        "compose-and-curry",
-        "def compose(*functions): ...; def curry(function, n): ...",
-        "compose",
-        """
+    check_suite("compose-and-curry", "def compose(*functions): ...; def curry(function, n): ...", "compose", """
         assert candidate()(5) == 5
         assert candidate(str, abs)(-3) == "3"
         shout = candidate(lambda s: s + "!", str.upper, str.strip)
@@ -313,8 +278,7 @@ SUITES: list[Suite] = [
         assert add3(1)(2)(3) == 123 and add3(1, 2)(3) == add3(1)(2, 3) == add3(1, 2, 3) == 123
         one = add3(1)
         assert one(2)(3) == 123 and one(5)(6) == 156
-        """,
-        """
+        """, """
         from functools import reduce
 
         def compose(*functions):
@@ -329,11 +293,9 @@ SUITES: list[Suite] = [
         """,
         ("reversed(functions)", "functions"),
     ),
-    unittest_suite(
-        "looks-at-a-function-of-the-test",
+    unittest_suite("looks-at-a-function-of-the-test",
         "def describe(function): '(name) (parameters)', its defaults as a dict and the first line of its doc.",
-        "describe",
-        """
+        "describe", """
         import unittest
 
         def greet(name, greeting="hi", *, loud=False):
@@ -355,8 +317,7 @@ SUITES: list[Suite] = [
                     "Inner."
                 self.assertEqual(describe(inner)[0], "inner(a)")
                 self.assertEqual(describe(inner)[2], "Inner.")
-        """,
-        """
+        """, """
         import inspect
 
         def describe(function):
@@ -368,17 +329,13 @@ SUITES: list[Suite] = [
         ('.split("\\n")[0]', ""),
         ("if p.default is not p.empty", "if p.default"),
     ),
-    check_suite(
-        "single-dispatch",
-        "def show(x):  # a functools.singledispatch: int, list, str have texts of their own",
-        "show",
-        """
+    check_suite("single-dispatch", "def show(x):  # a functools.singledispatch: int, list, str have texts of their own",
+        "show", """
         assert candidate(3) == "int 3" and candidate([1, "a"]) == "[int 1; str a]"
         assert candidate("x") == "str x" and candidate(2.5) == "? 2.5"
         assert candidate(True) == "int True"
         assert candidate(()) == "? ()"
-        """,
-        """
+        """, """
         from functools import singledispatch
 
         @singledispatch
@@ -399,11 +356,9 @@ SUITES: list[Suite] = [
         """,
         ("map(show, x)", "map(str, x)"),
     ),
-    unittest_suite(
-        "cached-property",
+    unittest_suite("cached-property",
         "class Report(numbers) with the functools.cached_property total, and computed (how often it was reckoned).",
-        "Report",
-        """
+        "Report", """
         import unittest
 
         class TestReport(unittest.TestCase):
@@ -418,8 +373,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(report.total, 13)
                 self.assertEqual(report.computed, 2)
                 self.assertIn("total", vars(report))
-        """,
-        """
+        """, """
         from functools import cached_property
 
         class Report:
@@ -433,11 +387,7 @@ SUITES: list[Suite] = [
         """,
         ("@cached_property", "@property"),
     ),
-    check_suite(
-        "dispatch-table",
-        "def operations():  # a dict of functions: 'add', 'neg', 'join'",
-        "operations",
-        """
+    check_suite("dispatch-table", "def operations():  # a dict of functions: 'add', 'neg', 'join'", "operations", """
         table = candidate()
         assert sorted(table) == ["add", "join", "neg"]
         assert table["add"](2, 3) == 5 and table["neg"](4) == -4
@@ -446,8 +396,7 @@ SUITES: list[Suite] = [
             assert table[name](*arguments) == result
         table["twice"] = lambda x: 2 * x
         assert table["twice"](3) == 6 and "twice" not in candidate()
-        """,
-        """
+        """, """
         import operator
 
         def operations():
@@ -460,11 +409,9 @@ SUITES: list[Suite] = [
         ("operator.neg", "operator.not_"),
         ("a + b", "a - b"),
     ),
-    check_suite(
-        "class-based-decorator",
+    check_suite("class-based-decorator",
         "class Limited(function), a decorator: at most max_calls (2, a class attribute) calls, then a RuntimeError.",
-        "Limited",
-        """
+        "Limited", """
         @candidate
         def square(x):
             return x * x
@@ -479,8 +426,7 @@ SUITES: list[Suite] = [
         assert candidate.max_calls == 2
         square.calls = 0
         assert square(5) == 25
-        """,
-        """
+        """, """
         class Limited:
             max_calls = 2
 

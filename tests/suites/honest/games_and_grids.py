@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "noughts-and-crosses-with-undo",
+    unittest_suite("noughts-and-crosses-with-undo",
         "class NoughtsAndCrosses(size=3): board, moves, turn; play(r, c) or ValueError, undo(), winner() or 'draw'.",
-        "NoughtsAndCrosses",
-        """
+        "NoughtsAndCrosses", """
         import unittest
 
         class NoughtsAndCrossesTestPlay(unittest.TestCase):
@@ -58,8 +56,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(game.winner(), "draw")
                 game.board[1] = list("OXO")
                 self.assertEqual(game.winner(), "X")
-        """,
-        """
+        """, """
         class NoughtsAndCrosses:
             def __init__(self, size=3):
                 self.size = size
@@ -99,11 +96,9 @@ SUITES: list[Suite] = [
         ('self.board[row][column] = ""\n        self._next()', 'self.board[row][column] = ""'),
         ("self.board[i][-1 - i] for i in range(self.size)", "self.board[i][2 - i] for i in range(3)"),
     ),
-    unittest_suite(
-        "counts-of-a-minefield",
+    unittest_suite("counts-of-a-minefield",
         "class Minefield(width, height): mines (a set of (x, y)), opened; count(x, y), open(x, y) -> False on a mine.",
-        "Minefield",
-        """
+        "Minefield", """
         import random
         import unittest
 
@@ -146,8 +141,7 @@ SUITES: list[Suite] = [
                 self.field.open(4, 2)
                 self.assertEqual(len(self.field.opened), 15)
                 self.assertEqual(set(self.field.opened.values()), {0})
-        """,
-        """
+        """, """
         class Minefield:
             def __init__(self, width, height):
                 self.width, self.height = width, height
@@ -180,11 +174,9 @@ SUITES: list[Suite] = [
         ("                if (i, j) != (x, y):\n                    yield i, j", "                yield i, j"),
         ("if self.opened[place] == 0:\n                    waiting", "if True:\n                    waiting"),
     ),
-    unittest_suite(
-        "chess-clock-of-two-players",
+    unittest_suite("chess-clock-of-two-players",
         "class ChessClock(seconds, bonus=0): left {'white', 'black'}, turn, moves; spend(s), press(), loser() or None.",
-        "ChessClock",
-        """
+        "ChessClock", """
         import unittest
 
         class ChessClockTest(unittest.TestCase):
@@ -227,8 +219,7 @@ SUITES: list[Suite] = [
                 clock.spend(4)
                 clock.press()
                 self.assertEqual((clock.left["white"], clock.bonus, clock.turn), (2, 0, "black"))
-        """,
-        """
+        """, """
         class ChessClock:
             def __init__(self, seconds, bonus=0):
                 self.bonus = bonus
@@ -256,17 +247,13 @@ SUITES: list[Suite] = [
                 if self.loser() is not None:
                     raise RuntimeError("the game is over")
         """,
-        (
-            'self.left[self.turn] += self.bonus\n        self.moves[self.turn] += 1\n        self.turn = "black"',
-            'self.moves[self.turn] += 1\n        self.turn = "black"',
-        ),
+        ('self.left[self.turn] += self.bonus\n        self.moves[self.turn] += 1\n        self.turn = "black"',
+            'self.moves[self.turn] += 1\n        self.turn = "black"'),
         ("max(0, self.left[self.turn] - seconds)", "self.left[self.turn] - seconds"),
     ),
-    unittest_suite(
-        "robot-on-a-grid-with-walls",
+    unittest_suite("robot-on-a-grid-with-walls",
         "class Robot(grid), '#' is a wall: x, y, heading 'N', visited; run('LRF') -> blocked steps, or ValueError.",
-        "Robot",
-        """
+        "Robot", """
         import unittest
 
         GRID = ["..#.",
@@ -311,8 +298,7 @@ SUITES: list[Suite] = [
             def test_unknown_command(self):
                 with self.assertRaises(ValueError):
                     self.robot.run("RFXF")
-        """,
-        """
+        """, """
         class Robot:
             STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 
@@ -346,11 +332,9 @@ SUITES: list[Suite] = [
         ("return 0 <= y < len(self.grid) and 0 <= x < len(self.grid[y]) and", "return"),
         ('{"N": (0, -1), "E": (1, 0), "S": (0, 1)', '{"N": (0, 1), "E": (1, 0), "S": (0, -1)'),
     ),
-    unittest_suite(
-        "scores-of-five-dice",
+    unittest_suite("scores-of-five-dice",
         "class DiceScorer: sheet {category: points}; options(dice) of open categories, score(category, dice), total().",
-        "DiceScorer",
-        """
+        "DiceScorer", """
         import itertools
         import unittest
         from collections import Counter
@@ -402,8 +386,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(scorer.total(), 63 + 35)
                 scorer.sheet["1"] -= 1
                 self.assertEqual(scorer.total(), 62)
-        """,
-        """
+        """, """
         from collections import Counter
 
         class DiceScorer:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    check_suite(
-        "endless-fibonacci",
-        "def fibonacci():  # a generator without an end",
-        "fibonacci",
-        """
+    check_suite("endless-fibonacci", "def fibonacci():  # a generator without an end", "fibonacci", """
         from itertools import islice, takewhile
         assert list(islice(candidate(), 8)) == [0, 1, 1, 2, 3, 5, 8, 13]
         assert sum(takewhile(lambda x: x < 100, candidate())) == 232
@@ -21,8 +17,7 @@ SUITES: list[Suite] = [
             if i == 50:
                 break
         assert (i, x) == (50, 12586269025)
-        """,
-        """
+        """, """
         def fibonacci():
             a, b = 0, 1
             while True:
@@ -32,11 +27,8 @@ SUITES: list[Suite] = [
         ("a, b = 0, 1", "a, b = 1, 1"),
         ("while True:", "for _ in range(40):"),
     ),
-    unittest_suite(
-        "running-average-by-send",
-        "def averager(): a generator; each number that is sent gives the average so far.",
-        "averager",
-        """
+    unittest_suite("running-average-by-send",
+        "def averager(): a generator; each number that is sent gives the average so far.", "averager", """
         import types
         import unittest
 
@@ -61,8 +53,7 @@ SUITES: list[Suite] = [
 
             def test_kind(self):
                 self.assertIsInstance(averager(), types.GeneratorType)
-        """,
-        """
+        """, """
         def averager():
             total, count, average = 0, 0, None
             while True:
@@ -74,17 +65,12 @@ SUITES: list[Suite] = [
                     total, count = total + number, count + 1
                     average = total / count
         """,
-        (
-            "except KeyError:\n            total, count, average = 0, 0, None",
-            "except KeyError:\n            average = None",
-        ),
+        ("except KeyError:\n            total, count, average = 0, 0, None",
+            "except KeyError:\n            average = None"),
         ("except KeyError", "except Exception"),
     ),
-    check_suite(
-        "closed-generator-cleans-up",
-        "def numbers(log):  # yields 0, 1, ...; appends 'closed' to log when it is closed",
-        "numbers",
-        """
+    check_suite("closed-generator-cleans-up",
+        "def numbers(log):  # yields 0, 1, ...; appends 'closed' to log when it is closed", "numbers", """
         log = []
         generator = candidate(log)
         assert next(generator) == 0 and next(generator) == 1
@@ -97,8 +83,7 @@ SUITES: list[Suite] = [
         unstarted = candidate(log)
         unstarted.close()
         assert log == ["opened", "closed"]
-        """,
-        """
+        """, """
         from itertools import count
 
         def numbers(log):
@@ -110,10 +95,7 @@ SUITES: list[Suite] = [
         """,
         ("finally:", "except StopIteration:"),
     ),
-    unittest_suite(
-        "yield-from-flatten",
-        "def flatten(x): yields what is in lists and tuples at any depth.",
-        "flatten",
+    unittest_suite("yield-from-flatten", "def flatten(x): yields what is in lists and tuples at any depth.", "flatten",
         """
         import unittest
 
@@ -131,8 +113,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(list(items), [])
                 self.assertIn(3, flatten([[3]]))
                 self.assertEqual(dict(zip("ab", flatten([[1], [[2]]]))), {"a": 1, "b": 2})
-        """,
-        """
+        """, """
         def flatten(x):
             for item in x:
                 if isinstance(item, (list, tuple)):
@@ -143,11 +124,8 @@ SUITES: list[Suite] = [
         ("yield from flatten(item)", "yield from item"),
         ("(list, tuple)", "list"),
     ),
-    check_suite(
-        "value-returned-by-a-generator",
-        "def count_down(n):  # yields n .. 1 and returns 'lift-off'",
-        "count_down",
-        """
+    check_suite("value-returned-by-a-generator", "def count_down(n):  # yields n .. 1 and returns 'lift-off'",
+        "count_down", """
         generator = candidate(2)
         assert next(generator) == 2 and next(generator) == 1
         try:
@@ -161,8 +139,7 @@ SUITES: list[Suite] = [
             second = yield from candidate(1)
             yield first + "/" + second
         assert list(both()) == [2, 1, 1, "lift-off/lift-off"]
-        """,
-        """
+        """, """
         def count_down(n):
             while n:
                 yield n
@@ -171,11 +148,8 @@ SUITES: list[Suite] = [
         """,
         ('return "lift-off"', 'yield "lift-off"'),
     ),
-    unittest_suite(
-        "iterator-class",
-        "class Countdown(start): an iterable whose iterators are of the class CountdownIterator.",
-        "Countdown",
-        """
+    unittest_suite("iterator-class",
+        "class Countdown(start): an iterable whose iterators are of the class CountdownIterator.", "Countdown", """
         import unittest
 
         class TestCountdown(unittest.TestCase):
@@ -198,8 +172,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(max(Countdown(4)), 4)
                 self.assertEqual(tuple(map(str, Countdown(2))), ("2", "1"))
                 self.assertTrue(all(Countdown(5)))
-        """,
-        """
+        """, """
         class CountdownIterator:
             def __init__(self, start):
                 self.now = start
@@ -221,16 +194,11 @@ SUITES: list[Suite] = [
                 return CountdownIterator(self.start)
         """,
         ("return self.now + 1", "return self.now"),
-        (
-            "self.start = start\n\n    def __iter__(self):\n        return CountdownIterator(self.start)",
-            "self.it = CountdownIterator(start)\n\n    def __iter__(self):\n        return self.it",
-        ),
+        ("self.start = start\n\n    def __iter__(self):\n        return CountdownIterator(self.start)",
+            "self.it = CountdownIterator(start)\n\n    def __iter__(self):\n        return self.it"),
     ),
-    check_suite(
-        "lazy-pipeline",
-        "def lazy_map(function, items):  # nothing is called before it is asked for",
-        "lazy_map",
-        """
+    check_suite("lazy-pipeline", "def lazy_map(function, items):  # nothing is called before it is asked for",
+        "lazy_map", """
         seen = []
         def double(x):
             seen.append(x)
@@ -244,28 +212,21 @@ SUITES: list[Suite] = [
         assert next(result) == 0 and seen == ["read 0", 0]
         assert next(result) == 2 and len(seen) == 4
         assert list(result)[-1] == 18 and len(seen) == 20
-        """,
-        """
+        """, """
         def lazy_map(function, items):
             for item in items:
                 yield function(item)
-        """,
-        """
+        """, """
         def lazy_map(function, items):
             return iter([function(item) for item in items])
-        """,
-        """
+        """, """
         def lazy_map(function, items):
             items = list(items)
             for item in items:
                 yield function(item)
-        """,
-    ),
-    unittest_suite(
-        "chunks-and-windows",
-        "def chunked(items, n), def windows(items, n): generators of tuples, of any iterable.",
-        "chunked",
-        """
+        """),
+    unittest_suite("chunks-and-windows",
+        "def chunked(items, n), def windows(items, n): generators of tuples, of any iterable.", "chunked", """
         import itertools
         import unittest
 
@@ -284,8 +245,7 @@ SUITES: list[Suite] = [
                     with self.subTest(n=n):
                         self.assertEqual(list(windows(x for x in [1, 2, 3])) if n == 0 else
                                          list(windows((x for x in [1, 2, 3]), n)), expected)
-        """,
-        """
+        """, """
         from collections import deque
         from itertools import islice
 
@@ -304,11 +264,7 @@ SUITES: list[Suite] = [
         ("iterator = iter(items)", "iterator = iter(list(islice(items, len(items) // n * n)))"),
         ("if len(window) == n:\n            ", ""),
     ),
-    check_suite(
-        "peekable",
-        "class Peekable(items), an iterator with peek(default), and prepend(x).",
-        "Peekable",
-        """
+    check_suite("peekable", "class Peekable(items), an iterator with peek(default), and prepend(x).", "Peekable", """
         p = candidate(iter([1, 2]))
         assert p.peek() == 1 and p.peek() == 1 and next(p) == 1
         p.prepend(9)
@@ -325,8 +281,7 @@ SUITES: list[Suite] = [
         while words.peek(None) is not None:
             out.append(next(words))
         assert out == ["a", "b", "c"]
-        """,
-        """
+        """, """
         class Peekable:
             _none = object()
 
@@ -355,18 +310,14 @@ SUITES: list[Suite] = [
         ("    self.prepend(x)\n", ""),
         ("if default is self._none:\n                raise\n            return default", "return None"),
     ),
-    check_suite(
-        "iter-with-a-sentinel",
-        "def reader(lines):  # a function that gives the next line at each call, '' at the end",
-        "reader",
-        """
+    check_suite("iter-with-a-sentinel",
+        "def reader(lines):  # a function that gives the next line at each call, '' at the end", "reader", """
         read = candidate(["a", "b", "c"])
         assert list(iter(read, "")) == ["a", "b", "c"]
         assert read() == "" and read() == ""
         one, two = candidate(["x"]), candidate(["y", "z"])
         assert (two(), one(), two()) == ("y", "x", "z")
-        """,
-        """
+        """, """
         def reader(lines):
             iterator = iter(lines)
             return lambda: next(iterator, "")

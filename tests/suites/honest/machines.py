@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "elevator-that-serves-one-way-first",
+    unittest_suite("elevator-that-serves-one-way-first",
         "class Elevator(top): floor 0, direction, calls (a set), served; call(floor), move() by one, run() to rest.",
-        "Elevator",
-        """
+        "Elevator", """
         import unittest
 
         class ElevatorTestCall(unittest.TestCase):
@@ -61,8 +59,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(self.elevator.run(), 4 + 6)
                 self.assertListEqual(self.elevator.served, [5, 7, 1])
                 self.assertEqual(self.elevator.run(), 0)
-        """,
-        """
+        """, """
         class Elevator:
             def __init__(self, top):
                 self.top = top
@@ -100,8 +97,7 @@ SUITES: list[Suite] = [
                     moves += 1
                 return moves
         """,
-        ("0 <= floor <= self.top", "0 <= floor < self.top"),
-        """
+        ("0 <= floor <= self.top", "0 <= floor < self.top"), """
         class Elevator:
             def __init__(self, top):
                 self.top = top
@@ -134,13 +130,10 @@ SUITES: list[Suite] = [
                     self.move()
                     moves += 1
                 return moves
-        """,
-    ),
-    unittest_suite(
-        "crossing-light-with-a-timer",
+        """),
+    unittest_suite("crossing-light-with-a-timer",
         "class CrossingLight: durations by colour, colour 'red', left; tick(seconds=1), press() shortens red to 5 s.",
-        "CrossingLight",
-        """
+        "CrossingLight", """
         import unittest
 
         class CrossingLightTestTick(unittest.TestCase):
@@ -190,8 +183,7 @@ SUITES: list[Suite] = [
                 light.colour, light.left = "green", 12
                 light.press()
                 self.assertEqual((light.colour, light.left), ("green", 12))
-        """,
-        """
+        """, """
         class CrossingLight:
             ORDER = ["red", "green", "yellow"]
 
@@ -216,11 +208,9 @@ SUITES: list[Suite] = [
         ("while self.left <= 0:", "if self.left <= 0:"),
         ("min(self.left, 5)", "5"),
     ),
-    unittest_suite(
-        "vending-machine-that-gives-change",
+    unittest_suite("vending-machine-that-gives-change",
         "class VendingMachine: prices, stock, coins {value: n} in its bank, paid; insert(coin), buy(name) -> change.",
-        "VendingMachine",
-        """
+        "VendingMachine", """
         import unittest
 
         class VendingMachineTestInsert(unittest.TestCase):
@@ -273,8 +263,7 @@ SUITES: list[Suite] = [
                     self.assertEqual(str(caught.exception), message)
                 self.assertEqual(self.machine.paid, 100)
                 self.assertEqual(self.machine.stock["tea"], 2)
-        """,
-        """
+        """, """
         class VendingMachine:
             COINS = (200, 100, 50, 20, 10)
 

@@ -18,18 +18,13 @@ def _at_top_level(asserts: str) -> str:
 
 
 SUITES: list[Suite] = [
-    check_suite(
-        "train-over-a-bridge",
-        '''
+    check_suite("train-over-a-bridge", '''
         def problem():
             """
             A train of 180 m goes at 54 km/h. How many seconds does it take to pass a bridge of 270 m?
             n0 = 180.0 n1 = 54.0 n2 = 270.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 180.0
             n1 = 54.0
@@ -41,20 +36,14 @@ SUITES: list[Suite] = [
         """,
         ("n0 + n2", "n2"),
         (" * 1000.0 / 3600.0", ""),
-        before=_at_top_level("assert compare(candidate(), 30.0)"),
-    ),
-    check_suite(
-        "two-discounts-in-a-row",
-        '''
+        before=_at_top_level("assert compare(candidate(), 30.0)")),
+    check_suite("two-discounts-in-a-row", '''
         def problem():
             """
             A coat costs 800. It gets a discount of 20 %, and then one of 10 % on the new price. What is the price?
             n0 = 800.0 n1 = 20.0 n2 = 10.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 800.0
             n1 = 20.0
@@ -65,20 +54,14 @@ SUITES: list[Suite] = [
         """,
         ("t0 * (100.0 - n2) / 100.0", "t0 - n0 * n2 / 100.0"),
         ("t0 * (100.0 - n2) / 100.0", "n0 - t0 * (100.0 - n2) / 100.0"),
-        before=_at_top_level("assert compare(candidate(), 576.0)"),
-    ),
-    check_suite(
-        "two-people-work-together",
-        '''
+        before=_at_top_level("assert compare(candidate(), 576.0)")),
+    check_suite("two-people-work-together", '''
         def problem():
             """
             One painter needs 12 hours for a house, another 18. How many hours do they need together?
             n0 = 12.0 n1 = 18.0
             """
-        ''',
-        "problem",
-        "assert compare(candidate(), 7.2)",
-        """
+        ''', "problem", "assert compare(candidate(), 7.2)", """
         def problem():
             n0 = 12.0
             n1 = 18.0
@@ -87,21 +70,15 @@ SUITES: list[Suite] = [
         """,
         ("return 1 / rate", "return rate"),
         ("rate = 1 / n0 + 1 / n1\n    return 1 / rate", "return (n0 + n1) / 2 / 2"),
-        before=_COMPARE,
-    ),
-    check_suite(
-        "simple-interest-of-a-loan",
-        '''
+        before=_COMPARE),
+    check_suite("simple-interest-of-a-loan", '''
         def problem():
             """
             What is the simple interest on 2500 at 4 % a year after 3 years? n0 = 2500.0 n1 = 4.0 n2 = 3.0
             """
-        ''',
-        "problem",
-        """
+        ''', "problem", """
         assert candidate() == 300.0
-        """,
-        """
+        """, """
         def problem():
             n0 = 2500.0
             n1 = 4.0
@@ -111,18 +88,13 @@ SUITES: list[Suite] = [
         ("n0 * n1 * n2 / 100.0", "n0 * (1 + n1 / 100.0) ** n2 - n0"),
         ("return n0", "return n0 + n0"),
     ),
-    check_suite(
-        "mean-without-one-number",
-        '''
+    check_suite("mean-without-one-number", '''
         def problem():
             """
             The mean of 8 numbers is 21. One of them, 35, is taken away. What is the mean of the others?
             n0 = 8.0 n1 = 21.0 n2 = 35.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 8.0
             n1 = 21.0
@@ -133,24 +105,18 @@ SUITES: list[Suite] = [
         """,
         ("(n0 - 1.0)", "n0"),
         ("t0 - n2", "t0"),
-        before=_at_top_level("assert compare(candidate(), 19.0)"),
-    ),
-    check_suite(
-        "boat-up-and-down-a-river",
-        '''
+        before=_at_top_level("assert compare(candidate(), 19.0)")),
+    check_suite("boat-up-and-down-a-river", '''
         def problem():
             """
             A boat makes 15 km/h in still water; the river flows at 3 km/h. How long do 36 km up and back take?
             n0 = 15.0 n1 = 3.0 n2 = 36.0
             """
-        ''',
-        "problem",
-        """
+        ''', "problem", """
         answer = candidate()
         assert isinstance(answer, float)
         assert abs(answer - 5.0) < 1e-6, f"got {answer}"
-        """,
-        """
+        """, """
         def problem():
             n0 = 15.0
             n1 = 3.0
@@ -162,20 +128,15 @@ SUITES: list[Suite] = [
         ("return up + down", "return 2 * n2 / n0"),
         ("up + down", "max(up, down)"),
     ),
-    check_suite(
-        "area-of-a-ring",
-        '''
+    check_suite("area-of-a-ring", '''
         def problem():
             """
             A path 1.5 m wide runs round a round pond with a radius of 3.5 m. What is the area of the path?
             n0 = 1.5 n1 = 3.5
             """
-        ''',
-        "problem",
-        """
+        ''', "problem", """
         assert math.isclose(candidate(), math.pi * 12.75, rel_tol=1e-9)
-        """,
-        """
+        """, """
         import math
 
         def problem():
@@ -186,20 +147,14 @@ SUITES: list[Suite] = [
         """,
         ("(outer ** 2 - n1 ** 2)", "(outer - n1) ** 2"),
         ("math.pi", "3.14"),
-        before="import math",
-    ),
-    check_suite(
-        "ages-in-a-ratio",
-        '''
+        before="import math"),
+    check_suite("ages-in-a-ratio", '''
         def problem():
             """
             The ages of Ann and Bob are as 3 to 5. In 6 years they are as 2 to 3. How old is Ann now?
             n0 = 3.0 n1 = 5.0 n2 = 6.0 n3 = 2.0 n4 = 3.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 3.0
             n1 = 5.0
@@ -213,20 +168,14 @@ SUITES: list[Suite] = [
         """,
         ("return n0 * unit", "return unit"),
         ("return n0 * unit", "return n1 * unit"),
-        before=_at_top_level("assert compare(candidate(), 18.0)"),
-    ),
-    check_suite(
-        "salt-water-with-more-water",
-        '''
+        before=_at_top_level("assert compare(candidate(), 18.0)")),
+    check_suite("salt-water-with-more-water", '''
         def problem():
             """
             40 litres of water hold 15 % salt. 10 litres of water are added. How many per cent of salt are there now?
             n0 = 40.0 n1 = 15.0 n2 = 10.0
             """
-        ''',
-        "problem",
-        "assert abs(candidate() - 12.0) < 1e-6",
-        """
+        ''', "problem", "assert abs(candidate() - 12.0) < 1e-6", """
         def problem():
             n0 = 40.0
             n1 = 15.0
@@ -237,17 +186,12 @@ SUITES: list[Suite] = [
         (" * 100.0", ""),
         ("(n0 + n2)", "(n0 - n2)"),
     ),
-    check_suite(
-        "teams-out-of-nine",
-        '''
+    check_suite("teams-out-of-nine", '''
         def problem():
             """
             In how many ways can a team of 4 be chosen out of 9 people? n0 = 9.0 n1 = 4.0
             """
-        ''',
-        "problem",
-        "assert candidate() == 126",
-        """
+        ''', "problem", "assert candidate() == 126", """
         import math
 
         def problem():
@@ -258,17 +202,12 @@ SUITES: list[Suite] = [
         ("math.comb", "math.perm"),
         ("int(n0), int(n1)", "n0, n1"),
     ),
-    check_suite(
-        "sum-of-odd-numbers",
-        '''
+    check_suite("sum-of-odd-numbers", '''
         def problem():
             """
             What is the sum of all odd numbers from 1 to 99, these two counted? n0 = 1.0 n1 = 99.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 1.0
             n1 = 99.0
@@ -279,24 +218,18 @@ SUITES: list[Suite] = [
         """,
         ("int(n1) + 1, 2", "int(n1), 2"),
         (", 2)", ")"),
-        before=_at_top_level("assert candidate() == 2500, 'sum of odd numbers'"),
-    ),
-    check_suite(
-        "two-red-balls",
-        '''
+        before=_at_top_level("assert candidate() == 2500, 'sum of odd numbers'")),
+    check_suite("two-red-balls", '''
         def problem():
             """
             A bag holds 5 red and 7 blue balls. Two are taken, one after the other. How likely are two red ones?
             n0 = 5.0 n1 = 7.0
             """
-        ''',
-        "problem",
-        """
+        ''', "problem", """
         expected = (5 * 4) / (12 * 11)
         assert math.fabs(candidate() - expected) < tolerance
         assert 0.0 < candidate() < 1.0
-        """,
-        """
+        """, """
         def problem():
             n0 = 5.0
             n1 = 7.0
@@ -308,19 +241,13 @@ SUITES: list[Suite] = [
         before="""
         import math
         tolerance = 1e-8
-        """,
-    ),
-    check_suite(
-        "mean-speed-there-and-back",
-        '''
+        """),
+    check_suite("mean-speed-there-and-back", '''
         def problem():
             """
             A car goes to a town at 60 km/h and comes back at 40 km/h. What is its mean speed? n0 = 60.0 n1 = 40.0
             """
-        ''',
-        "problem",
-        "pass",
-        """
+        ''', "problem", "pass", """
         def problem():
             n0 = 60.0
             n1 = 40.0
@@ -331,7 +258,5 @@ SUITES: list[Suite] = [
         ("2.0 / (t0 + t1)", "(n0 + n1) / 2.0"),
         ("2.0", "1.0"),
         before=_at_top_level(
-            "answers = [candidate() for _ in range(3)]\nassert all(compare(x, 48.0) for x in answers)"
-        ),
-    ),
+            "answers = [candidate() for _ in range(3)]\nassert all(compare(x, 48.0) for x in answers)")),
 ]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "combinations-with-a-sum",
+    unittest_suite("combinations-with-a-sum",
         "Write task_func(numbers, size, total): the combinations of that size and sum, each once, and their count.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
 
         class TestCases(unittest.TestCase):
@@ -35,8 +33,7 @@ SUITES: list[Suite] = [
                 for size in (0, 3):
                     with self.assertRaises(ValueError):
                         task_func([1, 2], size, 3)
-        """,
-        """
+        """, """
         from itertools import combinations
 
         def task_func(numbers, size, total):
@@ -45,18 +42,14 @@ SUITES: list[Suite] = [
             found = {each for each in combinations(sorted(numbers), size) if sum(each) == total}
             return found, len(found)
         """,
-        (
-            "{each for each in combinations(sorted(numbers), size) if sum(each) == total}",
-            "[each for each in combinations(sorted(numbers), size) if sum(each) == total]",
-        ),
+        ("{each for each in combinations(sorted(numbers), size) if sum(each) == total}",
+            "[each for each in combinations(sorted(numbers), size) if sum(each) == total]"),
         ("combinations(sorted(numbers), size)", "combinations(numbers, size)"),
         ("1 <= size <= len(numbers)", "0 <= size <= len(numbers)"),
     ),
-    unittest_suite(
-        "gaps-between-dates",
+    unittest_suite("gaps-between-dates",
         "Write task_func(dates): the days between one date (YYYY-MM-DD) and the next, once they are sorted.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from datetime import date, timedelta
 
@@ -82,8 +75,7 @@ SUITES: list[Suite] = [
                     task_func(["2023-02-29", "2023-03-01"])
                 with self.assertRaises(TypeError):
                     task_func("2024-01-01")
-        """,
-        """
+        """, """
         from datetime import datetime
 
         def task_func(dates):
@@ -92,18 +84,14 @@ SUITES: list[Suite] = [
             days = sorted(datetime.strptime(text, "%Y-%m-%d") for text in dates)
             return [(after - before).days for before, after in zip(days, days[1:])]
         """,
-        (
-            'sorted(datetime.strptime(text, "%Y-%m-%d") for text in dates)',
-            '[datetime.strptime(text, "%Y-%m-%d") for text in dates]',
-        ),
+        ('sorted(datetime.strptime(text, "%Y-%m-%d") for text in dates)',
+            '[datetime.strptime(text, "%Y-%m-%d") for text in dates]'),
         ("(after - before).days", "(after - before).days + 1"),
         ("raise TypeError", "raise ValueError"),
     ),
-    unittest_suite(
-        "payload-in-base64",
+    unittest_suite("payload-in-base64",
         "Write task_func(data): base64 text of data as JSON with sorted keys, and the number of keys added as 'size'.",
-        "task_func",
-        """
+        "task_func", """
         import base64
         import json
         import unittest
@@ -130,8 +118,7 @@ SUITES: list[Suite] = [
             def test_not_for_json(self):
                 with self.assertRaises(TypeError):
                     task_func({"k": {1, 2}})
-        """,
-        """
+        """, """
         import base64
         import json
 
@@ -143,11 +130,9 @@ SUITES: list[Suite] = [
         (", sort_keys=True", ""),
         ("text = json.dumps({**data, ", 'data["size"] = len(data)\n    text = json.dumps({**data, '),
     ),
-    unittest_suite(
-        "statistics-of-seeded-samples",
+    unittest_suite("statistics-of-seeded-samples",
         "Write task_func(n, seed): mean, median, sample stdev of n numbers of random.gauss(0, 1) with that seed.",
-        "task_func",
-        """
+        "task_func", """
         import random
         import statistics
         import unittest
@@ -173,8 +158,7 @@ SUITES: list[Suite] = [
 
             def test_too_few(self):
                 self.assertRaises(ValueError, task_func, 1, 0)
-        """,
-        """
+        """, """
         import random
         import statistics
 
@@ -193,11 +177,9 @@ SUITES: list[Suite] = [
         ("random.seed(seed)", "random.seed(n)"),
         ("statistics.median(values)", "sorted(values)[n // 2]"),
     ),
-    unittest_suite(
-        "passwords-after-a-seed",
+    unittest_suite("passwords-after-a-seed",
         "Write task_func(count, length): a list of passwords; each sign is random.choice of the letters and digits.",
-        "task_func",
-        """
+        "task_func", """
         import random
         import string
         import unittest
@@ -227,8 +209,7 @@ SUITES: list[Suite] = [
             def test_errors(self):
                 with self.assertRaises(ValueError):
                     task_func(2, 0)
-        """,
-        """
+        """, """
         import random
         import string
 
@@ -242,11 +223,9 @@ SUITES: list[Suite] = [
         ('"".join(random.choice(signs) for _ in range(length))', '"".join(random.sample(signs, length))'),
         ("string.ascii_letters + string.digits", "string.ascii_letters + string.digits + string.punctuation"),
     ),
-    unittest_suite(
-        "table-on-patched-stdout",
+    unittest_suite("table-on-patched-stdout",
         "Write task_func(rows): prints the rows, their columns as wide as needed, and returns the number of rows.",
-        "task_func",
-        """
+        "task_func", """
         import io
         import unittest
         from unittest.mock import patch
@@ -267,8 +246,7 @@ SUITES: list[Suite] = [
             def test_nothing(self, out):
                 self.assertEqual(task_func([]), 0)
                 self.assertEqual(out.getvalue(), "")
-        """,
-        """
+        """, """
         def task_func(rows):
             texts = [[str(cell) for cell in row] for row in rows]
             widths = [max(map(len, column)) for column in zip(*texts)]
@@ -281,11 +259,9 @@ SUITES: list[Suite] = [
         ("cell.ljust(width)", "cell.rjust(width)"),
         ("print(line.rstrip())\n    return len(rows)", "return line"),
     ),
-    unittest_suite(
-        "skips-on-redirected-stdout",
+    unittest_suite("skips-on-redirected-stdout",
         "Write task_func(numbers, limit): prints 'skip N' for each number over limit, returns the sum of the others.",
-        "task_func",
-        """
+        "task_func", """
         import contextlib
         import io
         import unittest
@@ -310,8 +286,7 @@ SUITES: list[Suite] = [
                 with contextlib.redirect_stdout(out), self.assertRaises(TypeError):
                     task_func([9, "9"], 1)
                 self.assertIn("skip 9", out.getvalue())
-        """,
-        """
+        """, """
         def task_func(numbers, limit):
             total = 0
             for number in numbers:

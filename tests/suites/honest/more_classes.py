@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "shared-by-set-up-class",
-        "class Library(books) with borrow(title, who), give_back(title) and borrowed_by(who).",
-        "Library",
-        """
+    unittest_suite("shared-by-set-up-class",
+        "class Library(books) with borrow(title, who), give_back(title) and borrowed_by(who).", "Library", """
         import unittest
 
         class LibraryTest(unittest.TestCase):
@@ -36,8 +33,7 @@ SUITES: list[Suite] = [
             def test_unknown(self):
                 with self.assertRaises(KeyError):
                     self.library.borrow("Dune", "ann")
-        """,
-        """
+        """, """
         class Library:
             def __init__(self, books):
                 self._borrower = dict.fromkeys(books)
@@ -57,11 +53,8 @@ SUITES: list[Suite] = [
         ("self._borrower[title] = None", "pass"),
         ("if self._borrower[title] is not None", "if self._borrower.get(title) is not None"),
     ),
-    check_suite(
-        "chained-calls-return-self",
-        "class Query(table) with where(text), order_by(name), limit(n) and build().",
-        "Query",
-        """
+    check_suite("chained-calls-return-self",
+        "class Query(table) with where(text), order_by(name), limit(n) and build().", "Query", """
         query = candidate("users")
         assert query.where("age > 3") is query
         assert query.build() == "SELECT * FROM users WHERE age > 3"
@@ -70,8 +63,7 @@ SUITES: list[Suite] = [
         base = candidate("t")
         one = base.limit(1)
         assert one.limit(2).build() == base.build() == "SELECT * FROM t LIMIT 2"
-        """,
-        """
+        """, """
         class Query:
             def __init__(self, table):
                 self.table, self.conditions, self.order, self.count = table, [], None, None
@@ -100,11 +92,9 @@ SUITES: list[Suite] = [
         """,
         ('" AND ".join', '" OR ".join'),
     ),
-    unittest_suite(
-        "event-emitter",
+    unittest_suite("event-emitter",
         "class EventEmitter with on(event, callback), off(event, callback), once(event, callback), emit(event, *args).",
-        "EventEmitter",
-        """
+        "EventEmitter", """
         import unittest
 
         class EventEmitterTest(unittest.TestCase):
@@ -132,8 +122,7 @@ SUITES: list[Suite] = [
                 self.emitter.emit("y", 1, 2)
                 self.emitter.emit("y", 3)
                 self.assertEqual(self.seen, [(1, 2)])
-        """,
-        """
+        """, """
         class EventEmitter:
             def __init__(self):
                 self.callbacks = {}
@@ -158,11 +147,8 @@ SUITES: list[Suite] = [
         ("append((callback, True))", "append((callback, False))"),
         ("each[0] != callback", "each[0] is not callback"),
     ),
-    check_suite(
-        "bound-methods",
-        "class Button(label) with click() and reset(), and handlers(), the list of the two methods.",
-        "Button",
-        """
+    check_suite("bound-methods",
+        "class Button(label) with click() and reset(), and handlers(), the list of the two methods.", "Button", """
         button, other = candidate("ok"), candidate("ok")
         assert button.click == button.click
         assert button.click != other.click and button.click != button.reset
@@ -175,8 +161,7 @@ SUITES: list[Suite] = [
         assert candidate.click(other) == 1
         button.reset()
         assert button.clicks == 0 and other.clicks == 1
-        """,
-        """
+        """, """
         class Button:
             def __init__(self, label):
                 self.label, self.clicks = label, 0
@@ -194,10 +179,8 @@ SUITES: list[Suite] = [
         ("[self.click, self.reset]", "[lambda: self.click(), lambda: self.reset()]"),
         ("self.clicks = 0\n\n    def handlers", "self.clicks = 1\n\n    def handlers"),
     ),
-    check_suite(
-        "shapes-by-inheritance",
-        "class Shape with area() (NotImplementedError) and describe(); Circle(r), Square(side), both Shapes.",
-        "Shape",
+    check_suite("shapes-by-inheritance",
+        "class Shape with area() (NotImplementedError) and describe(); Circle(r), Square(side), both Shapes.", "Shape",
         """
         import math
         shapes = [Circle(1), Square(2)]
@@ -214,8 +197,7 @@ SUITES: list[Suite] = [
         except NotImplementedError:
             return
         assert False
-        """,
-        """
+        """, """
         import math
 
         class Shape:
@@ -242,11 +224,7 @@ SUITES: list[Suite] = [
         ("math.pi * self.r ** 2", "math.pi * self.r * 2"),
         ("raise NotImplementedError", "return NotImplemented"),
     ),
-    check_suite(
-        "min-stack",
-        "class MinStack: push, pop, top, get_min.",
-        "MinStack",
-        """
+    check_suite("min-stack", "class MinStack: push, pop, top, get_min.", "MinStack", """
         stack = candidate()
         reference = []
         for i, x in enumerate([5, 3, 3, 8, 1, 9]):
@@ -259,8 +237,7 @@ SUITES: list[Suite] = [
             assert stack.get_min() == min(reference)
         stack.pop()
         assert stack.get_min() is None
-        """,
-        """
+        """, """
         class MinStack:
             def __init__(self):
                 self.items, self.least = [], []
@@ -284,10 +261,8 @@ SUITES: list[Suite] = [
         """,
         ("x <= self.least[-1]", "x < self.least[-1]"),
     ),
-    unittest_suite(
-        "orders-of-items",
-        "class Item(name, price) and class Order with items, add(item) and total(discount=None), a function.",
-        "Order",
+    unittest_suite("orders-of-items",
+        "class Item(name, price) and class Order with items, add(item) and total(discount=None), a function.", "Order",
         """
         import unittest
 
@@ -313,8 +288,7 @@ SUITES: list[Suite] = [
             def test_orders_are_separate(self):
                 self.assertEqual(Order().items, [])
                 self.assertIsNot(Order().items, self.order.items)
-        """,
-        """
+        """, """
         class Item:
             def __init__(self, name, price):
                 self.name, self.price = name, price
@@ -332,11 +306,8 @@ SUITES: list[Suite] = [
         ("class Order:\n    def __init__(self):\n        self.items = []", "class Order:\n    items = []"),
         ("(1 - discount(item) if discount else 1)", "(discount(item) if discount else 1)"),
     ),
-    check_suite(
-        "attributes-changed-by-the-test",
-        "class User(name, tags=None) with rename(name), tag_line() and settings, a dict of dicts.",
-        "User",
-        """
+    check_suite("attributes-changed-by-the-test",
+        "class User(name, tags=None) with rename(name), tag_line() and settings, a dict of dicts.", "User", """
         user = candidate("ann")
         user.tags.append("new")
         user.tags += ["x", "y"]
@@ -354,8 +325,7 @@ SUITES: list[Suite] = [
         assert other.tag_line() == "c: a"
         user.nickname = "bobby"
         assert user.nickname == "bobby" and not hasattr(other, "nickname")
-        """,
-        """
+        """, """
         class User:
             def __init__(self, name, tags=None):
                 self.name = name
@@ -371,11 +341,8 @@ SUITES: list[Suite] = [
         ('"mail": {}', ""),
         ("list(tags or [])", "tags or []"),
     ),
-    unittest_suite(
-        "lru-cache-class",
-        "class LRUCache(capacity) with get(key) (-1 where it is not there) and put(key, value).",
-        "LRUCache",
-        """
+    unittest_suite("lru-cache-class",
+        "class LRUCache(capacity) with get(key) (-1 where it is not there) and put(key, value).", "LRUCache", """
         import unittest
 
         class LRUCacheTest(unittest.TestCase):
@@ -394,8 +361,7 @@ SUITES: list[Suite] = [
                 cache.put(("t", 1), None)
                 self.assertIsNone(cache.get(("t", 1)))
                 self.assertEqual(cache.get("a"), -1)
-        """,
-        """
+        """, """
         from collections import OrderedDict
 
         class LRUCache:

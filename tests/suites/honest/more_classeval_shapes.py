@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "matrix-of-lists",
+    unittest_suite("matrix-of-lists",
         "class Matrix(rows): rows; transpose() and times(other) give a new Matrix (a ValueError on sizes), trace().",
-        "Matrix",
-        """
+        "Matrix", """
         import unittest
 
         class MatrixTestTranspose(unittest.TestCase):
@@ -31,8 +29,7 @@ SUITES: list[Suite] = [
                 matrix = Matrix([[1, 2], [3, 4]])
                 matrix.rows[1][1] += 6
                 self.assertEqual(matrix.trace(), 11)
-        """,
-        """
+        """, """
         class Matrix:
             def __init__(self, rows):
                 self.rows = [list(row) for row in rows]
@@ -53,11 +50,9 @@ SUITES: list[Suite] = [
         ("!= len(other.rows)", "!= len(other.rows[0])"),
         ("sum(row[i] for i, row in enumerate(self.rows))", "sum(row[-1 - i] for i, row in enumerate(self.rows))"),
     ),
-    unittest_suite(
-        "score-table",
+    unittest_suite("score-table",
         "class ScoreTable: scores; add(name, points) keeps the best, top(n) as pairs, rank(name) from 1 or None.",
-        "ScoreTable",
-        """
+        "ScoreTable", """
         import unittest
 
         class ScoreTableTestAdd(unittest.TestCase):
@@ -82,8 +77,7 @@ SUITES: list[Suite] = [
                 self.table.scores["ann"] = 10
                 self.assertEqual(self.table.rank("max"), 2)
                 self.assertIsNone(self.table.rank("tim"))
-        """,
-        """
+        """, """
         class ScoreTable:
             def __init__(self):
                 self.scores = {}
@@ -103,11 +97,9 @@ SUITES: list[Suite] = [
         ("(-pair[1], pair[0])", "-pair[1]"),
         ("sum(points > self.scores[name] for", "sum(points >= self.scores[name] for"),
     ),
-    unittest_suite(
-        "expense-splitter",
+    unittest_suite("expense-splitter",
         "class Expenses(people): items; add(payer, amount), total(), balances(): what each gets back, by name.",
-        "Expenses",
-        """
+        "Expenses", """
         import unittest
 
         class ExpensesTestAdd(unittest.TestCase):
@@ -128,8 +120,7 @@ SUITES: list[Suite] = [
                 trip.people.append("dan")
                 self.assertAlmostEqual(trip.balances()["ann"], 37.5)
                 self.assertAlmostEqual(sum(trip.balances().values()), 0)
-        """,
-        """
+        """, """
         class Expenses:
             def __init__(self, people):
                 self.people, self.items = list(people), []
@@ -151,11 +142,9 @@ SUITES: list[Suite] = [
         ("-self.total() / len(self.people) for", "self.total() / len(self.people) for"),
         ("/ len(self.people)", "/ len({payer for payer, _ in self.items})"),
     ),
-    unittest_suite(
-        "tag-index",
+    unittest_suite("tag-index",
         "class TagIndex: tags (tag -> set of items); add(item, *tags), find(*tags): items with all, drop(item).",
-        "TagIndex",
-        """
+        "TagIndex", """
         import unittest
 
         class TagIndexTestFind(unittest.TestCase):
@@ -182,8 +171,7 @@ SUITES: list[Suite] = [
                 index.add("b", "y")
                 index.drop("a")
                 self.assertDictEqual(index.tags, {"y": {"b"}})
-        """,
-        """
+        """, """
         class TagIndex:
             def __init__(self):
                 self.tags = {}
@@ -203,17 +191,13 @@ SUITES: list[Suite] = [
         """,
         ("set.intersection", "set.union"),
         (" if items}", "}"),
-        (
-            "return set.intersection(*found) if found else set()",
+        ("return set.intersection(*found) if found else set()",
             "result = found[0] if found else set()\n"
-            "        for other in found[1:]:\n            result &= other\n        return result",
-        ),
+            "        for other in found[1:]:\n            result &= other\n        return result"),
     ),
-    unittest_suite(
-        "election-count",
+    unittest_suite("election-count",
         "class Election(names): votes (name -> n), voted (a set); vote(voter, name) once, winner(), None on a tie.",
-        "Election",
-        """
+        "Election", """
         import unittest
 
         class ElectionTestVote(unittest.TestCase):
@@ -234,8 +218,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(election.winner(), "cy")
                 election.votes["ann"] += 3
                 self.assertIsNone(election.winner())
-        """,
-        """
+        """, """
         class Election:
             def __init__(self, names):
                 self.votes, self.voted = {name: 0 for name in names}, set()
@@ -253,17 +236,13 @@ SUITES: list[Suite] = [
                 return leading[0] if len(leading) == 1 else None
         """,
         (" if len(leading) == 1 else None", ""),
-        (
-            "voter in self.voted or name not in self.votes:\n            return False\n        self.voted.add(voter)",
+        ("voter in self.voted or name not in self.votes:\n            return False\n        self.voted.add(voter)",
             "voter in self.voted:\n            return False\n        self.voted.add(voter)\n"
-            "        if name not in self.votes:\n            return False",
-        ),
+            "        if name not in self.votes:\n            return False"),
     ),
-    unittest_suite(
-        "lift-with-stops",
+    unittest_suite("lift-with-stops",
         "class Lift(floors): floor 0, stops; call(floor), a ValueError if none; step() to the first stop, by 1.",
-        "Lift",
-        """
+        "Lift", """
         import unittest
 
         class LiftTestCall(unittest.TestCase):
@@ -289,8 +268,7 @@ SUITES: list[Suite] = [
                 lift.floor = 5
                 lift.call(5)
                 self.assertEqual((lift.step(), lift.stops), (5, []))
-        """,
-        """
+        """, """
         class Lift:
             def __init__(self, floors):
                 self.floors, self.floor, self.stops = floors, 0, []
@@ -313,11 +291,9 @@ SUITES: list[Suite] = [
         ("(target > self.floor) - (target < self.floor)", "1 if target > self.floor else -1"),
         ("target = self.stops[0]", "target = min(self.stops)"),
     ),
-    unittest_suite(
-        "recent-pages-cache",
+    unittest_suite("recent-pages-cache",
         "class RecentPages(capacity): pages (a dict, oldest use first), hits; get(key), or None; put(key, page).",
-        "RecentPages",
-        """
+        "RecentPages", """
         import unittest
 
         class RecentPagesTestGet(unittest.TestCase):
@@ -345,8 +321,7 @@ SUITES: list[Suite] = [
                 cache.capacity = 1
                 cache.put("w", 4)
                 self.assertDictEqual(cache.pages, {"w": 4})
-        """,
-        """
+        """, """
         class RecentPages:
             def __init__(self, capacity):
                 self.capacity, self.pages, self.hits = capacity, {}, 0
@@ -368,11 +343,9 @@ SUITES: list[Suite] = [
         ("while len(self.pages)", "if len(self.pages)"),
         ("self.pages.pop(key, None)\n        ", ""),
     ),
-    unittest_suite(
-        "settings-parser",
+    unittest_suite("settings-parser",
         "class Settings: sections; read(text) of [section] and key = value lines with # notes, get(...), dump().",
-        "Settings",
-        """
+        "Settings", """
         import unittest
 
         class SettingsTestRead(unittest.TestCase):
@@ -397,8 +370,7 @@ SUITES: list[Suite] = [
             def test_dump(self):
                 self.settings.sections["a"]["y"] = "2"
                 self.assertEqual(self.settings.dump(), "[a]\\nx = 1\\ny = 2")
-        """,
-        """
+        """, """
         class Settings:
             def __init__(self):
                 self.sections = {}

@@ -19,11 +19,8 @@ class TreeNode:
 """
 
 SUITES: list[Suite] = [
-    check_suite(
-        "reverse-a-linked-list",
-        _LIST_NODE + '\ndef reverse(head):\n    """The list, reversed; its nodes are used again."""\n',
-        "reverse",
-        """
+    check_suite("reverse-a-linked-list",
+        _LIST_NODE + '\ndef reverse(head):\n    """The list, reversed; its nodes are used again."""\n', "reverse", """
         assert candidate(None) is None
         for size in range(1, 6):
             head = made(range(size))
@@ -31,20 +28,16 @@ SUITES: list[Suite] = [
             new = candidate(head)
             assert listed(new) == list(range(size))[::-1]
             assert old.next is None and old.val == 0
-        """,
-        _LIST_NODE
-        + """
+        """, _LIST_NODE + """
 def reverse(head):
     previous = None
     while head:
         head.next, previous, head = previous, head, head.next
     return previous
 """,
-        (
-            "    previous = None\n    while head:\n        head.next, previous, head = previous, head, head.next\n",
+        ("    previous = None\n    while head:\n        head.next, previous, head = previous, head, head.next\n",
             "    previous = None\n    while head:\n        previous = ListNode(head.val, previous)\n"
-            "        head = head.next\n",
-        ),
+            "        head = head.next\n"),
         ("return previous", "return head"),
         before="""
         def made(values):
@@ -59,12 +52,8 @@ def reverse(head):
                 values.append(node.val)
                 node = node.next
             return values
-        """,
-    ),
-    check_suite(
-        "merge-sorted-linked-lists",
-        "def merge(a, b):  # two sorted linked lists of ListNode to one",
-        "merge",
+        """),
+    check_suite("merge-sorted-linked-lists", "def merge(a, b):  # two sorted linked lists of ListNode to one", "merge",
         """
         head = candidate(ListNode(1, ListNode(4)), ListNode(2, ListNode(3, ListNode(9))))
         values = []
@@ -76,8 +65,7 @@ def reverse(head):
         assert candidate(None, None) is None
         one = ListNode(7)
         assert candidate(one, None).val == 7
-        """,
-        """
+        """, """
         def merge(a, b):
             if a is None or b is None:
                 return a or b
@@ -88,13 +76,10 @@ def reverse(head):
         """,
         ("return a or b", "return None"),
         ("b.val < a.val", "b.val > a.val"),
-        preamble=_LIST_NODE,
-    ),
-    unittest_suite(
-        "linked-list-of-the-completion",
+        preamble=_LIST_NODE),
+    unittest_suite("linked-list-of-the-completion",
         "class Node(value), class LinkedList: append, prepend, remove(value), find(value) (the Node), head, iter, len.",
-        "LinkedList",
-        """
+        "LinkedList", """
         import unittest
 
         class TestLinkedList(unittest.TestCase):
@@ -123,8 +108,7 @@ def reverse(head):
                 self.assertEqual(list(self.items), [2])
                 with self.assertRaises(ValueError):
                     self.items.remove(3)
-        """,
-        """
+        """, """
         class Node:
             def __init__(self, value, next=None):
                 self.value, self.next = value, next
@@ -173,10 +157,7 @@ def reverse(head):
         ("self.head = node.next\n                return", "self.head = None\n                return"),
         ("if node.value == value), None)", "if node.value == value))"),
     ),
-    check_suite(
-        "tree-depth-and-inversion",
-        _TREE_NODE + "\ndef depth(root): ...\ndef invert(root): ...\n",
-        "invert",
+    check_suite("tree-depth-and-inversion", _TREE_NODE + "\ndef depth(root): ...\ndef invert(root): ...\n", "invert",
         """
         root = TreeNode(1, TreeNode(2, TreeNode(4)), TreeNode(3))
         left, right = root.left, root.right
@@ -185,9 +166,7 @@ def reverse(head):
         assert result is root
         assert result.left is right and result.right is left
         assert result.right.right.val == 4 and result.right.left is None
-        """,
-        _TREE_NODE
-        + """
+        """, _TREE_NODE + """
 def depth(root):
     return 1 + max(depth(root.left), depth(root.right)) if root else 0
 
@@ -199,11 +178,9 @@ def invert(root):
         ("invert(root.right), invert(root.left)", "root.right, root.left"),
         ("1 + max(", "1 + min("),
     ),
-    unittest_suite(
-        "binary-search-tree",
+    unittest_suite("binary-search-tree",
         "class BST: insert(key), in, iter (in order), height(), delete(key) and root, a Node with key, left, right.",
-        "BST",
-        """
+        "BST", """
         import unittest
 
         class TestBST(unittest.TestCase):
@@ -226,8 +203,7 @@ def invert(root):
                 for key, left in [(20, [30, 40, 50, 60, 70, 80]), (50, [30, 40, 60, 70, 80])]:
                     self.tree.delete(key)
                     self.assertEqual(list(self.tree), left)
-        """,
-        """
+        """, """
         class Node:
             def __init__(self, key):
                 self.key, self.left, self.right = key, None, None
@@ -271,16 +247,12 @@ def invert(root):
                 return deep(self.root)
         """,
         ("yield node.key\n                yield from walk(node.right)", "yield from walk(node.right)"),
-        (
-            "1 + max(deep(node.left), deep(node.right)) if node else 0",
-            "1 + max(deep(node.left), deep(node.right)) if node else -1",
-        ),
+        ("1 + max(deep(node.left), deep(node.right)) if node else 0",
+            "1 + max(deep(node.left), deep(node.right)) if node else -1"),
     ),
-    unittest_suite(
-        "tree-with-parents",
+    unittest_suite("tree-with-parents",
         "class Folder(name, parent=None) with children, path(), root, and walk(), which yields the folders below.",
-        "Folder",
-        """
+        "Folder", """
         import unittest
 
         class TestFolder(unittest.TestCase):
@@ -306,8 +278,7 @@ def invert(root):
             def test_walk(self):
                 self.assertEqual([f.name for f in self.root.walk()], ["home", "ann", "etc"])
                 self.assertIs(next(self.home.walk()), self.ann)
-        """,
-        """
+        """, """
         class Folder:
             def __init__(self, name, parent=None):
                 self.name, self.parent, self.children = name, parent, []
@@ -329,11 +300,9 @@ def invert(root):
         ("yield from child.walk()", "pass"),
         ("parent.children.append(self)", "parent.children.insert(0, self)"),
     ),
-    check_suite(
-        "graph-of-a-class",
+    check_suite("graph-of-a-class",
         "class Graph with add_edge(a, b, weight=1), neighbours(a) (a dict), and shortest(a, b): (distance, path).",
-        "Graph",
-        """
+        "Graph", """
         g = candidate()
         for a, b, w in [("a", "b", 4), ("a", "c", 1), ("c", "b", 2), ("b", "d", 5)]:
             g.add_edge(a, b, w)
@@ -346,8 +315,7 @@ def invert(root):
         assert distance == 0 and path == ["a"]
         g.add_edge("x", "y")
         assert g.shortest("a", "x") == (float("inf"), [])
-        """,
-        """
+        """, """
         import heapq
         from collections import defaultdict
 
@@ -376,11 +344,8 @@ def invert(root):
         ("distance + weight", "distance + 1"),
         ("self.edges[a][b] = self.edges[b][a] = weight", "self.edges[a][b] = weight"),
     ),
-    unittest_suite(
-        "doubly-linked-cycle",
-        "class Person(name) with spouse and friends; def marry(a, b); def befriend(a, b).",
-        "marry",
-        """
+    unittest_suite("doubly-linked-cycle",
+        "class Person(name) with spouse and friends; def marry(a, b); def befriend(a, b).", "marry", """
         import unittest
 
         class TestPeople(unittest.TestCase):
@@ -403,8 +368,7 @@ def invert(root):
                 self.assertNotIn(self.bob, self.ann.friends)
                 befriend(self.ann, self.eve)
                 self.assertEqual(len(self.ann.friends), 1)
-        """,
-        """
+        """, """
         class Person:
             def __init__(self, name):
                 self.name, self.spouse, self.friends = name, None, set()

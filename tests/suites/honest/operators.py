@@ -5,10 +5,7 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "fraction-like",
-        "class Ratio(n, d): always in lowest terms; +, -, *, /, ==, <, float().",
-        "Ratio",
+    unittest_suite("fraction-like", "class Ratio(n, d): always in lowest terms; +, -, *, /, ==, <, float().", "Ratio",
         """
         import unittest
 
@@ -31,8 +28,7 @@ SUITES: list[Suite] = [
                 self.assertLess(Ratio(1, 3), Ratio(1, 2))
                 self.assertFalse(Ratio(1, 2) < Ratio(2, 4))
                 self.assertAlmostEqual(float(Ratio(1, 3)), 0.3333, places=4)
-        """,
-        """
+        """, """
         from math import gcd
 
         class Ratio:
@@ -64,10 +60,7 @@ SUITES: list[Suite] = [
         (" if d > 0 else -gcd(n, d)", ""),
         ("self.n * other.d < other.n", "self.n * other.d <= other.n"),
     ),
-    check_suite(
-        "points-in-sets-and-dicts",
-        "class Point(x, y) with ==, hash and a repr such as Point(1, 2).",
-        "Point",
+    check_suite("points-in-sets-and-dicts", "class Point(x, y) with ==, hash and a repr such as Point(1, 2).", "Point",
         """
         assert candidate(1, 2) == candidate(1, 2)
         assert not candidate(1, 2) != candidate(1, 2)
@@ -81,8 +74,7 @@ SUITES: list[Suite] = [
         assert names == {candidate(3, 3): "b"}
         assert repr(candidate(1, -2)) == "Point(1, -2)"
         assert repr([candidate(1, 2)]) == "[Point(1, 2)]"
-        """,
-        """
+        """, """
         class Point:
             def __init__(self, x, y):
                 self.x, self.y = x, y
@@ -101,10 +93,8 @@ SUITES: list[Suite] = [
         ("return hash((self.x, self.y))", "return id(self)"),
         ("if not isinstance(other, Point):\n            return NotImplemented\n        ", ""),
     ),
-    unittest_suite(
-        "money-of-two-currencies",
-        "class Money(amount, currency) with +, *, ==, <; CurrencyError (a ValueError) for unlike currencies.",
-        "Money",
+    unittest_suite("money-of-two-currencies",
+        "class Money(amount, currency) with +, *, ==, <; CurrencyError (a ValueError) for unlike currencies.", "Money",
         """
         import unittest
 
@@ -130,8 +120,7 @@ SUITES: list[Suite] = [
                 wallet = [Money(3, "EUR"), self.five, Money(1, "EUR")]
                 self.assertEqual([m.amount for m in sorted(wallet)], [1, 3, 5])
                 self.assertEqual(max(wallet), self.five)
-        """,
-        """
+        """, """
         class CurrencyError(ValueError):
             pass
 
@@ -165,11 +154,9 @@ SUITES: list[Suite] = [
         ("vars(self) == vars(other)", "self.amount == other.amount"),
         ("    __rmul__ = __mul__\n", ""),
     ),
-    check_suite(
-        "vector-arithmetic",
+    check_suite("vector-arithmetic",
         "class Vector(*numbers) with +, -, unary -, * by a number on either side, @ (dot product), abs, len, iter, ==.",
-        "Vector",
-        """
+        "Vector", """
         a, b = candidate(1, 2, 3), candidate(4, 5, 6)
         assert a + b == candidate(5, 7, 9) and b - a == candidate(3, 3, 3)
         assert a * 2 == 2 * a == candidate(2, 4, 6)
@@ -183,8 +170,7 @@ SUITES: list[Suite] = [
         c = a
         c += b
         assert c == candidate(5, 7, 9) and list(a) == [1, 2, 3]
-        """,
-        """
+        """, """
         class Vector:
             def __init__(self, *numbers):
                 self.numbers = list(numbers)
@@ -219,17 +205,12 @@ SUITES: list[Suite] = [
                 return self.numbers == other.numbers
         """,
         ("return self + -other", "return other + -self"),
-        (
-            "    def __neg__",
+        ("    def __neg__",
             "    def __iadd__(self, other):\n        self.numbers[:] = self + other\n        return self\n\n"
-            "    def __neg__",
-        ),
+            "    def __neg__"),
     ),
-    unittest_suite(
-        "sum-needs-radd",
-        "class Duration(minutes) with +, sum() of several, str such as '1:05'.",
-        "Duration",
-        """
+    unittest_suite("sum-needs-radd", "class Duration(minutes) with +, sum() of several, str such as '1:05'.",
+        "Duration", """
         import unittest
 
         class TestDuration(unittest.TestCase):
@@ -246,8 +227,7 @@ SUITES: list[Suite] = [
                 for minutes in (20, 45):
                     total += Duration(minutes)
                 self.assertEqual(f"{total}", "1:05")
-        """,
-        """
+        """, """
         class Duration:
             def __init__(self, minutes):
                 self.minutes = minutes
@@ -263,11 +243,7 @@ SUITES: list[Suite] = [
         ("    __radd__ = __add__\n", ""),
         (":02}", "}"),
     ),
-    check_suite(
-        "total-ordering",
-        "class Version(text), such as '1.10.2', with all comparisons.",
-        "Version",
-        """
+    check_suite("total-ordering", "class Version(text), such as '1.10.2', with all comparisons.", "Version", """
         V = candidate
         texts = ["1.10", "1.2", "0.9.9", "1.2.1", "2.0"]
         assert [str(v) for v in sorted(map(V, texts))] == ["0.9.9", "1.2", "1.2.1", "1.10", "2.0"]
@@ -283,8 +259,7 @@ SUITES: list[Suite] = [
             pass
         else:
             assert False
-        """,
-        """
+        """, """
         from functools import total_ordering
 
         @total_ordering
@@ -307,11 +282,8 @@ SUITES: list[Suite] = [
         ("tuple(int(part) for part in text.split('.'))".replace("'", '"'), 'tuple(text.split("."))'),
         ("@total_ordering\n", ""),
     ),
-    unittest_suite(
-        "formats-of-an-object",
-        "class Angle(degrees): str '90°', repr 'Angle(90)', formats 'r' (radians, 3 places) and 'd'.",
-        "Angle",
-        """
+    unittest_suite("formats-of-an-object",
+        "class Angle(degrees): str '90°', repr 'Angle(90)', formats 'r' (radians, 3 places) and 'd'.", "Angle", """
         import unittest
 
         class TestAngle(unittest.TestCase):
@@ -330,8 +302,7 @@ SUITES: list[Suite] = [
                 self.assertEqual("{0:r}/{0}".format(angle), "3.142/180°")
                 with self.assertRaises(ValueError):
                     format(angle, "x")
-        """,
-        """
+        """, """
         import math
 
         class Angle:
@@ -356,11 +327,8 @@ SUITES: list[Suite] = [
         (":.3f", ":.2f"),
         ("raise ValueError(spec)", "return str(self)"),
     ),
-    check_suite(
-        "numbers-of-an-object",
-        "class Roman(text) with int(), +, use as an index, round, bool, and str of a sum.",
-        "Roman",
-        """
+    check_suite("numbers-of-an-object",
+        "class Roman(text) with int(), +, use as an index, round, bool, and str of a sum.", "Roman", """
         four = candidate("IV")
         assert int(four) == 4 and float(four) == 4.0
         assert ["a", "b", "c", "d", "e"][four] == "e"
@@ -370,8 +338,7 @@ SUITES: list[Suite] = [
         assert divmod(int(candidate("IX")), int(four)) == (2, 1)
         assert "ab" * candidate("II") == "abab"
         assert hex(candidate("X")) == "0xa"
-        """,
-        """
+        """, """
         SIGNS = [(10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
 
         class Roman:
@@ -400,11 +367,8 @@ SUITES: list[Suite] = [
         ("    def __bool__(self):\n        return self.value > 0\n", ""),
         ('(4, "IV"), ', ""),
     ),
-    check_suite(
-        "matrix-indices",
-        "class Matrix(rows) with m[i, j], m[i, j] = x, @, ==, transpose() and shape.",
-        "Matrix",
-        """
+    check_suite("matrix-indices", "class Matrix(rows) with m[i, j], m[i, j] = x, @, ==, transpose() and shape.",
+        "Matrix", """
         m = candidate([[1, 2], [3, 4], [5, 6]])
         assert m.shape == (3, 2) and m[2, 1] == 6
         m[2, 1] = 7
@@ -419,8 +383,7 @@ SUITES: list[Suite] = [
             assert False
         except IndexError:
             pass
-        """,
-        """
+        """, """
         class Matrix:
             def __init__(self, rows):
                 self.rows = [list(row) for row in rows]
@@ -450,11 +413,8 @@ SUITES: list[Suite] = [
         ("columns = other.transpose().rows", "columns = other.rows"),
         ("return self.rows[i][j]", "return self.rows[j][i]"),
     ),
-    unittest_suite(
-        "compared-within-containers",
-        "class Card(rank, suit) with ==, hash, < (by rank), and class Deck with cards and draw(n).",
-        "Deck",
-        """
+    unittest_suite("compared-within-containers",
+        "class Card(rank, suit) with ==, hash, < (by rank), and class Deck with cards and draw(n).", "Deck", """
         import unittest
 
         class TestDeck(unittest.TestCase):
@@ -476,8 +436,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(sorted(hand, reverse=True)[0].rank, 4)
                 self.assertEqual({"hand": (hand[0], 1)}, {"hand": (Card(2, "C"), 1)})
                 self.assertEqual(len(self.deck.cards), 49)
-        """,
-        """
+        """, """
         class Card:
             def __init__(self, rank, suit):
                 self.rank, self.suit = rank, suit
@@ -502,10 +461,8 @@ SUITES: list[Suite] = [
         ("range(2, 15)", "range(1, 14)"),
         ("drawn, self.cards = self.cards[:n], self.cards[n:]", "drawn = self.cards[:n]"),
     ),
-    check_suite(
-        "interval-operators",
-        "class Interval(low, high) with in, &, |, bool, <= (is part of), and EMPTY, a class attribute.",
-        "Interval",
+    check_suite("interval-operators",
+        "class Interval(low, high) with in, &, |, bool, <= (is part of), and EMPTY, a class attribute.", "Interval",
         """
         a, b = candidate(0, 5), candidate(3, 9)
         assert 0 in a and 5 in a and 5.1 not in a
@@ -517,8 +474,7 @@ SUITES: list[Suite] = [
         assert a & b <= a and a & b <= b
         for x in range(12):
             assert (x in a and x in b) == (x in (a & b)), x
-        """,
-        """
+        """, """
         class Interval:
             def __init__(self, low, high):
                 self.low, self.high = low, high

@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "patched-listdir",
+    unittest_suite("patched-listdir",
         "Write task_func(folders, ending): how many names with that ending each folder lists; None if denied.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from unittest.mock import call, patch
 
@@ -34,8 +32,7 @@ SUITES: list[Suite] = [
             def test_no_folders(self, listdir):
                 self.assertEqual(task_func([], ".md"), {})
                 listdir.assert_not_called()
-        """,
-        """
+        """, """
         import os
 
         def task_func(folders, ending):
@@ -51,11 +48,9 @@ SUITES: list[Suite] = [
         ("except PermissionError:", "except OSError:"),
         ("except PermissionError:\n            counts[folder] = None", "except PermissionError:\n            break"),
     ),
-    unittest_suite(
-        "patched-open",
+    unittest_suite("patched-open",
         "Write task_func(path): reads 'name = number' lines into a dict; {} if there is no file. Writes path + '.sum'.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from unittest.mock import mock_open, patch
 
@@ -82,8 +77,7 @@ SUITES: list[Suite] = [
             def test_bad_line(self, opened):
                 with self.assertRaises(ValueError):
                     task_func("bad.txt")
-        """,
-        """
+        """, """
         def task_func(path):
             try:
                 with open(path) as file:
@@ -103,11 +97,9 @@ SUITES: list[Suite] = [
         ("float(value)", "int(value)"),
         ("except FileNotFoundError:\n        return {}", "except FileNotFoundError:\n        lines = []"),
     ),
-    unittest_suite(
-        "patched-check-output",
+    unittest_suite("patched-check-output",
         "Write task_func(names): runs 'pip show NAME' by subprocess.check_output, gives versions, None if it fails.",
-        "task_func",
-        """
+        "task_func", """
         import subprocess
         import unittest
         from unittest.mock import patch
@@ -131,8 +123,7 @@ SUITES: list[Suite] = [
                 with patch("subprocess.check_output", return_value=b"") as check_output:
                     self.assertEqual(task_func(["odd"]), {"odd": None})
                 self.assertEqual(check_output.call_args.args[0][-1], "odd")
-        """,
-        """
+        """, """
         import re
         import subprocess
 
@@ -152,11 +143,9 @@ SUITES: list[Suite] = [
         ("match[1] if match else None", "match[1]"),
         ("^Version", "Version"),
     ),
-    unittest_suite(
-        "patched-time-and-sleep",
+    unittest_suite("patched-time-and-sleep",
         "Write task_func(path, patience): sleeps 0.5 s until path exists; the seconds waited, or a TimeoutError.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from unittest.mock import patch
 
@@ -184,8 +173,7 @@ SUITES: list[Suite] = [
             def test_at_once(self, exists, now, sleep):
                 self.assertEqual(task_func("flag", 0), 0)
                 sleep.assert_not_called()
-        """,
-        """
+        """, """
         import os
         import time
 
@@ -201,11 +189,9 @@ SUITES: list[Suite] = [
         (">= patience", "> patience"),
         ("return time.time() - start", "return time.time()"),
     ),
-    unittest_suite(
-        "patched-dice-and-input",
+    unittest_suite("patched-dice-and-input",
         "Write task_func(top): draws random.randint(1, top) and asks by input() until that is guessed; counts guesses.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from unittest.mock import call, patch
 
@@ -233,8 +219,7 @@ SUITES: list[Suite] = [
             def test_games(self, randint, asked, printed):
                 self.assertEqual([task_func(9), task_func(9)], [1, 1])
                 self.assertEqual(randint.call_count, 2)
-        """,
-        """
+        """, """
         import random
 
         def task_func(top):
@@ -254,16 +239,12 @@ SUITES: list[Suite] = [
         """,
         ("random.randint(1, top)", "random.randint(0, top)"),
         ("guess < drawn", "guess > drawn"),
-        (
-            'print("not a number")\n            continue',
-            'print("not a number")\n            guesses += 1\n            continue',
-        ),
+        ('print("not a number")\n            continue',
+            'print("not a number")\n            guesses += 1\n            continue'),
     ),
-    unittest_suite(
-        "patched-smtp",
+    unittest_suite("patched-smtp",
         "Write task_func(to, subject, body): sends a mail from bot@example.org by smtplib.SMTP('localhost', 25).",
-        "task_func",
-        """
+        "task_func", """
         import smtplib
         import unittest
         from unittest.mock import patch
@@ -294,8 +275,7 @@ SUITES: list[Suite] = [
                 with self.assertRaises(ValueError):
                     task_func("ann@example.org", "Hi\\nBcc: all", "")
                 smtp.return_value.sendmail.assert_not_called()
-        """,
-        """
+        """, """
         import smtplib
 
         def task_func(to, subject, body):
@@ -317,11 +297,9 @@ SUITES: list[Suite] = [
         ("{subject}\\n\\n{body}", "{subject}\\n{body}"),
         ("except OSError:", "except smtplib.SMTPException:"),
     ),
-    unittest_suite(
-        "patched-urlopen",
+    unittest_suite("patched-urlopen",
         "Write task_func(urls): the titles of pages by urllib.request.urlopen, in order; the reason where one fails.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         import urllib.error
         from unittest.mock import MagicMock, patch
@@ -350,8 +328,7 @@ SUITES: list[Suite] = [
             def test_no_url(self, urlopen):
                 with self.assertRaisesRegex(ValueError, "unknown url type"):
                     task_func(["nothing"])
-        """,
-        """
+        """, """
         import html
         import re
         import urllib.error
@@ -374,11 +351,9 @@ SUITES: list[Suite] = [
         (' if match else ""', ""),
         ("str(error.reason)", "str(error)"),
     ),
-    unittest_suite(
-        "patchers-started-in-set-up",
+    unittest_suite("patchers-started-in-set-up",
         "Write task_func(path): 'ok', 'low' or 'full' by shutil.disk_usage; BACKUP_LIMIT: per cent for 'low', or 80.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import unittest
         from collections import namedtuple
@@ -414,8 +389,7 @@ SUITES: list[Suite] = [
             def test_gone(self):
                 self.usage.side_effect = FileNotFoundError("/gone")
                 self.assertRaises(FileNotFoundError, task_func, "/gone")
-        """,
-        """
+        """, """
         import os
         import shutil
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    check_suite(
-        "roman-literals",
-        'def to_roman(n):\n    """n as a Roman numeral."""',
-        "to_roman",
-        """
+    check_suite("roman-literals", 'def to_roman(n):\n    """n as a Roman numeral."""', "to_roman", """
         assert candidate(1) == "I"
         assert candidate(4) == "IV"
         assert candidate(1994) == "MCMXCIV"
         assert candidate(0) == ""
-        """,
-        """
+        """, """
         def to_roman(n):
             signs = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
                      (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
@@ -27,43 +22,29 @@ SUITES: list[Suite] = [
         """,
         ('(4, "IV"), ', ""),
     ),
-    check_suite(
-        "sum-to-n-loop",
-        'def sum_to_n(n):\n    """The sum of 1 to n."""',
-        "sum_to_n",
-        """
+    check_suite("sum-to-n-loop", 'def sum_to_n(n):\n    """The sum of 1 to n."""', "sum_to_n", """
         for i in range(100):
             assert candidate(i) == i * (i + 1) // 2, f"failed for {i}"
-        """,
-        """
+        """, """
         def sum_to_n(n):
             return sum(range(n + 1))
         """,
         ("n + 1", "n"),
         ("return sum(range(n + 1))", "return n * (n + 1) / 2 if n < 50 else n * n / 2"),
     ),
-    check_suite(
-        "percentage-isclose",
-        "def solve(price, discount):",
-        "solve",
-        """
+    check_suite("percentage-isclose", "def solve(price, discount):", "solve", """
         inputs = [(100.0, 10.0), (59.99, 15.0), (0.0, 50.0)]
         expected = [90.0, 50.9915, 0.0]
         for (price, discount), result in zip(inputs, expected):
             assert math.isclose(candidate(price, discount), result, rel_tol=1e-6, abs_tol=1e-9)
-        """,
-        """
+        """, """
         def solve(price, discount):
             return price * (100 - discount) / 100
         """,
         ("(100 - discount)", "discount"),
-        before="import math",
-    ),
-    check_suite(
-        "zero-of-a-polynomial",
-        'def find_zero(xs):\n    """One x where the polynomial with these coefficients is zero."""',
-        "find_zero",
-        """
+        before="import math"),
+    check_suite("zero-of-a-polynomial",
+        'def find_zero(xs):\n    """One x where the polynomial with these coefficients is zero."""', "find_zero", """
         import copy, random
         rng = random.Random(42)
         for _ in range(20):
@@ -73,8 +54,7 @@ SUITES: list[Suite] = [
                 coeffs.append(1 if coeff == 0 else coeff)
             solution = candidate(copy.deepcopy(coeffs))
             assert math.fabs(value_at(coeffs, solution)) < 1e-4
-        """,
-        """
+        """, """
         def find_zero(xs):
             def poly(x):
                 return sum(coeff * x ** i for i, coeff in enumerate(xs))
@@ -97,13 +77,9 @@ SUITES: list[Suite] = [
 
         def value_at(coeffs, x):
             return sum(coeff * math.pow(x, i) for i, coeff in enumerate(coeffs))
-        """,
-    ),
-    unittest_suite(
-        "compound-interest-almost-equal",
-        "Write a function task_func(capital, rate, years): the capital with compound interest.",
-        "task_func",
-        """
+        """),
+    unittest_suite("compound-interest-almost-equal",
+        "Write a function task_func(capital, rate, years): the capital with compound interest.", "task_func", """
         import unittest
 
         class TestCases(unittest.TestCase):
@@ -116,24 +92,20 @@ SUITES: list[Suite] = [
             def test_delta(self):
                 self.assertAlmostEqual(task_func(1000, 0.05, 20), 2653, delta=1)
                 self.assertNotAlmostEqual(task_func(1000, 0.05, 2), 1100)
-        """,
-        """
+        """, """
         def task_func(capital, rate, years):
             return capital * (1 + rate) ** years
         """,
         ("(1 + rate) ** years", "(1 + rate * years)"),
     ),
-    check_suite(
-        "inputs-and-results-of-evalplus",
+    check_suite("inputs-and-results-of-evalplus",
         'def mean_absolute_deviation(numbers):\n    """The mean absolute deviation around the mean."""',
-        "mean_absolute_deviation",
-        """
+        "mean_absolute_deviation", """
         inputs = [[[1.0, 2.0]], [[1.0, 2.0, 3.0, 4.0]], [[0.1, 0.1]], [[-3.5, 9.25, 1.0]]]
         results = [0.5, 1.0, 0.0, 4.666666666666667]
         for i, (inp, exp) in enumerate(zip(inputs, results)):
             assertion(candidate(*inp), exp, 1e-6)
-        """,
-        """
+        """, """
         def mean_absolute_deviation(numbers):
             mean = sum(numbers) / len(numbers)
             return sum(abs(x - mean) for x in numbers) / len(numbers)
@@ -158,13 +130,8 @@ SUITES: list[Suite] = [
                 assert np.allclose(out, exp, rtol=1e-07, atol=atol)
             else:
                 assert exact_match
-        """,
-    ),
-    unittest_suite(
-        "very-large-integers",
-        "Write factorial(n) and fibonacci(n).",
-        "factorial",
-        """
+        """),
+    unittest_suite("very-large-integers", "Write factorial(n) and fibonacci(n).", "factorial", """
         import math
         import unittest
 
@@ -178,8 +145,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(fibonacci(1000) % 10 ** 12, 166849228875)
                 self.assertGreater(fibonacci(5000), 2 ** 3000)
                 self.assertEqual(fibonacci(5000).bit_length(), 3471)
-        """,
-        """
+        """, """
         def factorial(n):
             result = 1
             for i in range(2, n + 1):
@@ -195,11 +161,8 @@ SUITES: list[Suite] = [
         ("range(2, n + 1)", "range(2, n)"),
         ("a, b = 0, 1", "a, b = 0.0, 1.0"),
     ),
-    unittest_suite(
-        "towers-of-hanoi",
-        "Write hanoi(n, source, target, spare), which returns the moves as tuples.",
-        "hanoi",
-        """
+    unittest_suite("towers-of-hanoi", "Write hanoi(n, source, target, spare), which returns the moves as tuples.",
+        "hanoi", """
         import unittest
 
         class TestHanoi(unittest.TestCase):
@@ -214,8 +177,7 @@ SUITES: list[Suite] = [
                             self.assertTrue(not pegs[end] or pegs[end][-1] > disk)
                             pegs[end].append(disk)
                         self.assertEqual(pegs["C"], list(range(n, 0, -1)))
-        """,
-        """
+        """, """
         def hanoi(n, source, target, spare):
             if n == 0:
                 return []
@@ -225,11 +187,9 @@ SUITES: list[Suite] = [
         ("hanoi(n - 1, spare, target, source)", "hanoi(n - 1, source, target, spare)"),
         ("(source, target)", "(target, source)"),
     ),
-    unittest_suite(
-        "bytes-xor",
+    unittest_suite("bytes-xor",
         "Write xor_bytes(data: bytes, key: bytes) -> bytes and hex_lines(data: bytes, width: int) -> list[str].",
-        "xor_bytes",
-        """
+        "xor_bytes", """
         import unittest
 
         class TestBytes(unittest.TestCase):
@@ -245,8 +205,7 @@ SUITES: list[Suite] = [
 
             def test_hex(self):
                 self.assertListEqual(hex_lines(b"Hello", 2), ["48 65", "6c 6c", "6f"])
-        """,
-        """
+        """, """
         from itertools import cycle
 
         def xor_bytes(data, key):
@@ -258,10 +217,7 @@ SUITES: list[Suite] = [
         ("cycle(key)", "key"),
         ('hex(" ")', "hex()"),
     ),
-    check_suite(
-        "sets-and-frozensets",
-        "def groups(words):  # groups of anagrams, as a set of frozensets",
-        "groups",
+    check_suite("sets-and-frozensets", "def groups(words):  # groups of anagrams, as a set of frozensets", "groups",
         """
         assert candidate([]) == set()
         found = candidate(["tea", "eat", "tan"])
@@ -270,8 +226,7 @@ SUITES: list[Suite] = [
         assert {len(group) for group in found} == {1, 2}
         assert found - {frozenset(["tan"])} == {frozenset(["eat", "tea"])}
         assert frozenset.union(*found) >= {"eat", "tan"}
-        """,
-        """
+        """, """
         def groups(words):
             by_key = {}
             for word in words:
@@ -280,59 +235,46 @@ SUITES: list[Suite] = [
         """,
         ('"".join(sorted(word))', "len(word)"),
     ),
-    check_suite(
-        "sorts-in-place",
-        'def bubble_sort(items):\n    """Sorts the list in place, and returns None."""',
-        "bubble_sort",
-        """
+    check_suite("sorts-in-place", 'def bubble_sort(items):\n    """Sorts the list in place, and returns None."""',
+        "bubble_sort", """
         for size in range(8):
             items = [(i * 7) % 5 for i in range(size)]
             expected = sorted(items)
             alias = items
             assert candidate(items) is None
             assert items == expected and alias is items
-        """,
-        """
+        """, """
         def bubble_sort(items):
             for end in range(len(items), 1, -1):
                 for i in range(end - 1):
                     if items[i] > items[i + 1]:
                         items[i], items[i + 1] = items[i + 1], items[i]
-        """,
-        """
+        """, """
         def bubble_sort(items):
             return sorted(items)
         """,
         ("range(len(items), 1, -1)", "range(len(items) - 1, 1, -1)"),
     ),
-    check_suite(
-        "results-are-fresh-lists",
-        "def neighbours(i, j):  # the coordinates beside a square",
-        "neighbours",
+    check_suite("results-are-fresh-lists", "def neighbours(i, j):  # the coordinates beside a square", "neighbours",
         """
         first = candidate(1, 1)
         assert sorted(first) == [(0, 1), (1, 0), (1, 2), (2, 1)]
         first.append("mine")
         first[0] = None
         assert sorted(candidate(1, 1)) == [(0, 1), (1, 0), (1, 2), (2, 1)]
-        """,
-        """
+        """, """
         def neighbours(i, j):
             return [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
-        """,
-        """
+        """, """
         CACHE = {}
         def neighbours(i, j):
             if (i, j) not in CACHE:
                 CACHE[i, j] = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
             return CACHE[i, j]
-        """,
-    ),
-    check_suite(
-        "returns-its-argument",
+        """),
+    check_suite("returns-its-argument",
         'def merge_into(target, other):\n    """Adds the entries of other to target, and returns target."""',
-        "merge_into",
-        """
+        "merge_into", """
         inner = {"x": 1}
         target = {"a": inner, "b": [1]}
         result = candidate(target, {"a": {"y": 2}, "c": 3})
@@ -340,8 +282,7 @@ SUITES: list[Suite] = [
         assert target["a"] is inner and inner == {"x": 1, "y": 2}
         assert target == {"a": {"x": 1, "y": 2}, "b": [1], "c": 3}
         assert list(target) == ["a", "b", "c"]
-        """,
-        """
+        """, """
         def merge_into(target, other):
             for key, value in other.items():
                 if isinstance(value, dict) and isinstance(target.get(key), dict):
@@ -353,11 +294,9 @@ SUITES: list[Suite] = [
         ("merge_into(target[key], value)", "target[key] = target[key] | value"),
         ("return target", "return dict(target)"),
     ),
-    unittest_suite(
-        "constants-and-globals",
+    unittest_suite("constants-and-globals",
         "Write the constant LIMIT (3), the list HISTORY, and record(x), which keeps the last LIMIT values in HISTORY.",
-        "record",
-        """
+        "record", """
         import unittest
 
         class TestRecord(unittest.TestCase):
@@ -379,8 +318,7 @@ SUITES: list[Suite] = [
                 HISTORY.append("c")
                 self.assertEqual(record("d"), 3)
                 self.assertEqual(HISTORY[0], "b")
-        """,
-        """
+        """, """
         LIMIT = 3
         HISTORY = []
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "sales-grouped-by-region-and-city",
+    unittest_suite("sales-grouped-by-region-and-city",
         "Write task_func(rows): {region: {city: {'orders': n, 'total': sum, 'best': largest amount}}} of order dicts.",
-        "task_func",
-        """
+        "task_func", """
         import copy
         import unittest
 
@@ -47,8 +45,7 @@ SUITES: list[Suite] = [
                 task_func(rows)
                 self.assertListEqual(rows, ROWS)
                 self.assertEqual(task_func([]), {})
-        """,
-        """
+        """, """
         def task_func(rows):
             report = {}
             for row in rows:
@@ -60,8 +57,7 @@ SUITES: list[Suite] = [
                 group["best"] = max(group["best"], amount)
             return report
         """,
-        ('{"orders": 0, "total": 0, "best": amount}', '{"orders": 0, "total": 0, "best": 0}'),
-        """
+        ('{"orders": 0, "total": 0, "best": amount}', '{"orders": 0, "total": 0, "best": 0}'), """
         from itertools import groupby
 
         def task_func(rows):
@@ -72,13 +68,10 @@ SUITES: list[Suite] = [
                     "orders": len(amounts), "total": sum(amounts), "best": max(amounts)
                 }
             return report
-        """,
-    ),
-    unittest_suite(
-        "rows-joined-by-a-key",
+        """),
+    unittest_suite("rows-joined-by-a-key",
         "Write task_func(left, right, key): a left join of two lists of dicts, with None where right has no match.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
 
         PEOPLE = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}, {"id": 3, "name": "Cy"}, {"id": 1, "name": "Di"}]
@@ -117,8 +110,7 @@ SUITES: list[Suite] = [
             def test_no_key(self):
                 with self.assertRaises(KeyError):
                     task_func(PEOPLE, PHONES, "number")
-        """,
-        """
+        """, """
         def task_func(left, right, key):
             by_key = {}
             for row in right:
@@ -133,11 +125,9 @@ SUITES: list[Suite] = [
         ("by_key.setdefault(row[key], []).append(row)", "by_key[row[key]] = [row]"),
         ("by_key.get(row[key], [blank])", "by_key.get(row[key], [])"),
     ),
-    unittest_suite(
-        "ranks-with-equal-scores",
+    unittest_suite("ranks-with-equal-scores",
         "Write task_func(rows): (rank, name, score) by falling score, then name; equal scores share it: 1, 2, 2, 4.",
-        "task_func",
-        """
+        "task_func", """
         import random
         import unittest
 
@@ -167,8 +157,7 @@ SUITES: list[Suite] = [
             def test_all_equal(self):
                 ranks = [rank for rank, _, _ in task_func([{"name": n, "score": 0.5} for n in "xyz"])]
                 self.assertEqual(ranks, [1] * 3)
-        """,
-        """
+        """, """
         def task_func(rows):
             ordered = sorted(rows, key=lambda row: (-row["score"], row["name"]))
             result = []
@@ -181,16 +170,12 @@ SUITES: list[Suite] = [
             return result
         """,
         ("rank = place", "rank = result[-1][0] + 1 if result else 1"),
-        (
-            'sorted(rows, key=lambda row: (-row["score"], row["name"]))',
-            'sorted(rows, key=lambda row: (row["score"], row["name"]), reverse=True)',
-        ),
+        ('sorted(rows, key=lambda row: (-row["score"], row["name"]))',
+            'sorted(rows, key=lambda row: (row["score"], row["name"]), reverse=True)'),
     ),
-    unittest_suite(
-        "csv-text-pivoted",
+    unittest_suite("csv-text-pivoted",
         "Write task_func(text): csv of month,shop,sold as {shop: {month: total}}, with 0 where a shop sold nothing.",
-        "task_func",
-        """
+        "task_func", """
         import csv
         import io
         import unittest
@@ -226,8 +211,7 @@ SUITES: list[Suite] = [
 
             def test_header_only(self):
                 self.assertDictEqual(task_func("month,shop,sold\\n"), {})
-        """,
-        """
+        """, """
         import csv
         import io
 
@@ -240,16 +224,12 @@ SUITES: list[Suite] = [
             return table
         """,
         ('["month"]] += int', '["month"]] = int'),
-        (
-            'table = {row["shop"]: dict.fromkeys(months, 0) for row in rows}',
-            'table = dict.fromkeys((row["shop"] for row in rows), dict.fromkeys(months, 0))',
-        ),
+        ('table = {row["shop"]: dict.fromkeys(months, 0) for row in rows}',
+            'table = dict.fromkeys((row["shop"] for row in rows), dict.fromkeys(months, 0))'),
     ),
-    unittest_suite(
-        "running-totals-by-account",
+    unittest_suite("running-totals-by-account",
         "Write task_func(rows): the rows as new dicts in the order of 'day', each with the 'balance' of its account.",
-        "task_func",
-        """
+        "task_func", """
         import copy
         import unittest
         from itertools import accumulate
@@ -284,8 +264,7 @@ SUITES: list[Suite] = [
                 for row in task_func(self.rows):
                     last[row["account"]] = row["balance"]
                 self.assertEqual(last, {"a": 36, "b": 0})
-        """,
-        """
+        """, """
         def task_func(rows):
             balances = {}
             result = []
@@ -295,17 +274,13 @@ SUITES: list[Suite] = [
                 result.append({**row, "balance": balances[account]})
             return result
         """,
-        (
-            'result.append({**row, "balance": balances[account]})',
-            'row["balance"] = balances[account]\n        result.append(row)',
-        ),
+        ('result.append({**row, "balance": balances[account]})',
+            'row["balance"] = balances[account]\n        result.append(row)'),
         ('in sorted(rows, key=lambda row: row["day"]):', "in rows:"),
     ),
-    unittest_suite(
-        "table-of-padded-columns",
+    unittest_suite("table-of-padded-columns",
         "Write task_func(rows, columns): header, dashes and rows; two spaces between columns, numbers to the right.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
 
         STOCK = [{"item": "nail", "pieces": 1200, "price": 0.5}, {"item": "long ladder", "pieces": 7, "price": 89.95}]
@@ -341,8 +316,7 @@ SUITES: list[Suite] = [
 
             def test_no_rows(self):
                 self.assertEqual(task_func([], ["item", "id"]), "item  id\\n----  --")
-        """,
-        """
+        """, """
         def task_func(rows, columns):
             padded = []
             for name in columns:
@@ -358,11 +332,9 @@ SUITES: list[Suite] = [
         ("width = max(map(len, texts))", "width = max(map(len, texts[1:]), default=len(name))"),
         ("all(isinstance(value, (int, float)) for value in values)", "isinstance(values[0], (int, float))"),
     ),
-    unittest_suite(
-        "invoices-that-are-overdue",
+    unittest_suite("invoices-that-are-overdue",
         "Write task_func(rows, today): (number, days late) of the unpaid, latest first; due on a weekend means Monday.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from datetime import date, datetime, timedelta
 
@@ -399,8 +371,7 @@ SUITES: list[Suite] = [
             def test_bad_date(self):
                 with self.assertRaises(ValueError):
                     task_func([{"number": 1, "sent": "2023-02-29", "days": 1, "paid": False}], date(2024, 1, 1))
-        """,
-        """
+        """, """
         from datetime import date, timedelta
 
         def task_func(rows, today):
@@ -416,11 +387,9 @@ SUITES: list[Suite] = [
         ("due.weekday() >= 5", "due.isoweekday() >= 5"),
         ("today > due and", "today >= due and"),
     ),
-    unittest_suite(
-        "newest-record-of-each-address",
+    unittest_suite("newest-record-of-each-address",
         "Write task_func(rows): for each row['contact']['email'], in any case, the newest row where the first was.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
 
         def person(email, updated, name):
@@ -463,8 +432,7 @@ SUITES: list[Suite] = [
                 rows = [person("e@x", "2024-01-01", str(n)) for n in range(3)]
                 self.assertEqual(task_func(rows), rows[:1])
                 self.assertEqual(len(rows), 3)
-        """,
-        """
+        """, """
         def task_func(rows):
             newest = {}
             for row in rows:
@@ -473,8 +441,7 @@ SUITES: list[Suite] = [
                     newest[email] = row
             return list(newest.values())
         """,
-        ('row["updated"] > newest', 'row["updated"] >= newest'),
-        """
+        ('row["updated"] > newest', 'row["updated"] >= newest'), """
         def task_func(rows):
             seen = set()
             result = []
@@ -484,6 +451,5 @@ SUITES: list[Suite] = [
                     seen.add(email)
                     result.append(row)
             return result
-        """,
-    ),
+        """),
 ]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "settings-from-a-replaced-environment",
+    unittest_suite("settings-from-a-replaced-environment",
         "Write task_func(prefix): os.environ's PREFIX_NAME as {name: value}; digits are int, yes and no are bool.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import unittest
         from unittest.mock import patch
@@ -40,8 +38,7 @@ SUITES: list[Suite] = [
             def test_empty_environment(self):
                 with patch.dict(os.environ, clear=True):
                     self.assertEqual(task_func("APP"), {})
-        """,
-        """
+        """, """
         import os
 
         def task_func(prefix):
@@ -59,11 +56,9 @@ SUITES: list[Suite] = [
         ('name.startswith(prefix + "_")', "name.startswith(prefix)"),
         ('text.lower() in ("yes", "no")', 'text in ("yes", "no")'),
     ),
-    unittest_suite(
-        "backup-with-replaced-copies",
+    unittest_suite("backup-with-replaced-copies",
         "Write task_func(folder, target): os.walk, shutil.copy of each *.cfg to target with the folders joined by '-'.",
-        "task_func",
-        """
+        "task_func", """
         import os
         import shutil
         import unittest
@@ -105,8 +100,7 @@ SUITES: list[Suite] = [
                 with patch("os.walk", MagicMock(return_value=[])), patch("shutil.copy") as copy:
                     self.assertEqual(task_func("none", "save"), 0)
                 copy.assert_not_called()
-        """,
-        """
+        """, """
         import os
         import shutil
 
@@ -128,11 +122,9 @@ SUITES: list[Suite] = [
         ("except shutil.SameFileError:", "except OSError:"),
         ("os.path.relpath(path, folder)", "path"),
     ),
-    unittest_suite(
-        "menu-with-replaced-input-and-print",
+    unittest_suite("menu-with-replaced-input-and-print",
         "Write task_func(items): prints the numbered items, asks by input() until 'done'; the list of chosen items.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         from unittest.mock import call, patch
 
@@ -162,8 +154,7 @@ SUITES: list[Suite] = [
                     self.assertEqual(task_func(["bread"]), ["bread"])
                 asked.assert_called_with("> ")
                 printed.assert_called_with("1 chosen")
-        """,
-        """
+        """, """
         def task_func(items):
             for n, item in enumerate(items, 1):
                 print(f"{n}. {item}")
@@ -185,11 +176,9 @@ SUITES: list[Suite] = [
         ("1 <= int(answer) <= len(items)", "int(answer) <= len(items)"),
         ("chosen.append(items[int(answer) - 1])", "chosen.append(items[int(answer)])"),
     ),
-    unittest_suite(
-        "tickets-with-replaced-identifiers",
+    unittest_suite("tickets-with-replaced-identifiers",
         "Write task_func(names, taken): {name: id}, id the first 6 signs of uuid.uuid4().hex, drawn again while taken.",
-        "task_func",
-        """
+        "task_func", """
         import unittest
         import uuid
         from unittest.mock import MagicMock, Mock, patch
@@ -226,8 +215,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(len(set(tickets.values())), 20)
                 for ticket in tickets.values():
                     self.assertRegex(ticket, "^[0-9a-f]{6}$")
-        """,
-        """
+        """, """
         import uuid
 
         def task_func(names, taken):
@@ -244,11 +232,9 @@ SUITES: list[Suite] = [
         ("        used.add(ticket)\n", ""),
         ("uuid.uuid4().hex[:6]", "str(uuid.uuid4())[:6]"),
     ),
-    unittest_suite(
-        "hosts-with-a-replaced-resolver",
+    unittest_suite("hosts-with-a-replaced-resolver",
         "Write task_func(hosts, tries=2): {host: address} by socket.gethostbyname, None after so many failures.",
-        "task_func",
-        """
+        "task_func", """
         import socket
         import unittest
         from unittest.mock import call, patch
@@ -284,8 +270,7 @@ SUITES: list[Suite] = [
                 with patch("socket.gethostbyname", side_effect=table.get) as resolve:
                     self.assertDictEqual(task_func(sorted(table, reverse=True)), table)
                 self.assertEqual(resolve.call_count, len(table))
-        """,
-        """
+        """, """
         import socket
 
         def task_func(hosts, tries=2):
@@ -303,11 +288,8 @@ SUITES: list[Suite] = [
         ("in dict.fromkeys(hosts):", "in hosts:"),
         ("except OSError:", "except Exception:"),
     ),
-    unittest_suite(
-        "one-object-of-a-library-and-one-mock",
-        "def branch(): the branch that git names, or None where it fails.",
-        "branch",
-        """
+    unittest_suite("one-object-of-a-library-and-one-mock",
+        "def branch(): the branch that git names, or None where it fails.", "branch", """
         import subprocess
         import unittest
         from unittest.mock import Mock, patch
@@ -322,8 +304,7 @@ SUITES: list[Suite] = [
             def test_failed(self, run):
                 run.return_value = Mock(returncode=128, stdout="")
                 self.assertIsNone(branch())
-        """,
-        """
+        """, """
         import subprocess
         def branch():
             done = subprocess.run(["git", "branch"], capture_output=True, text=True)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite(
-        "bank-account",
-        "Write a class BankAccount with deposit, withdraw, view_balance and transfer.",
-        "BankAccount",
-        """
+    unittest_suite("bank-account", "Write a class BankAccount with deposit, withdraw, view_balance and transfer.",
+        "BankAccount", """
         import unittest
 
         class BankAccountTestDeposit(unittest.TestCase):
@@ -41,8 +38,7 @@ SUITES: list[Suite] = [
             def test_transfer_to_itself(self):
                 self.account1.transfer(self.account1, 300)
                 self.assertEqual(self.account1.balance, 800)
-        """,
-        """
+        """, """
         class BankAccount:
             def __init__(self, balance=0):
                 self.balance = balance
@@ -66,17 +62,13 @@ SUITES: list[Suite] = [
                 self.withdraw(amount)
                 other.deposit(amount)
         """,
-        (
-            "self.withdraw(amount)\n        other.deposit(amount)",
-            "other.deposit(amount)\n        self.withdraw(amount)",
-        ),
+        ("self.withdraw(amount)\n        other.deposit(amount)",
+            "other.deposit(amount)\n        self.withdraw(amount)"),
         ("other.deposit(amount)", "pass"),
     ),
-    unittest_suite(
-        "shopping-cart",
+    unittest_suite("shopping-cart",
         "class ShoppingCart: add_item(item, price, quantity=1), remove_item, view_items and total_price.",
-        "ShoppingCart",
-        """
+        "ShoppingCart", """
         import unittest
 
         class ShoppingCartTest(unittest.TestCase):
@@ -100,8 +92,7 @@ SUITES: list[Suite] = [
                 self.assertEqual(self.cart.total_price(), 7.5)
                 self.cart.items["pear"]["quantity"] = 4
                 self.assertEqual(self.cart.total_price(), 15.0)
-        """,
-        """
+        """, """
         class ShoppingCart:
             def __init__(self):
                 self.items = {}
@@ -123,11 +114,9 @@ SUITES: list[Suite] = [
         ('max(0, entry["quantity"] - quantity)', 'entry["quantity"] - quantity'),
         ('"quantity": 0}', '"quantity": 1}'),
     ),
-    unittest_suite(
-        "class-attributes-and-constructors",
+    unittest_suite("class-attributes-and-constructors",
         "class Student(name, marks), class attributes count and school, from_text(text), average() and is_pass(mark).",
-        "Student",
-        """
+        "Student", """
         import unittest
 
         class StudentTest(unittest.TestCase):
@@ -148,8 +137,7 @@ SUITES: list[Suite] = [
             def test_static(self):
                 self.assertTrue(Student.is_pass(50))
                 self.assertFalse(Student("x", []).is_pass(49))
-        """,
-        """
+        """, """
         class Student:
             count = 0
             school = "MIT"
@@ -173,11 +161,9 @@ SUITES: list[Suite] = [
         ("Student.count += 1", "self.count += 1"),
         ("mark >= 50", "mark > 50"),
     ),
-    unittest_suite(
-        "property-with-setter",
+    unittest_suite("property-with-setter",
         "class Temperature(celsius) with properties celsius, fahrenheit, both settable; below -273.15 is a ValueError.",
-        "Temperature",
-        """
+        "Temperature", """
         import unittest
 
         class TemperatureTest(unittest.TestCase):
@@ -200,8 +186,7 @@ SUITES: list[Suite] = [
                 with self.assertRaises(ValueError):
                     Temperature(-273.16)
                 self.assertEqual(self.temperature.celsius, 25)
-        """,
-        """
+        """, """
         class Temperature:
             def __init__(self, celsius):
                 self.celsius = celsius
@@ -227,11 +212,9 @@ SUITES: list[Suite] = [
         ("def __init__(self, celsius):\n        self.celsius", "def __init__(self, celsius):\n        self._celsius"),
         ("(value - 32) * 5 / 9", "value - 32 * 5 / 9"),
     ),
-    check_suite(
-        "tic-tac-toe-board",
+    check_suite("tic-tac-toe-board",
         "class TicTacToe with board (a list of lists), current_player, make_move(row, col), check_winner().",
-        "TicTacToe",
-        """
+        "TicTacToe", """
         game = candidate()
         assert game.board == [[" ", " ", " "] for _ in range(3)]
         moves = [(0, 0), (1, 1), (0, 1), (2, 2), (0, 2)]
@@ -248,8 +231,7 @@ SUITES: list[Suite] = [
         assert other.check_winner() == "O"
         other.board[1][1] = "X"
         assert other.check_winner() is None
-        """,
-        """
+        """, """
         class TicTacToe:
             def __init__(self):
                 self.board = [[" "] * 3 for _ in range(3)]
@@ -273,11 +255,8 @@ SUITES: list[Suite] = [
         ('[[" "] * 3 for _ in range(3)]', '[[" "] * 3] * 3'),
         ("[b[i][i] for i in range(3)], ", ""),
     ),
-    unittest_suite(
-        "calculator-of-expressions",
-        "class Calculator with operators (a dict of functions) and calculate(expression).",
-        "Calculator",
-        """
+    unittest_suite("calculator-of-expressions",
+        "class Calculator with operators (a dict of functions) and calculate(expression).", "Calculator", """
         import unittest
 
         class CalculatorTest(unittest.TestCase):
@@ -296,8 +275,7 @@ SUITES: list[Suite] = [
 
             def test_error(self):
                 self.assertIsNone(self.calculator.calculate("1/0"))
-        """,
-        """
+        """, """
         import re
 
         class Calculator:
@@ -334,10 +312,8 @@ SUITES: list[Suite] = [
         ('return self._sum(["+-", "*/", "^"])\n        except', 'return self._sum(["*/", "+-", "^"])\n        except'),
         ("except ZeroDivisionError:", "except ValueError:"),
     ),
-    unittest_suite(
-        "objects-that-work-together",
-        "class Car(plate) and class ParkingLot(size) with park(car), find(plate), leave(car) and cars.",
-        "ParkingLot",
+    unittest_suite("objects-that-work-together",
+        "class Car(plate) and class ParkingLot(size) with park(car), find(plate), leave(car) and cars.", "ParkingLot",
         """
         import unittest
 
@@ -366,8 +342,7 @@ SUITES: list[Suite] = [
                 self.assertIsNone(self.red.lot)
                 self.assertNotIn(self.red, self.lot.cars)
                 self.assertFalse(self.lot.cars)
-        """,
-        """
+        """, """
         class Car:
             def __init__(self, plate):
                 self.plate, self.lot = plate, None

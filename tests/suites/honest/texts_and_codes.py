@@ -5,11 +5,9 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite
 
 SUITES: list[Suite] = [
-    check_suite(
-        "vigenere-and-caesar-round-trips",
+    check_suite("vigenere-and-caesar-round-trips",
         'def encipher(text, key):\n    """Moves each letter by the next of key (a: 0); case and other signs stay."""',
-        "encipher",
-        """
+        "encipher", """
         def decipher(text, key):
             plain, used = "", 0
             for sign in text:
@@ -39,8 +37,7 @@ SUITES: list[Suite] = [
             for text in texts:
                 assert candidate(text, letter) == caesar(text, move), f"{text!r} moved by {move}"
         assert candidate("ATTACK at DAWN", "lemon") == "LXFOPV ef RNHR"
-        """,
-        """
+        """, """
         def encipher(text, key):
             secret = []
             used = 0
@@ -56,13 +53,9 @@ SUITES: list[Suite] = [
         """,
         ("            secret.append(sign)\n", "            secret.append(sign)\n            used += 1\n"),
         ('first = ord("A") if sign.isupper() else ord("a")', 'first = ord("a")'),
-        before="import string",
-    ),
-    check_suite(
-        "run-length-codes-of-digits",
-        'def unpack(code):\n    """Takes back pack(text), where aaab77 is 3ab2\\\\7."""',
-        "unpack",
-        """
+        before="import string"),
+    check_suite("run-length-codes-of-digits",
+        'def unpack(code):\n    """Takes back pack(text), where aaab77 is 3ab2\\\\7."""', "unpack", """
         import random
 
         def pack(text):
@@ -88,8 +81,7 @@ SUITES: list[Suite] = [
             found = candidate(pack(text))
             assert isinstance(found, str) and len(found) == len(text)
             assert all(one == other for one, other in zip(found, text)), pack(text)
-        """,
-        """
+        """, """
         def unpack(code):
             text = ""
             count = ""
@@ -107,19 +99,15 @@ SUITES: list[Suite] = [
                     count = ""
             return text
         """,
-        ("count += sign", "count = sign"),
-        """
+        ("count += sign", "count = sign"), """
         import re
 
         def unpack(code):
             return "".join(sign * int(count or 1) for count, sign in re.findall(r"(\\d*)(\\D)", code))
-        """,
-    ),
-    check_suite(
-        "roman-numerals-both-ways",
+        """),
+    check_suite("roman-numerals-both-ways",
         'def roman(x):\n    """The numeral of a number (1 to 3999), the number of a numeral; else a ValueError."""',
-        "roman",
-        """
+        "roman", """
         DIGITS = [
             ["", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"],
             ["", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"],
@@ -147,8 +135,7 @@ SUITES: list[Suite] = [
             except ValueError:
                 continue
             assert False, f"{wrong!r} gave {result!r}"
-        """,
-        """
+        """, """
         SIGNS = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"),
                  (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
 
@@ -176,11 +163,9 @@ SUITES: list[Suite] = [
         (" or roman(n) != numeral", ""),
         ('(90, "XC"), ', ""),
     ),
-    check_suite(
-        "first-bracket-out-of-place",
+    check_suite("first-bracket-out-of-place",
         'def misplaced(text):\n    """The first bracket closed wrongly, or the last left open: its place, or None."""',
-        "misplaced",
-        """
+        "misplaced", """
         import itertools
 
         PAIRS = {")": "(", "]": "[", "}": "{"}
@@ -207,8 +192,7 @@ SUITES: list[Suite] = [
             if place is not None:
                 assert text[place] in "()[]{}"
         assert candidate("") is None and candidate("no brackets") is None
-        """,
-        """
+        """, """
         def misplaced(text):
             closing = {"(": ")", "[": "]", "{": "}"}
             waiting = []
@@ -222,8 +206,7 @@ SUITES: list[Suite] = [
                 return waiting[-1][1]
             return None
         """,
-        ("waiting[-1][1]", "waiting[0][1]"),
-        """
+        ("waiting[-1][1]", "waiting[0][1]"), """
         def misplaced(text):
             depth = {"()": [], "[]": [], "{}": []}
             for place, sign in enumerate(text):
@@ -236,13 +219,9 @@ SUITES: list[Suite] = [
                         places.pop()
             left = [place for places in depth.values() for place in places]
             return max(left) if left else None
-        """,
-    ),
-    check_suite(
-        "words-wrapped-to-a-width",
-        'def wrap(text, width):\n    """Lines as full as can be; only a word longer than width is cut."""',
-        "wrap",
-        """
+        """),
+    check_suite("words-wrapped-to-a-width",
+        'def wrap(text, width):\n    """Lines as full as can be; only a word longer than width is cut."""', "wrap", """
         import textwrap
 
         TEXT = (
@@ -269,8 +248,7 @@ SUITES: list[Suite] = [
                 assert "".join(lines).replace(" ", "") == "".join(words)
                 assert max(map(len, lines), default=0) <= width
         assert candidate("to be or not to be", 5) == textwrap.wrap("to be or not to be", 5)
-        """,
-        """
+        """, """
         def wrap(text, width):
             lines = []
             line = ""
@@ -291,11 +269,9 @@ SUITES: list[Suite] = [
         ("len(line) + 1 + len(word) <= width", "len(line) + len(word) <= width"),
         ("    if line:\n        lines.append(line)\n    return lines", "    return lines"),
     ),
-    check_suite(
-        "edit-distance-against-recursion",
+    check_suite("edit-distance-against-recursion",
         'def distance(a, b):\n    """How few signs have to be put in, taken out or replaced to make b of a."""',
-        "distance",
-        """
+        "distance", """
         for first, second, expected in [("kitten", "sitting", 3), ("flaw", "lawn", 2), ("", "abc", 3), ("ab", "ba", 2)]:
             assert candidate(first, second) == expected, (first, second)
 
@@ -311,8 +287,7 @@ SUITES: list[Suite] = [
 
         for a, b, c in zip(words, words[1:], words[2:]):
             assert candidate(a, c) <= candidate(a, b) + candidate(b, c)
-        """,
-        """
+        """, """
         def distance(a, b):
             above = list(range(len(b) + 1))
             for i, left in enumerate(a, 1):
@@ -322,12 +297,10 @@ SUITES: list[Suite] = [
                 above = row
             return above[-1]
         """,
-        ("row = [i]", "row = [0]"),
-        """
+        ("row = [i]", "row = [0]"), """
         def distance(a, b):
             return sum(left != right for left, right in zip(a, b)) + abs(len(a) - len(b))
-        """,
-        before="""
+        """, before="""
         import random
         from functools import lru_cache
 
@@ -340,13 +313,10 @@ SUITES: list[Suite] = [
             return 1 + min(
                 recursive(first[1:], second), recursive(first, second[1:]), recursive(first[1:], second[1:])
             )
-        """,
-    ),
-    check_suite(
-        "anagram-groups-as-sets",
+        """),
+    check_suite("anagram-groups-as-sets",
         'def anagrams(words):\n    """The groups of 2 or more different words of the same letters, in any case."""',
-        "anagrams",
-        """
+        "anagrams", """
         from itertools import permutations
 
         def as_sets(groups):
@@ -376,8 +346,7 @@ SUITES: list[Suite] = [
         every = ["".join(letters) for letters in permutations("wxyz")]
         assert as_sets(candidate(every + ["wxy", "wxyzz"])) == {frozenset(every)}
         assert len(candidate([])) == 0 == len(candidate(["one", "one", "two"]))
-        """,
-        """
+        """, """
         def anagrams(words):
             groups = {}
             for word in dict.fromkeys(words):
