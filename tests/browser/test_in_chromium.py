@@ -11,41 +11,48 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import settled
 from tests.dashboard import check_run, sample_run
 
+HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 PATHS = [
     "", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards", "?run=checks",
     "completion?run=checks&task=checks/top&sample=top%231&test=5", "tasks?run=checks&task=checks/top&test=3",
     "completion?run=checks&task=checks/stack&sample=stack%231", "tasks?run=checks&task=checks/stack",
+    f"rollouts?task={HOSTILE}", f"completion?task={HOSTILE}", f"tasks?task={HOSTILE}",
+    "completion?task=text/all-kinds&sample=k/no_code&view=raw",
 ]  # fmt: skip
-HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 Visit = Callable[[str], Page]
 
 
-@pytest.mark.parametrize("path", [*PATHS, "?run=empty", "rollouts?run=empty", "tasks?run=empty", "rewards?run=empty"])
-def test_every_page_draws_without_an_error_and_without_the_network(visit: Visit, outside: list[str], path: str) -> None:
+NOTHING_SIDEWAYS = """width => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    return document.documentElement.clientWidth === width && document.documentElement.scrollWidth <= width
+        && main.scrollWidth <= main.clientWidth;
+}"""
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_fits_without_an_error_the_network_or_markup_from_a_file(
+    visit: Visit, outside: list[str], path: str
+) -> None:
     page = visit(path)
-    expect(page.get_by_role("link", name="Overview")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    for width, height, scheme in ((1920, 1080, "dark"), (1024, 700, "dark"), (1280, 720, "light")):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        page.wait_for_function(NOTHING_SIDEWAYS, arg=width)  # tables and charts follow the window a moment later
     assert outside == []
-
-
-def test_a_page_can_be_the_first_one_that_is_asked_for(visit: Visit) -> None:
-    page = visit("completion?task=math/add&sample=add%231")
-    expect(page.get_by_role("link", name="Rollouts")).to_be_visible()
-    expect(page.locator(".rs-code .ln.fail")).to_be_visible()
-
-
-def test_the_way_to_a_failure_is_above_the_fold(visit: Visit) -> None:
-    page = visit("")
-    button = page.get_by_role("button", name="Open the first failure")
-    box = button.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] < 720
+    assert page.title() != "owned"
+    assert page.locator("img[src='x'], a[href^='http://e.example']").count() == 0
 
 
 def test_one_click_from_the_overview_to_the_failing_line(visit: Visit) -> None:
     page = visit("")
-    page.get_by_role("button", name="Open the first failure").click()
+    button = page.get_by_role("button", name="Open the first failure")
+    box = button.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 720, "above the fold"
+    button.click()
     line = page.locator(".rs-code .ln.fail")
     expect(line).to_contain_text("total = total.plus(1)")
     expect(line).to_be_in_viewport()
@@ -264,12 +271,6 @@ def test_back_from_a_page_before_it_is_drawn_leaves_the_history_as_it_was(
     page.wait_for_url(f"{address}/{path}")
 
 
-NOTHING_SIDEWAYS = """width => {
-    const main = document.querySelector('[data-testid="stMain"]');
-    return document.documentElement.clientWidth === width && document.documentElement.scrollWidth <= width
-        && main.scrollWidth <= main.clientWidth;
-}"""
-
 BACK_AT_ONCE = """
 window.wasBack = new Promise((done) => addEventListener("popstate", () => {
   addEventListener("popstate", done, { once: true });
@@ -290,23 +291,6 @@ def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> 
         expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
         settled(page)
         assert "verdict=wrong_answer" in page.url
-
-
-def test_a_selected_table_row_opens(visit: Visit) -> None:
-    page = visit("rollouts?view=table&q=add%231")
-    table = page.get_by_test_id("stDataFrame").locator("canvas").first
-    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
-    page.wait_for_url("**/completion?*sample=add*")
-
-
-@pytest.mark.parametrize("path", ["", "rollouts", f"rollouts?task={HOSTILE}", f"completion?task={HOSTILE}",
-                                  f"tasks?task={HOSTILE}", "completion?task=math/add&sample=add%232&view=raw",
-                                  "completion?task=text/all-kinds&sample=k/no_code&view=raw"])  # fmt: skip
-def test_a_completion_can_not_put_markup_on_a_page(visit: Visit, path: str) -> None:
-    page = visit(path)
-    assert page.title() != "owned"
-    assert page.locator("img[src='x']").count() == 0
-    assert page.locator("a[href^='http://e.example']").count() == 0
 
 
 def test_export_downloads_what_is_filtered(visit: Visit) -> None:
@@ -354,16 +338,6 @@ def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
     page.get_by_role("button", name="Run test 1").click()
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]", timeout=60_000)
     expect(page.get_by_text("IndexError").first).to_be_visible()
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_no_page_scrolls_sideways_in_any_size_or_scheme(visit: Visit, path: str) -> None:
-    page = visit(path)
-    for width, height, scheme in ((1280, 720, "light"), (1920, 1080, "dark"), (1024, 700, "dark")):
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        page.set_viewport_size({"width": width, "height": height})
-        settled(page)
-        page.wait_for_function(NOTHING_SIDEWAYS, arg=width)  # tables and charts follow the window a moment later
 
 
 def click_cell(page: Page, *, row: int, column: int) -> None:
