@@ -66,9 +66,9 @@ def rollscope(*arguments: object, cwd: Path) -> Done:
     if words[0] == "grade" and "--workers" not in words:
         words += ["--workers", "1"]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        with pytest.raises(SystemExit) as ended:
-            main(words)
+    redirected = contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+    with redirected[0], redirected[1], redirected[2], pytest.raises(SystemExit) as ended:
+        main(words)
     assert isinstance(ended.value.code, int)
     return Done(ended.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 

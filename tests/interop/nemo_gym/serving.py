@@ -1,4 +1,4 @@
-"""A running `rollscope serve nemo-gym`."""
+"""Running servers: `rollscope serve nemo-gym` as a process, and any application in a thread of this one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import uvicorn
+from starlette.types import ASGIApp
+
+from evaluator.interop import http_serving
 from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,3 +40,19 @@ class Served:
         self.process.send_signal(number)
         _, told = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, told
+
+
+class InThread:
+    """An application that this process serves."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        listener = http_serving.listening("127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        config = uvicorn.Config(application, log_level="critical", timeout_graceful_shutdown=1, ws="none")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]})
+        self._thread.start()
+
+    def end(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
