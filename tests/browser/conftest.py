@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 APP = '[data-testid="stApp"]'
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=90_000)
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -47,7 +47,7 @@ def browser() -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         context = started.new_context(viewport={"width": 1280, "height": 720})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(90_000)
         yield context
         started.close()
 
@@ -102,7 +102,7 @@ def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):

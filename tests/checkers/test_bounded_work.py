@@ -24,7 +24,7 @@ from tests.checkers import plain_rules
 TEXT = [name for name, checker in known_checkers().items() if "text" in checker.rules]
 VALUE = [name for name, checker in known_checkers().items() if "value" in checker.rules]
 
-LENGTH = 1_000_000
+LENGTH = 300_000
 TEXTS = {
     "empty lines": "\n" * LENGTH,
     "empty lines before the end": "5\n" + "\n" * LENGTH + "6",
@@ -40,7 +40,7 @@ TEXTS = {
 }
 SMALL_TEXTS = ["5\n6\n7", "5 6", "5.0", ""]
 
-NUMBER = 300_000
+NUMBER = 150_000
 VALUES: dict[str, Any] = {
     "list": list(range(NUMBER)),
     "list of tuples": [(number, 1) for number in range(NUMBER // 4)],
@@ -88,7 +88,7 @@ def test_a_long_output_costs_a_few_copies_where_little_is_expected(name: str, te
 @pytest.mark.parametrize("name", VALUE)
 def test_a_large_value_is_not_walked_where_little_is_expected(name: str, value: object) -> None:
     for expected in SMALL_VALUES:
-        assert Work(get_checker(name).rules["value"], expected, value).calls < 250_000, expected
+        assert Work(get_checker(name).rules["value"], expected, value).calls < 145_000, expected
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
@@ -135,7 +135,7 @@ def test_a_counter_equals_one_with_any_number_of_zeros() -> None:
     assert rule(Counter(), Counter({**zeros, "a": 2})) is not None
 
 
-@pytest.mark.parametrize("count", [1, 65_535, 65_536, 65_537, 131_072])
+@pytest.mark.parametrize("count", [1, 65_536, 65_537])
 @pytest.mark.parametrize("name", ["lines", "floats", "tokens", "unordered"])
 def test_a_difference_is_found_wherever_it_stands_in_a_long_output(name: str, count: int) -> None:
     rule = get_checker(name).rules["text"]
