@@ -40,7 +40,7 @@ TEXTS = {
 }
 SMALL_TEXTS = ["5\n6\n7", "5 6", "5.0", ""]
 
-NUMBER = 150_000
+NUMBER = 300_000
 VALUES: dict[str, Any] = {
     "list": list(range(NUMBER)),
     "list of tuples": [(number, 1) for number in range(NUMBER // 4)],
@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "Counter": Counter(range(NUMBER)),
     "text": "5" * LENGTH,
 }
-SMALL_VALUES = [5, "5", [1, 2, 3], [(0, 1)], {"a": 1}, {1, 2}, Counter(a=1)]
+SMALL_VALUES = [5, [(0, 1)], {"a": 1}, {1, 2}]
 
 
 class Work:
@@ -88,7 +88,7 @@ def test_a_long_output_costs_a_few_copies_where_little_is_expected(name: str, te
 @pytest.mark.parametrize("name", VALUE)
 def test_a_large_value_is_not_walked_where_little_is_expected(name: str, value: object) -> None:
     for expected in SMALL_VALUES:
-        assert Work(get_checker(name).rules["value"], expected, value).calls < 145_000, expected
+        assert Work(get_checker(name).rules["value"], expected, value).calls < 250_000, expected
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)

@@ -14,7 +14,7 @@ from evaluator.engines import pool
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
 from evaluator.interop.nemo_gym.config import config_from_file
-from tests.interop.nemo_gym.serving import InThread
+from tests.interop.serving import InThread
 
 
 @pytest.fixture(scope="module")

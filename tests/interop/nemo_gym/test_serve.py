@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli import main
 from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
 from evaluator.interop.nemo_gym.config import config_from_file
 from tests.engines.processes import descendants, wait_until_none
 from tests.interop.nemo_gym.asking import Client, fenced, request
-from tests.interop.nemo_gym.serving import ENVIRONMENT, Served
+from tests.interop.serving import ENVIRONMENT, Served, ask, refused
 
 Server = Callable[..., str]
 
@@ -257,17 +256,9 @@ def test_a_bad_configuration_is_one_line(
 ) -> None:
     path = tmp_path / name
     path.write_text(content)
-    error = refused(capsys, "nemo-gym", "--config", str(path))
+    error = refused(capsys, "nemo-gym", "--config", path)
     assert error.startswith("rollscope: --host" if "host" in content else f"rollscope: {path}: ")
     assert told in error
-    assert error.count("\n") == 1
-
-
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    with pytest.raises(SystemExit) as exited:
-        main(["serve", *words])
-    assert exited.value.code == 2
-    return capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -317,11 +308,5 @@ def test_without_a_sandbox_answers_are_graded_and_code_is_masked(tmp_path: Path)
 
 
 def test_a_page_of_another_name_can_not_reach_it(server: Server) -> None:
-    import http.client
-    from urllib.parse import urlsplit
-
-    connection = http.client.HTTPConnection(urlsplit(server()).netloc, timeout=30)
-    body = json.dumps({"code": "print(1)"})
-    connection.request("POST", "/execute_code", body, {"host": "evil.example", "content-type": "application/json"})
-    assert connection.getresponse().status == 400
-    connection.close()
+    answer = ask(server(), "POST", "/execute_code", {"code": "print(1)"}, host="evil.example")
+    assert answer.status == 400

@@ -17,7 +17,7 @@ from evaluator.interop.nemo_gym.new_server import write_server
 from evaluator.interop.nemo_gym.server_checks import Status
 from evaluator.interop.nemo_gym.server_folder import check_configuration, check_data
 from tests.documents import nemo_gym_custom_resource_server as document
-from tests.interop.nemo_gym.serving import InThread
+from tests.interop.serving import InThread
 
 Server = Callable[..., str]
 Findings = dict[str, tuple[str, str]]

@@ -8,7 +8,7 @@ import pytest
 
 from evaluator.interop.nemo_gym.session_cookie import COOKIE
 from tests.interop.nemo_gym.asking import Client
-from tests.interop.nemo_gym.serving import Served
+from tests.interop.serving import Served
 
 Server = Callable[..., str]
 

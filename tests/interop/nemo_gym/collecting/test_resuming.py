@@ -13,7 +13,7 @@ import pytest
 from tests.graders.judge_server import Asked, Handler, JudgeServer, hangs
 from tests.interop.nemo_gym.collecting.answers import RIGHT, WRONG, function_call, message, responds
 from tests.interop.nemo_gym.collecting.collection import PATIENCE_S, Collection, row, squares
-from tests.interop.nemo_gym.serving import Served
+from tests.interop.serving import Served
 
 Make = Callable[..., Collection]
 
