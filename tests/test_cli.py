@@ -18,7 +18,7 @@ import time
 import urllib.error
 import urllib.request
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,24 +60,27 @@ class Done(NamedTuple):
     stderr: str
 
 
-def rollscope(*arguments: object, cwd: Path) -> Done:
-    """The command in this process; `grade` starts one worker unless another number is given."""
+def words_of(arguments: Iterable[object]) -> list[str]:
+    """`grade` starts one worker unless another number is given."""
     words = [str(argument) for argument in arguments]
-    if words[0] == "grade" and "--workers" not in words:
-        words += ["--workers", "1"]
+    return [*words, "--workers", "1"] if words[0] == "grade" and "--workers" not in words else words
+
+
+def rollscope(*arguments: object, cwd: Path) -> Done:
+    """The command in this process."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     redirected = contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
     with redirected[0], redirected[1], redirected[2], pytest.raises(SystemExit) as ended:
-        main(words)
+        main(words_of(arguments))
     assert isinstance(ended.value.code, int)
     return Done(ended.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
 
 def in_process(*arguments: object, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The command without a process of its own, for what ends before anything runs."""
+    """The same, for `capsys` to see what it says."""
     monkeypatch.chdir(cwd)
     with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
+        main(words_of(arguments))
     assert isinstance(ended.value.code, int)
     return ended.value.code
 
@@ -541,7 +544,7 @@ def grade_where(
     refused: list[str], tmp_path: Path, dataset: Path, *options: str
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, object]]]:
     """Grades right completions on a machine that refuses these; and what was exported, equal rows once."""
-    write_rows(tmp_path / "r.jsonl", *(sample(f"s{number}", f"{RIGHT}# {number}") for number in range(24)))
+    write_rows(tmp_path / "r.jsonl", *(sample(f"s{number}", f"{RIGHT}# {number}") for number in range(8)))
     words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", "--workers", "2", *options]
     done = subprocess.run(
         command(refused, *words), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-from tests.dashboard import check_run, sample_run
+from tests.dashboard import sample_run
 
 HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 PATHS = [
@@ -31,9 +32,14 @@ NOTHING_SIDEWAYS = """width => {
 
 @pytest.mark.parametrize("path", PATHS)
 def test_every_page_fits_without_an_error_the_network_or_markup_from_a_file(
-    visit: Visit, outside: list[str], path: str
+    visit: Visit, page: Page, outside: list[str], path: str
 ) -> None:
-    page = visit(path)
+    page.goto("about:blank")
+    before = page.evaluate("history.length")
+    visit(path)
+    expect(page).to_have_url(re.compile(r"[?&]run="))
+    settled(page)
+    assert page.evaluate("history.length") <= before + 1, "the address says which run it is of, without a step more"
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     for width, height, scheme in ((1920, 1080, "dark"), (1024, 700, "dark"), (1280, 720, "light")):
@@ -122,20 +128,6 @@ def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_
     expect(page.get_by_text("4 of 7 rollouts")).to_be_visible()
 
 
-def test_a_reason_leads_to_the_rollouts_that_are_not_verified_for_it(visit: Visit) -> None:
-    page = visit("?run=checks")
-    page.locator(".card", has_text="not verified").click()
-    page.wait_for_url("**/rollouts?*verified=no*")
-    settled(page)
-    page.go_back()
-    settled(page)
-    page.locator(".bars a", has_text=check_run.PATCHES).click()
-    expect(page.get_by_text("3 of 7 rollouts")).to_be_visible()
-    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()
-    page.wait_for_url("**/completion?*task=checks*")
-    expect(page.get_by_text(f"not verified: {check_run.PATCHES}")).to_be_visible()
-
-
 def test_a_long_statement_is_folded_and_keeps_its_indentation(visit: Visit) -> None:
     page = visit("completion?run=checks&task=checks/top&sample=top%231&test=3")
     box = page.locator(".rs-code.wrap")
@@ -186,33 +178,13 @@ def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
     expect(page.get_by_label("Text").locator("visible=true")).to_have_value("")
 
 
-def open_verdict_link(page: Page) -> None:
-    page.locator(".bars a", has_text="wrong_answer").first.click()
-
-
-def open_first_failure(page: Page) -> None:
-    page.keyboard.press("f")
-
-
-def open_grid_cell(page: Page) -> None:
-    click_cell(page, row=0, column=2)
-
-
-def open_task_row(page: Page) -> None:
-    click_cell(page, row=0, column=-1)
-
-
 def open_table_row(page: Page) -> None:
     table = page.get_by_test_id("stDataFrame").locator("canvas").first
-    table.click(position={"x": 16, "y": 36 + 13}, force=True)
+    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
 
 
 def go_up(page: Page) -> None:
     page.keyboard.press("u")
-
-
-def open_all_tasks(page: Page) -> None:
-    page.get_by_role("link", name="All tasks").click()
 
 
 def open_navigation_link(page: Page) -> None:
@@ -220,16 +192,24 @@ def open_navigation_link(page: Page) -> None:
 
 
 TO_ANOTHER_PAGE = [
-    ("?run=sample&q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
-    ("?run=sample&q=a", open_first_failure, "**/completion?*task=math*"),
+    (
+        "?run=sample&q=a",
+        lambda page: page.locator(".bars a", has_text="wrong_answer").first.click(),
+        "**/rollouts?*verdict=wrong_answer*",
+    ),
+    ("?run=sample&q=a", lambda page: page.keyboard.press("f"), "**/completion?*task=math*"),
     ("?run=sample&q=a", open_navigation_link, "**/completion?*task=math*"),
-    ("rollouts?run=sample&q=a", open_grid_cell, "**/completion?*task=math*"),
+    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=2), "**/completion?*task=math*"),
     ("rollouts?run=sample&view=table", open_table_row, "**/completion?*task=math*"),
     ("completion?run=sample&task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?run=sample&q=a"),
 ]
 WITHIN_A_PAGE = [
-    ("rollouts?run=sample&q=a", open_task_row, "**/rollouts?*task=math*"),
-    ("rollouts?run=sample&task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?run=sample&q=a"),
+    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=-1), "**/rollouts?*task=math*"),
+    (
+        "rollouts?run=sample&task=math%2Fadd&q=a",
+        lambda page: page.get_by_role("link", name="All tasks").click(),
+        "**/rollouts?run=sample&q=a",
+    ),
 ]
 
 
