@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.cli import main
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import resume_command
 from tests.older_run import forget_columns
+from tests.test_cli import in_process, write_rows
 
 TASK = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum"}}
 SAMPLES = ("42", "It is 42", "41")
@@ -44,11 +44,6 @@ def judged(task, rollout, bench):
 Rollscope = Callable[..., int]
 
 
-def write_rows(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture
 def rollscope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rollscope:
     """The command in this process, in a folder with a dataset, rollouts and a user's graders."""
@@ -58,11 +53,7 @@ def rollscope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rollscope:
     (tmp_path / "own.py").write_text(OWN)
 
     def run(*arguments: object, cwd: Path = tmp_path) -> int:
-        monkeypatch.chdir(cwd)
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        assert isinstance(ended.value.code, int)
-        return ended.value.code
+        return in_process(*arguments, cwd=cwd, monkeypatch=monkeypatch)
 
     return run
 
@@ -118,9 +109,8 @@ def test_a_run_is_gone_on_with_from_any_folder(rollscope: Rollscope, tmp_path: P
     assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", given, "--limit", 1) == 0
     (tmp_path / "w.json").unlink(missing_ok=True)  # the run keeps what stood in it
     words = shlex.split(resume_command(run, Run.open(run).manifest))
-    words = [word for word in words[1:] if word != "--limit"]
-    words.remove("1")
-    assert rollscope(*words, cwd=elsewhere) == 0
+    limit = words.index("--limit")
+    assert rollscope(*words[1:limit], *words[limit + 2 :], cwd=elsewhere) == 0
     assert len(rewards(run)) == 3
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from evaluator import Limits, grade
-from evaluator.cli import main
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
 from evaluator.formats.nemo_gym_writer import task_row
@@ -18,6 +17,8 @@ from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
 from evaluator.runs.reading import Manifest, Run
+from tests import test_cli
+from tests.test_cli import Done
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
 Row = dict[str, JsonValue]
@@ -73,29 +74,13 @@ print(*(heappop(heap) for _ in range(len(heap))), pow(10, 6, 10**9 + 7))
 }
 
 
-class Done(NamedTuple):
-    """How a command ended."""
-
-    status: object
-    stdout: str
-    stderr: str
-
-
 Rollscope = Callable[..., Done]
 
 
 @pytest.fixture
-def rollscope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rollscope:
-    """The command, in a folder of its own; it starts its workers as ever."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Done:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        return Done(ended.value.code, *capsys.readouterr())
-
-    return run
+def rollscope(tmp_path: Path) -> Rollscope:
+    """The command in a folder of its own."""
+    return partial(test_cli.rollscope, cwd=tmp_path)
 
 
 @pytest.fixture
@@ -114,7 +99,7 @@ GRADE = ("grade", "outputs.json", "--dataset", "tasks.jsonl", "--timeout", 60, "
 
 
 def verdicts(done: Done) -> dict[str, int]:
-    assert done.status == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     found: dict[str, int] = json.loads(done.stdout)["verdicts"]
     return found
 
@@ -157,7 +142,7 @@ def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollsc
     (files / "mine.py").unlink()
     assert verdicts(rollscope(*GRADE, "run", "--resume")) == {"passed": 3}
     other = rollscope(*GRADE, "run", "--resume", "--preamble", "none")
-    assert other.status == 2
+    assert other.returncode == 2
     assert "was graded with preamble one of 35 lines, not one of 0 lines: use another --out" in other.stderr
     manifest: Manifest = Run.open(files / "run").manifest
     assert manifest.preamble == LIVECODEBENCH
@@ -178,7 +163,7 @@ def test_a_file_that_can_not_stand_before_a_completion_is_one_line(
     if text is not None:
         (files / "mine.py").write_bytes(text if isinstance(text, bytes) else text.encode())
     done = rollscope(*command, "tasks.jsonl", "--preamble", "mine.py")
-    assert (done.status, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert done.stderr.startswith(f"rollscope: --preamble: {said}")
 
 
@@ -186,8 +171,8 @@ def test_check_grades_references_after_the_preamble_that_was_requested(tmp_path:
     task = {"task_id": "t", "in_outs": {"inputs": ["4"], "outputs": ["2.0"], "fn_name": "f"}}
     row = task | {"reference": "def f(x): return sqrt(x)"}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
-    assert rollscope("check", "tasks.jsonl").status == 1
-    assert rollscope("check", "tasks.jsonl", "--preamble", "lcb").status == 0
+    assert rollscope("check", "tasks.jsonl").returncode == 1
+    assert rollscope("check", "tasks.jsonl", "--preamble", "lcb").returncode == 0
 
 
 IN_OUTS = {"inputs": ["[4]"], "outputs": ["2.0"], "fn_name": "f"}

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import msgspec
@@ -18,16 +15,15 @@ import pytest
 from evaluator.model import Limits
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from evaluator.runs.resuming import folder_from, resume_command
+from tests.test_cli import COMMAND, environment, rollscope, wait_until
 
-ROOT = Path(__file__).resolve().parent.parent
-COMMAND = [sys.executable, "-m", "evaluator.cli"]
 ADD = {
     "task_id": "add",
     "mode": "call",
     "in_outs": {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"},
 }
 RIGHT = "def add(a, b):\n    return a + b\n# "
-SLOW = "def add(a, b):\n    while True:\n        pass\n# "
+SLOW = "import time\ndef add(a, b):\n    time.sleep(99)\n# "
 OPTIONS = [
     "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
@@ -38,10 +34,6 @@ ASKED = (
     "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
     "sandbox", "interpreter", "unverified", "preamble",
 )  # fmt: skip
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
 
 
 @pytest.fixture
@@ -60,10 +52,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
     process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
     run = tmp_path / "run"
-    deadline = time.monotonic() + 60
-    while process.poll() is None and not list(run.glob("rollouts/*.parquet")):
-        assert time.monotonic() < deadline, "waited in vain"
-        threading.Event().wait(0.02)
+    wait_until(lambda: process.poll() is not None or bool(list(run.glob("rollouts/*.parquet"))))
     process.send_signal(signal.SIGINT)
     printed = process.communicate(timeout=30)[1]
     stopped = Run.open(run).manifest
@@ -75,11 +64,11 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     assert Path(program).name == "rollscope"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    done = subprocess.run(
-        [*COMMAND, *words, "--json"], cwd=elsewhere, env=environment(), capture_output=True, text=True, check=False
-    )
+    done = rollscope(*words, "--json", cwd=elsewhere)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdicts"] == {"passed": 3, "time_limit": 9}
+    distinct = Run.open(run).connect().sql("SELECT count(*), count(DISTINCT sample_id) FROM rollouts").fetchall()
+    assert distinct == [(12, 12)]
     finished = Run.open(run).manifest
     assert finished.state == "finished"
     assert [getattr(finished, name) for name in ASKED] == [getattr(stopped, name) for name in ASKED]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from tests.dashboard import check_run, hostile_text, sample_run
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 APP = '[data-testid="stApp"]'
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=90_000)
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -40,16 +40,19 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="package")
+def browser() -> Iterator[BrowserContext]:
+    """One for all tests here: what it has loaded and compiled once serves every page."""
     path = chromium()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield started
+        context = started.new_context(viewport={"width": 1280, "height": 720})
+        context.set_default_timeout(90_000)
+        yield context
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What the dashboard is started with: runs (sample, empty, long outputs, checks, hostile) and ungraded rollouts."""
     folder = tmp_path_factory.mktemp("open")
@@ -73,7 +76,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the dashboard answers. Its working directory is a temporary one, so that runs land there."""
     with socket.socket() as probe:
@@ -99,7 +102,7 @@ def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
@@ -116,13 +119,11 @@ def outside() -> list[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, outside: list[str]) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(20_000)
-    opened_page = context.new_page()
+def page(browser: BrowserContext, outside: list[str]) -> Iterator[Page]:
+    opened_page = browser.new_page()
     opened_page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
     yield opened_page
-    context.close()
+    opened_page.close()
 
 
 def _is_local(url: str) -> bool:

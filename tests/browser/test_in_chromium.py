@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -9,43 +10,55 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-from tests.dashboard import check_run, sample_run
+from tests.dashboard import sample_run
 
+HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 PATHS = [
     "", "rollouts", "rollouts?view=table", "rollouts?task=math/add", "completion", "tasks", "rewards", "?run=checks",
     "completion?run=checks&task=checks/top&sample=top%231&test=5", "tasks?run=checks&task=checks/top&test=3",
     "completion?run=checks&task=checks/stack&sample=stack%231", "tasks?run=checks&task=checks/stack",
+    f"rollouts?task={HOSTILE}", f"completion?task={HOSTILE}", f"tasks?task={HOSTILE}",
+    "completion?task=text/all-kinds&sample=k/no_code&view=raw",
 ]  # fmt: skip
-HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 Visit = Callable[[str], Page]
 
 
-@pytest.mark.parametrize("path", [*PATHS, "?run=empty", "rollouts?run=empty", "tasks?run=empty", "rewards?run=empty"])
-def test_every_page_draws_without_an_error_and_without_the_network(visit: Visit, outside: list[str], path: str) -> None:
-    page = visit(path)
-    expect(page.get_by_role("link", name="Overview")).to_be_visible()
+NOTHING_SIDEWAYS = """width => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    return document.documentElement.clientWidth === width && document.documentElement.scrollWidth <= width
+        && main.scrollWidth <= main.clientWidth;
+}"""
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_fits_without_an_error_the_network_or_markup_from_a_file(
+    visit: Visit, page: Page, outside: list[str], path: str
+) -> None:
+    page.goto("about:blank")
+    before = page.evaluate("history.length")
+    visit(path)
+    expect(page).to_have_url(re.compile(r"[?&]run="))
+    settled(page)
+    assert page.evaluate("history.length") <= before + 1, "the address says which run it is of, without a step more"
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    for width, height, scheme in ((1920, 1080, "dark"), (1024, 700, "dark"), (1280, 720, "light")):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        page.wait_for_function(NOTHING_SIDEWAYS, arg=width)  # tables and charts follow the window a moment later
     assert outside == []
-
-
-def test_a_page_can_be_the_first_one_that_is_asked_for(visit: Visit) -> None:
-    page = visit("completion?task=math/add&sample=add%231")
-    expect(page.get_by_role("link", name="Rollouts")).to_be_visible()
-    expect(page.locator(".rs-code .ln.fail")).to_be_visible()
-
-
-def test_the_way_to_a_failure_is_above_the_fold(visit: Visit) -> None:
-    page = visit("")
-    button = page.get_by_role("button", name="Open the first failure")
-    box = button.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] < 720
+    assert page.title() != "owned"
+    assert page.locator("img[src='x'], a[href^='http://e.example']").count() == 0
 
 
 def test_one_click_from_the_overview_to_the_failing_line(visit: Visit) -> None:
     page = visit("")
-    page.get_by_role("button", name="Open the first failure").click()
+    button = page.get_by_role("button", name="Open the first failure")
+    box = button.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 720, "above the fold"
+    button.click()
     line = page.locator(".rs-code .ln.fail")
     expect(line).to_contain_text("total = total.plus(1)")
     expect(line).to_be_in_viewport()
@@ -115,20 +128,6 @@ def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_
     expect(page.get_by_text("4 of 7 rollouts")).to_be_visible()
 
 
-def test_a_reason_leads_to_the_rollouts_that_are_not_verified_for_it(visit: Visit) -> None:
-    page = visit("?run=checks")
-    page.locator(".card", has_text="not verified").click()
-    page.wait_for_url("**/rollouts?*verified=no*")
-    settled(page)
-    page.go_back()
-    settled(page)
-    page.locator(".bars a", has_text=check_run.PATCHES).click()
-    expect(page.get_by_text("3 of 7 rollouts")).to_be_visible()
-    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()
-    page.wait_for_url("**/completion?*task=checks*")
-    expect(page.get_by_text(f"not verified: {check_run.PATCHES}")).to_be_visible()
-
-
 def test_a_long_statement_is_folded_and_keeps_its_indentation(visit: Visit) -> None:
     page = visit("completion?run=checks&task=checks/top&sample=top%231&test=3")
     box = page.locator(".rs-code.wrap")
@@ -179,33 +178,13 @@ def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
     expect(page.get_by_label("Text").locator("visible=true")).to_have_value("")
 
 
-def open_verdict_link(page: Page) -> None:
-    page.locator(".bars a", has_text="wrong_answer").first.click()
-
-
-def open_first_failure(page: Page) -> None:
-    page.keyboard.press("f")
-
-
-def open_grid_cell(page: Page) -> None:
-    click_cell(page, row=0, column=2)
-
-
-def open_task_row(page: Page) -> None:
-    click_cell(page, row=0, column=-1)
-
-
 def open_table_row(page: Page) -> None:
     table = page.get_by_test_id("stDataFrame").locator("canvas").first
-    table.click(position={"x": 16, "y": 36 + 13}, force=True)
+    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
 
 
 def go_up(page: Page) -> None:
     page.keyboard.press("u")
-
-
-def open_all_tasks(page: Page) -> None:
-    page.get_by_role("link", name="All tasks").click()
 
 
 def open_navigation_link(page: Page) -> None:
@@ -213,16 +192,24 @@ def open_navigation_link(page: Page) -> None:
 
 
 TO_ANOTHER_PAGE = [
-    ("?run=sample&q=a", open_verdict_link, "**/rollouts?*verdict=wrong_answer*"),
-    ("?run=sample&q=a", open_first_failure, "**/completion?*task=math*"),
+    (
+        "?run=sample&q=a",
+        lambda page: page.locator(".bars a", has_text="wrong_answer").first.click(),
+        "**/rollouts?*verdict=wrong_answer*",
+    ),
+    ("?run=sample&q=a", lambda page: page.keyboard.press("f"), "**/completion?*task=math*"),
     ("?run=sample&q=a", open_navigation_link, "**/completion?*task=math*"),
-    ("rollouts?run=sample&q=a", open_grid_cell, "**/completion?*task=math*"),
+    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=2), "**/completion?*task=math*"),
     ("rollouts?run=sample&view=table", open_table_row, "**/completion?*task=math*"),
     ("completion?run=sample&task=math%2Fadd&sample=add%231&q=a", go_up, "**/rollouts?run=sample&q=a"),
 ]
 WITHIN_A_PAGE = [
-    ("rollouts?run=sample&q=a", open_task_row, "**/rollouts?*task=math*"),
-    ("rollouts?run=sample&task=math%2Fadd&q=a", open_all_tasks, "**/rollouts?run=sample&q=a"),
+    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=-1), "**/rollouts?*task=math*"),
+    (
+        "rollouts?run=sample&task=math%2Fadd&q=a",
+        lambda page: page.get_by_role("link", name="All tasks").click(),
+        "**/rollouts?run=sample&q=a",
+    ),
 ]
 
 
@@ -264,12 +251,6 @@ def test_back_from_a_page_before_it_is_drawn_leaves_the_history_as_it_was(
     page.wait_for_url(f"{address}/{path}")
 
 
-NOTHING_SIDEWAYS = """width => {
-    const main = document.querySelector('[data-testid="stMain"]');
-    return document.documentElement.clientWidth === width && document.documentElement.scrollWidth <= width
-        && main.scrollWidth <= main.clientWidth;
-}"""
-
 BACK_AT_ONCE = """
 window.wasBack = new Promise((done) => addEventListener("popstate", () => {
   addEventListener("popstate", done, { once: true });
@@ -290,23 +271,6 @@ def test_a_verdict_bar_filters_and_every_page_keeps_the_filter(visit: Visit) -> 
         expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
         settled(page)
         assert "verdict=wrong_answer" in page.url
-
-
-def test_a_selected_table_row_opens(visit: Visit) -> None:
-    page = visit("rollouts?view=table&q=add%231")
-    table = page.get_by_test_id("stDataFrame").locator("canvas").first
-    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
-    page.wait_for_url("**/completion?*sample=add*")
-
-
-@pytest.mark.parametrize("path", ["", "rollouts", f"rollouts?task={HOSTILE}", f"completion?task={HOSTILE}",
-                                  f"tasks?task={HOSTILE}", "completion?task=math/add&sample=add%232&view=raw",
-                                  "completion?task=text/all-kinds&sample=k/no_code&view=raw"])  # fmt: skip
-def test_a_completion_can_not_put_markup_on_a_page(visit: Visit, path: str) -> None:
-    page = visit(path)
-    assert page.title() != "owned"
-    assert page.locator("img[src='x']").count() == 0
-    assert page.locator("a[href^='http://e.example']").count() == 0
 
 
 def test_export_downloads_what_is_filtered(visit: Visit) -> None:
@@ -354,16 +318,6 @@ def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
     page.get_by_role("button", name="Run test 1").click()
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]", timeout=60_000)
     expect(page.get_by_text("IndexError").first).to_be_visible()
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_no_page_scrolls_sideways_in_any_size_or_scheme(visit: Visit, path: str) -> None:
-    page = visit(path)
-    for width, height, scheme in ((1280, 720, "light"), (1920, 1080, "dark"), (1024, 700, "dark")):
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        page.set_viewport_size({"width": width, "height": height})
-        settled(page)
-        page.wait_for_function(NOTHING_SIDEWAYS, arg=width)  # tables and charts follow the window a moment later
 
 
 def click_cell(page: Page, *, row: int, column: int) -> None:

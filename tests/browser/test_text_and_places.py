@@ -88,14 +88,3 @@ def test_up_leads_back_to_the_list_as_it_was(
     go_up(page)
     page.wait_for_url("**/rollouts?*")
     assert kept <= set(page.url.partition("?")[2].split("&"))
-
-
-@pytest.mark.parametrize("path", ["", "rollouts", "completion", "tasks", "rewards"])
-def test_the_address_says_which_run_it_is_of_without_a_step_in_the_history(visit: Visit, page: Page, path: str) -> None:
-    page.goto("about:blank")
-    before = page.evaluate("history.length")
-    visit(path)
-    page.wait_for_url(f"**/{path}?run=sample*")
-    settled(page)
-    assert page.evaluate("history.length") <= before + 1
-    expect(page.get_by_text("13 of 13 rollouts")).to_be_visible()

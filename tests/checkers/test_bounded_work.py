@@ -24,7 +24,7 @@ from tests.checkers import plain_rules
 TEXT = [name for name, checker in known_checkers().items() if "text" in checker.rules]
 VALUE = [name for name, checker in known_checkers().items() if "value" in checker.rules]
 
-LENGTH = 1_000_000
+LENGTH = 300_000
 TEXTS = {
     "empty lines": "\n" * LENGTH,
     "empty lines before the end": "5\n" + "\n" * LENGTH + "6",
@@ -53,7 +53,7 @@ VALUES: dict[str, Any] = {
     "Counter": Counter(range(NUMBER)),
     "text": "5" * LENGTH,
 }
-SMALL_VALUES = [5, "5", [1, 2, 3], [(0, 1)], {"a": 1}, {1, 2}, Counter(a=1)]
+SMALL_VALUES = [5, [(0, 1)], {"a": 1}, {1, 2}]
 
 
 class Work:
@@ -135,7 +135,7 @@ def test_a_counter_equals_one_with_any_number_of_zeros() -> None:
     assert rule(Counter(), Counter({**zeros, "a": 2})) is not None
 
 
-@pytest.mark.parametrize("count", [1, 65_535, 65_536, 65_537, 131_072])
+@pytest.mark.parametrize("count", [1, 65_536, 65_537])
 @pytest.mark.parametrize("name", ["lines", "floats", "tokens", "unordered"])
 def test_a_difference_is_found_wherever_it_stands_in_a_long_output(name: str, count: int) -> None:
     rule = get_checker(name).rules["text"]

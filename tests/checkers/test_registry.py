@@ -102,6 +102,6 @@ def test_values_shared_many_times_over_are_cut() -> None:
 
 def test_deep_values_are_shown() -> None:
     value: Any = 1
-    for _ in range(100_000):
+    for _ in range(20_000):
         value = [value]
     assert render(value, limit=100).endswith("]]]]]]]]")

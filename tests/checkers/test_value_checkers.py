@@ -424,15 +424,13 @@ class TestHostileSizes:
         assert check(name, Fraction(1, 7**9_000), Fraction(2, 7**9_000)) is not None
 
     def test_sets_with_nothing_in_common(self, name: str) -> None:
-        left = {(number, "a") for number in range(50_000)}
-        right = {(number, "b") for number in range(50_000)}
+        left, right = ({(number, letter) for number in range(5_000)} for letter in "ab")
         found = check(name, left, right)
         assert found is not None
-        assert "49,999 more" in found.message
+        assert "4,999 more" in found.message
 
 
 def test_ints_that_share_one_hash() -> None:
-    colliding = [number * (2**61 - 1) for number in range(200_000)]
-    found = check("unordered", list(range(100_000)), colliding)
+    found = check("unordered", list(range(10_000)), [number * (2**61 - 1) for number in range(20_000)])
     assert found is not None
-    assert found.message.startswith("missing 1 and 99,998 more; ")
+    assert found.message.startswith("missing 1 and 9,998 more; ")

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from dashboard import workspace
 from dashboard.workspace import Entry, OpenRun
@@ -31,12 +29,20 @@ def checks(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
     return workspace.open_run(Entry("checks", path, graded=True))
 
 
+@pytest.fixture(scope="session")
+def open_runs(run_path: Path, checks: OpenRun, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `rollscope view` would open: the sample first, an empty run, two of checks."""
+    folder = tmp_path_factory.mktemp("runs")
+    runs = [
+        run_path,
+        sample_run.write_empty(folder / "empty"),
+        checks.path,
+        check_run.write(folder / "withheld", "unknown"),
+    ]
+    return json.dumps({"runs": [str(run) for run in runs]})
+
+
 @pytest.fixture
-def opened(run_path: Path, checks: OpenRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Runs are open, as `rollscope view` would have it: the sample first, an empty one, two of checks."""
-    empty = sample_run.write_empty(tmp_path / "empty")
-    withheld = check_run.write(tmp_path / "withheld", "unknown")
-    runs = [run_path, empty, checks.path, withheld]
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run) for run in runs]}))
-    yield run_path
-    st.cache_data.clear()
+def opened(open_runs: str, run_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(workspace.VARIABLE, open_runs)
+    return run_path

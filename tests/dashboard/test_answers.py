@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,15 @@ def write(path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("runs") / "answers")
+
+
 @pytest.fixture
-def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    run = write(tmp_path / "answers")
+def answers(graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the run, which a test may change."""
+    run = Path(shutil.copytree(graded, tmp_path / "answers"))
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
     return run
 

@@ -24,14 +24,12 @@ PAGES = list(state.PAGES)
 
 
 def visit(page: str, /, **params: str) -> AppTest:
-    """A fresh visitor on a page. Every page is reached through the front door, as in a browser."""
-    app = AppTest.from_file(str(APP), default_timeout=30)
+    """A fresh visitor who opens the address of a page."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update(params)
-    app.run()
     if page != "overview":
         app.switch_page(state.path(page))
-        app.query_params.update(params)
-        app.run()
+    app.run()
     return app
 
 
@@ -86,8 +84,12 @@ def no_exception(app: AppTest) -> None:
     ],
     ids=str,
 )
-def test_no_address_makes_a_page_fail(page: str, params: dict[str, str]) -> None:
-    no_exception(visit(page, **params))
+def test_no_address_makes_a_page_fail_or_draws_markup_from_a_file(page: str, params: dict[str, str]) -> None:
+    app = visit(page, **params)
+    no_exception(app)
+    assert "<img" not in text(app)
+    labels = [e.label for e in (*app.button, *app.expander, *app.page_link)]
+    assert not any("<img" in label.replace("\\<", "") or " **bold**" in label for label in labels)
 
 
 @pytest.mark.usefixtures("opened")
@@ -213,16 +215,6 @@ def test_the_raw_completion_shows_where_the_code_was_cut() -> None:
 
 
 @pytest.mark.usefixtures("opened")
-@pytest.mark.parametrize("page", PAGES)
-def test_texts_from_files_are_never_markup(page: str) -> None:
-    for params in ({"task": f"text/{sample_run.HOSTILE}"}, {"task": "math/add", "sample": "add#2"}):
-        app = visit(page, **params)
-        assert "<img" not in text(app)
-        labels = [e.label for e in (*app.button, *app.expander, *app.page_link)]
-        assert not any("<img" in label.replace("\\<", "") or " **bold**" in label for label in labels)
-
-
-@pytest.mark.usefixtures("opened")
 def test_an_unknown_task_offers_the_nearest() -> None:
     app = visit("completion", task="math/ad")
     assert "not in this run" in text(app)
@@ -317,16 +309,21 @@ def stopped_run(path: Path, *, state: str) -> Path:
 
 
 @pytest.mark.parametrize("state", ["stopped", "running"])
-@pytest.mark.parametrize("page", PAGES)
 def test_a_run_that_was_stopped_says_so_and_how_to_go_on(
-    page: str, state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run = stopped_run(tmp_path / "late", state=state)
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
-    shown = unescape(text(visit(page)))
-    assert "Stopped at 1 of 2 rollouts: figures are partial." in shown
     paths = f"grade {tmp_path}/late.jsonl --dataset '{tmp_path}/a b.jsonl'"
-    assert f"rollscope {paths} --checker exact --limit 2 --resume --out {run}</code>" in shown
+    for page in PAGES if state == "stopped" else PAGES[:1]:
+        shown = unescape(text(visit(page)))
+        assert "Stopped at 1 of 2 rollouts: figures are partial." in shown
+        assert f"rollscope {paths} --checker exact --limit 2 --resume --out {run}</code>" in shown
+    shown = text(visit("completion"))
+    assert '<span class="ln fail" id="L3">' in shown
+    assert "stopped here" in shown
+    assert "where it was when its time was up (limit: 10 s CPU time)" in shown
+    assert "given reward" in shown
 
 
 ONE_OF_MANY = re.compile(
@@ -334,8 +331,7 @@ ONE_OF_MANY = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_one_of_a_kind_is_said_in_the_singular(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_one_of_a_kind_is_said_in_the_singular(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cases = (TestCase(0, "1", "a\n"),)
     wrong = sample_run.wrong(0, "a\n", "b\r\n", "line 1")
     with RunWriter.create(tmp_path / "one", Manifest()) as writer:
@@ -343,13 +339,14 @@ def test_one_of_a_kind_is_said_in_the_singular(page: str, monkeypatch: pytest.Mo
         writer.add(Rollout(task_id="t", sample_id="s", completion="x"), sample_run.grade("t", "s", (wrong,), "x"), 0)
         writer.close()
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
-    app = visit(page)
-    no_exception(app)
-    charts = [e.proto.spec for e in app.get("plotly_chart")]
-    components = [e.proto.json for e in app.get("bidi_component")]
-    shown = "\n".join([unescape(re.sub("<.*?>", " ", text(app))), *charts, *components])
-    assert "1 rollout" in shown
-    assert not ONE_OF_MANY.findall(shown)
+    for page in PAGES:
+        app = visit(page)
+        no_exception(app)
+        charts = [e.proto.spec for e in app.get("plotly_chart")]
+        components = [e.proto.json for e in app.get("bidi_component")]
+        shown = "\n".join([unescape(re.sub("<.*?>", " ", text(app))), *charts, *components])
+        assert "1 rollout" in shown
+        assert not ONE_OF_MANY.findall(shown)
 
 
 @pytest.mark.parametrize(
@@ -385,18 +382,6 @@ def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
     charts = "".join(e.proto.spec for e in visit("rewards").get("plotly_chart"))
     assert "k (n = 1 task, 95% band)" in charts
-
-
-def test_a_time_out_shows_where_the_program_was_and_which_limit_it_met(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    run = stopped_run(tmp_path / "late", state="stopped")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
-    shown = text(visit("completion"))
-    assert '<span class="ln fail" id="L3">' in shown
-    assert "stopped here" in shown
-    assert "where it was when its time was up (limit: 10 s CPU time)" in shown
-    assert "given reward" in shown
 
 
 def test_nothing_open_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
+
+from tests.interop.serving import Served, ask
 
 ADD = {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    command = [sys.executable, "-m", "evaluator.cli", "serve", "colossalai", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        said = server.stdout.readline()
-        try:
-            assert said.startswith("listening on http://127.0.0.1:")
-            yield urlsplit(said.split()[-1]).netloc
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(20)
-
-
-def answered(address: str, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection(address, timeout=60)
-    try:
-        headers = {"content-type": "application/json"}
-        connection.request(method, path, body if isinstance(body, str | None) else json.dumps(body), headers)
-        response = connection.getresponse()
-        text = response.read().decode()
-        return response.status, json.loads(text) if text.startswith("{") else text
-    finally:
-        connection.close()
+    served = Served(system="colossalai")
+    yield served.url
+    assert served.end(signal.SIGINT) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +30,7 @@ def answered(address: str, method: str, path: str, body: object = None) -> tuple
 )
 def test_a_completion_is_checked(address: str, generation: str, result: list[int], keys: set[str]) -> None:
     body = {"in_outs": ADD, "generation": generation, "timeout": 5, "debug": False, "eval_mode": True}
-    status, answer = answered(address, "POST", "/check_correctness", body)
+    status, answer = ask(address, "POST", "/check_correctness", body)
     assert (status, answer["result"]) == (200, result)
     assert set(answer["metadata"][0]) == keys
 
@@ -71,11 +48,12 @@ def test_a_completion_is_checked(address: str, generation: str, result: list[int
     ],
 )
 def test_what_is_wrong_with_a_body_is_told(address: str, body: object, told: str) -> None:
-    status, answer = answered(address, "POST", "/check_correctness", body)
+    status, answer = ask(address, "POST", "/check_correctness", body)
     assert status == 422
     assert told in answer["detail"]
 
 
 def test_it_says_that_it_is_there_and_takes_no_get_for_a_check(address: str) -> None:
-    assert answered(address, "GET", "/health") == (200, {"status": "ok"})
-    assert answered(address, "GET", "/check_correctness")[0] == 405
+    assert address.startswith("http://127.0.0.1:")
+    assert ask(address, "GET", "/health") == (200, {"status": "ok"})
+    assert ask(address, "GET", "/check_correctness")[0] == 405

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE_S = 120
-
-
-class Answer(NamedTuple):
-    """Status, and the decoded body."""
-
-    status: int
-    body: Any
+from tests.interop.serving import PATIENCE_S, Answer
 
 
 class Client:

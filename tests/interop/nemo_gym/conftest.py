@@ -1,6 +1,6 @@
-"""`server(config)`: the URL of a `rollscope serve nemo-gym` with this configuration, as YAML; one a configuration.
+"""`server(config)`: the URL of a resource server with this configuration, as YAML; one per configuration.
 
-They end with their file of tests: others look through all processes of theirs, and end them.
+They answer from this process, and end with their file of tests: others look through all its processes.
 """
 
 from __future__ import annotations
@@ -10,21 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.nemo_gym.serving import Served
+from evaluator.engines import pool
+from evaluator.interop.http_guard import Guard, Hosts
+from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
+from evaluator.interop.nemo_gym.config import config_from_file
+from tests.interop.serving import InThread
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
-    folder: Path = tmp_path_factory.mktemp("servers")
-    running: dict[str, Served] = {}
+    path: Path = tmp_path_factory.mktemp("servers") / "config.yaml"
+    running: dict[str, InThread] = {}
 
     def started(config: str = "") -> str:
         if config not in running:
-            path = folder / f"{len(running)}.yaml"
             path.write_text(config)
-            running[config] = Served(*(["--config", path] if config else []))
+            fields = config_from_file(ServerConfig, path) if config else ServerConfig()
+            application = CodeResourcesServer(fields).setup_webserver()
+            running[config] = InThread(Guard(application, Hosts("127.0.0.1", ()), fields.max_request_mb))
         return running[config].url
 
     yield started
     for each in running.values():
         each.end()
+    pool._pool.close()

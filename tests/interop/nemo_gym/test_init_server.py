@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -66,11 +67,7 @@ def test_its_own_tests_pass(folder: Path) -> None:
 
 
 def test_its_own_tests_notice_a_wrong_rule(folder: Path, tmp_path: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            target = tmp_path / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(path.read_text())
+    shutil.copytree(folder, tmp_path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
     app = tmp_path / "app.py"
     pays_all = """
     async def verify(self, body: VerifyRequest) -> VerifyResponse:
@@ -82,7 +79,7 @@ def test_its_own_tests_notice_a_wrong_rule(folder: Path, tmp_path: Path) -> None
 if __name__"""
     imported = "from evaluator.interop.nemo_gym import VerifyRequest, VerifyResponse\n\nNOTES ="
     app.write_text(app.read_text().replace("\nif __name__", pays_all).replace("NOTES =", imported))
-    done = run("pytest", "-q", "-p", "no:cacheprovider", cwd=tmp_path)
+    done = run("pytest", "-q", "-p", "no:cacheprovider", "-k", "wrong_answer or stored", cwd=tmp_path)
     assert done.returncode == 1
     assert "test_a_wrong_answer_earns_nothing" in done.stdout
     assert "test_a_stored_rollout_is_graded_as_it_is_stored" in done.stdout

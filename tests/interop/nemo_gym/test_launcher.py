@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from tests.interop.nemo_gym.serving import ENVIRONMENT, PATIENCE_S
+from tests.interop.serving import ENVIRONMENT, PATIENCE_S
 
 SERVER = """
 import os, signal

@@ -104,17 +104,6 @@ def test_several_metrics(server: Server) -> None:
     assert (told["component_accuracy"], told["component_complete"]) == (0.5, 0.0)
 
 
-def test_the_share_of_the_tests(server: Server) -> None:
-    url = server("{grader: 'tests:reward=fraction', run_all_tests: true}")
-    told = verified(url, HALF, {"unit_tests": SQUARES})
-    assert (paid(told), told["test_verdicts"]) == (0.5, "PPWW")
-
-
-def test_all_or_nothing_ends_at_the_first_failure(server: Server) -> None:
-    told = verified(server("grader: tests"), HALF, {"unit_tests": SQUARES})
-    assert (paid(told), told["test_verdicts"]) == (0.0, "PPW.")
-
-
 @pytest.mark.parametrize(("checker", "reward"), [("exact", 0.0), ("lines", 1.0), ("tokens", 1.0), ("unordered", 1.0)])
 def test_a_checker_by_name(server: Server, checker: str, reward: float) -> None:
     told = verified(

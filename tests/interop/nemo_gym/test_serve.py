@@ -11,23 +11,25 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
+from evaluator.interop.nemo_gym.config import config_from_file
 from tests.engines.processes import descendants, wait_until_none
 from tests.interop.nemo_gym.client import Client, fenced, request
-from tests.interop.nemo_gym.serving import COMMAND, ENVIRONMENT, Served
+from tests.interop.serving import ENVIRONMENT, Served, ask, refused
 
 Server = Callable[..., str]
 
 SQUARES = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}
 RIGHT = fenced("print(int(input()) ** 2)")
+SPACED = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
+"""Right by the checker `tokens`."""
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/healthz", "/livez", "/readyz"])
-def test_it_is_healthy(server: Server, path: str) -> None:
-    assert Client(server()).get(path) == (200, {"status": "ok"})
-
-
-def test_a_stored_rollout_can_be_verified_again(server: Server) -> None:
-    assert Client(server()).get("/reverify_mode") == (200, "stateless")
+def test_it_is_healthy_and_verifies_stored_rollouts_again(server: Server) -> None:
+    client = Client(server())
+    for path in ("/", "/health", "/healthz", "/livez", "/readyz"):
+        assert client.get(path) == (200, {"status": "ok"})
+    assert client.get("/reverify_mode") == (200, "stateless")
 
 
 def test_sessions_open_and_close(server: Server) -> None:
@@ -55,16 +57,39 @@ def test_the_figures_of_many_rollouts(server: Server) -> None:
     assert len(told["group_level_metrics"]) == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_cleanly_and_leaves_no_process(number: signal.Signals) -> None:
-    served = Served()
+STAGES = ["extraction", "queue", "sandbox start", "run", "compare", "rest", "total"]
+
+
+@pytest.mark.parametrize(
+    ("number", "profile", "config"),
+    [(signal.SIGTERM, [], "checker: tokens"), (signal.SIGINT, ["--profile"], ""), (signal.SIGINT, [], "profile: true")],
+    ids=["plain", "option", "field"],
+)
+def test_it_ends_cleanly_leaves_no_process_and_says_where_the_time_went(
+    number: signal.Signals, profile: list[str], config: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(config or "{}")
+    served = Served("--config", tmp_path / "a.yaml", *profile)
     client = Client(served.url)
-    assert client.post("/verify", request(RIGHT, SQUARES)).body["reward"] == 1.0
+    for _ in range(3):
+        assert client.post("/verify", request(RIGHT, SQUARES)).body["reward"] == 1.0
     assert client.post("/execute_code", {"code": "x = 1", "keep_state": True}).body["returncode"] == 0
     children = descendants(served.process.pid)
     assert children
-    assert served.end(number) == (0, "")
+    served.process.send_signal(number)
+    out, table = served.process.communicate(timeout=60)
+    assert served.process.returncode == 0
     assert not wait_until_none(lambda: [each for each in children if Path(f"/proc/{each}").exists()])
+    if "tokens" in config:
+        assert (out, table) == ("", "")
+        return
+    told = json.loads(out)
+    assert (told["requests"], [each["stage"] for each in told["stages"]]) == (3, STAGES)
+    *parts, total = [each["total_s"] for each in told["stages"]]
+    assert sum(parts) == pytest.approx(total)
+    lines = table.splitlines()
+    assert lines[0].split()[:2] == ["stage", "total"]
+    assert [line.partition("  ")[0] for line in lines[1:]] == STAGES
 
 
 def test_it_ends_in_the_midst_of_a_run() -> None:
@@ -122,39 +147,32 @@ def test_an_app_is_started_as_nemo_gym_starts_it(tmp_path: Path) -> None:
     process = started({"NEMO_GYM_CONFIG_DICT": RESOLVED, "NEMO_GYM_CONFIG_PATH": "mine"}, tmp_path)
     assert process.stdout
     url = process.stdout.readline().strip().removeprefix("listening on ")
-    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
-    assert Client(url).post("/verify", spaced).body["reward"] == 1.0  # by the checker of its configuration
+    assert Client(url).post("/verify", SPACED).body["reward"] == 1.0  # by the checker of its configuration
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 0
 
 
-def by_hand(tmp_path: Path, *words: str) -> subprocess.Popen[str]:
-    (tmp_path / "configs").mkdir(exist_ok=True)
-    return started({}, tmp_path, *words)
-
-
-def url_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    return process.stdout.readline().strip().removeprefix("listening on ")
-
-
-def test_an_app_that_is_started_by_hand_reads_its_own_configuration(tmp_path: Path) -> None:
+def test_an_app_that_is_started_by_hand_reads_its_own_configuration_and_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "mine.yaml").write_text(RESOLVED.partition("other:")[0])
-    process = by_hand(tmp_path)
-    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
-    told = Client(url_of(process)).post("/verify", spaced).body
+    process = started({}, tmp_path, "--port", "0", "--host", "localhost")
+    assert process.stdout
+    url = process.stdout.readline().strip().removeprefix("listening on ")
+    assert url.startswith("http://localhost:")
+    assert Client(url).post("/verify", SPACED).body["reward"] == 1.0
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=60)[1] == ""
-    assert told["reward"] == 1.0
 
 
-def test_an_app_takes_its_address_from_the_command_line(tmp_path: Path) -> None:
-    process = by_hand(tmp_path, "--port", "0", "--host", "localhost")
-    assert url_of(process).startswith("http://localhost:")
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], app: Path, *words: str) -> str:
+    """What an app that can't be started said, in this process."""
+    monkeypatch.setattr(sys, "argv", ["app.py", *words])
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(app), raising=False)
+    with pytest.raises(SystemExit) as exited:
+        CodeResourcesServer.run_webserver()
+    assert exited.value.code == 2
+    return capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -172,15 +190,17 @@ def test_an_app_takes_its_address_from_the_command_line(tmp_path: Path) -> None:
     ids=["word", "file", "two", "checker"],
 )
 def test_what_an_app_can_not_be_started_with_is_told(
-    words: list[str], configurations: dict[str, str], told: str, tmp_path: Path
+    words: list[str],
+    configurations: dict[str, str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "configs").mkdir()
     for name, content in configurations.items():
         (tmp_path / "configs" / name).write_text(content)
-    process = by_hand(tmp_path, *words)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == 2
-    assert told in error.splitlines()[-1]
+    assert told in ended(monkeypatch, capsys, tmp_path / "app.py", *words).splitlines()[-1]
 
 
 BAD_ENVIRONMENTS = {
@@ -188,19 +208,33 @@ BAD_ENVIRONMENTS = {
     "no name": ({WHOLE: RESOLVED}, "no resources server is called None"),
     "no yaml": ({WHOLE: "{"}, "NEMO_GYM_CONFIG_DICT: can't be read"),
     "checker": ({WHOLE: RESOLVED.replace("tokens", "token"), NAME: "mine"}, "checker 'token' is unknown"),
-    "address": ({WHOLE: RESOLVED, NAME: "other"}, "203.0.113.1: not an address of this machine"),
 }
 
 
 @pytest.mark.parametrize(("environment", "told"), BAD_ENVIRONMENTS.values(), ids=BAD_ENVIRONMENTS)
-def test_a_bad_environment_is_one_line(environment: dict[str, str], told: str, tmp_path: Path) -> None:
-    process = started(environment, tmp_path)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 2
+def test_a_bad_environment_is_one_line(
+    environment: dict[str, str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    one_line(ended(monkeypatch, capsys, tmp_path / "app.py"), told)
+
+
+def one_line(error: str, told: str) -> None:
     assert error.startswith("CodeResourcesServer: ")
     assert told in error
     assert error.count("\n") == 1
     assert "secret" not in error
+
+
+def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
+    process = started({WHOLE: RESOLVED, NAME: "other"}, tmp_path)
+    one_line(process.communicate(timeout=60)[1], "203.0.113.1: not an address of this machine")
+    assert process.returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -214,18 +248,17 @@ def test_a_bad_environment_is_one_line(environment: dict[str, str], told: str, t
         ("a.yaml", "a: {resources_servers: {a: {entrypoint: app.py, memory_mbs: 1}}}", "memory_mbs is not a field"),
         ("a.toml", "a = ", "can't be read"),
         ("a.json", '{"checker": "nothing"}', "checker 'nothing' is unknown"),
+        ("a.yaml", "host: 203.0.113.1", "203.0.113.1: not an address"),
     ],
 )
-def test_a_bad_configuration_is_one_line(name: str, content: str, told: str, tmp_path: Path) -> None:
+def test_a_bad_configuration_is_one_line(
+    name: str, content: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / name
     path.write_text(content)
-    done = subprocess.run(
-        [*COMMAND, "--config", path], env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"rollscope: {path}: ")
-    assert told in done.stderr
-    assert done.stderr.count("\n") == 1
+    error = refused(capsys, "nemo-gym", "--config", path)
+    assert error.startswith("rollscope: --host" if "host" in content else f"rollscope: {path}: ")
+    assert told in error
 
 
 @pytest.mark.parametrize(
@@ -240,39 +273,11 @@ def test_a_bad_configuration_is_one_line(name: str, content: str, told: str, tmp
 def test_a_configuration_may_be_in_any_of_its_forms(name: str, content: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(content)
-    served = Served("--config", path)
-    spaced = request(fenced("print(1)\nprint(2)"), {"inputs": ["\n"], "outputs": ["1 2"]})
-    told = Client(served.url).post("/verify", spaced).body
-    assert served.end()[0] == 0
-    assert told["reward"] == 1.0
+    assert config_from_file(ServerConfig, path).checker == "tokens"
 
 
-STAGES = ["extraction", "queue", "sandbox start", "run", "compare", "rest", "total"]
-
-
-@pytest.mark.parametrize("way", ["option", "field"])
-def test_it_tells_at_its_end_where_the_time_went(way: str, tmp_path: Path) -> None:
-    config = tmp_path / "a.yaml"
-    config.write_text("profile: true")
-    served = Served(*(["--profile"] if way == "option" else ["--config", config]))
-    client = Client(served.url)
-    for _ in range(3):
-        client.post("/verify", request(RIGHT, SQUARES))
-    served.process.send_signal(signal.SIGINT)
-    out, table = served.process.communicate(timeout=60)
-    told = json.loads(out)
-    assert (told["requests"], [each["stage"] for each in told["stages"]]) == (3, STAGES)
-    *parts, total = [each["total_s"] for each in told["stages"]]
-    assert sum(parts) == pytest.approx(total)
-    lines = table.splitlines()
-    assert lines[0].split()[:2] == ["stage", "total"]
-    assert [line.partition("  ")[0] for line in lines[1:]] == STAGES
-
-
-def test_a_profile_is_of_a_resource_server_alone() -> None:
-    words = [*COMMAND[:-1], "agentfly", "--profile"]
-    done = subprocess.run(words, env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr.startswith("rollscope: --profile: ")) == (2, True)
+def test_a_profile_is_of_a_resource_server_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "agentfly", "--profile").startswith("rollscope: --profile: ")
 
 
 NO_SANDBOX = ("namespaces", "landlock")
@@ -302,21 +307,6 @@ def test_without_a_sandbox_answers_are_graded_and_code_is_masked(tmp_path: Path)
     assert served.end()[0] == 0
 
 
-def test_a_configuration_may_say_the_address(tmp_path: Path) -> None:
-    config = tmp_path / "a.yaml"
-    config.write_text("host: 203.0.113.1")
-    done = subprocess.run(
-        [*COMMAND, "--config", config], env=ENVIRONMENT, text=True, capture_output=True, timeout=60, check=False
-    )
-    assert (done.returncode, "203.0.113.1: not an address" in done.stderr) == (2, True)
-
-
 def test_a_page_of_another_name_can_not_reach_it(server: Server) -> None:
-    import http.client
-    from urllib.parse import urlsplit
-
-    connection = http.client.HTTPConnection(urlsplit(server()).netloc, timeout=30)
-    body = json.dumps({"code": "print(1)"})
-    connection.request("POST", "/execute_code", body, {"host": "evil.example", "content-type": "application/json"})
-    assert connection.getresponse().status == 400
-    connection.close()
+    answer = ask(server(), "POST", "/execute_code", {"code": "print(1)"}, host="evil.example")
+    assert answer.status == 400

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from evaluator.interop.nemo_gym.session_cookie import COOKIE
 from tests.interop.nemo_gym.client import Client
-from tests.interop.nemo_gym.serving import Served
+from tests.interop.serving import Served
 
 Server = Callable[..., str]
 
@@ -113,29 +113,15 @@ def test_who_was_idle_longest_makes_room(server: Server) -> None:
     assert (told["state"], told["returncode"]) == ("lost", 1)
 
 
-@pytest.fixture
-def restarted() -> Iterator[Callable[[], str]]:
-    """Starts a server; ends it and starts it again on the same port."""
-    servers: list[Served] = []
-
-    def start() -> str:
-        if servers:
-            servers[-1].end()
-            servers.append(Served(port=int(servers[-1].url.rpartition(":")[2])))
-        else:
-            servers.append(Served())
-        return servers[-1].url
-
-    yield start
-    servers[-1].end()
-
-
-def test_a_server_that_was_started_anew_says_what_is_lost(restarted: Callable[[], str]) -> None:
-    client = Client(restarted())
+def test_a_server_that_was_started_anew_says_what_is_lost() -> None:
+    first = Served()
+    client = Client(first.url)
     ran(client, "x = 5", keep_state=True)
-    restarted()
+    first.end()
+    again = Served(port=int(first.url.rpartition(":")[2]))
     assert ran(client, "y = 1", keep_state=True)["state"] == "lost"
     assert ran(client, "print(y)", keep_state=True)["state"] == "kept"
+    again.end()
 
 
 def test_public_tests_alone_are_run_and_shown(server: Server) -> None:

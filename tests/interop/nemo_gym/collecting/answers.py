@@ -63,3 +63,18 @@ def verifies(**more: object) -> Answer:
             sends('{"detail": "Not Found"}', 404)(handler, asked)
 
     return answer
+
+
+def verifies_but(path: str, *others: Answer) -> Answer:
+    """The same, but for the first requests to this path."""
+    left = list(others)
+
+    def answer(handler: Handler, asked: Asked) -> None:
+        (left.pop(0) if left and asked.path == path else verifies())(handler, asked)
+
+    return answer
+
+
+def verifies_never(path: str, other: Answer) -> Answer:
+    """The same, but for every request to this path."""
+    return lambda handler, asked: (other if asked.path == path else verifies())(handler, asked)

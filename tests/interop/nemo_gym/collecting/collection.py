@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from evaluator.cli import main
-from tests.interop.nemo_gym.serving import ROOT
+from tests.interop.serving import ROOT
 
 COMMAND = [sys.executable, "-m", "evaluator.cli", "collect"]
 PATIENCE_S = 120

@@ -17,6 +17,7 @@ from tests.interop.nemo_gym.collecting.answers import (
     message,
     responds,
     verifies,
+    verifies_never,
 )
 from tests.interop.nemo_gym.collecting.collection import Collection, row, squares
 
@@ -48,12 +49,7 @@ def test_the_files_are_those_of_nemo_gym(collection: Make, model: JudgeServer, s
     assert metrics["agent_ref"] == {"name": "rollscope_simple_agent"}
     assert metrics["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
     assert len(metrics["group_level_metrics"]) == 3
-
-
-def test_the_figures_at_the_end(collection: Make, model: JudgeServer, server: Server) -> None:
-    model.answers = [half_right]
-    made = collection([squares(number) for number in range(3)], "--server", server(), "--num-repeats", 2, "--json")
-    told = made.run().summary
+    told = done.summary
     assert (told["asked"], told["rollouts"], told["failed"], told["masked"], told["retries"]) == (6, 6, 0, 0, 0)
     assert told["mean_reward"] == pytest.approx(2 / 3)
     assert [(one["k"], round(one["value"], 3)) for one in told["pass_at_k"]] == [(1, 0.667), (2, 0.667)]
@@ -220,11 +216,7 @@ def test_a_model_can_call_nothing_but_tools(
 
 def test_a_tools_error_is_what_the_model_sees(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     model.answers = [responds(function_call("look", {})), responds(message("Fine."))]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (sends("it broke", 500) if asked.path == "/look" else verifies())(handler, asked)
-
-    other.answers = [answer]
+    other.answers = [verifies_never("/look", sends("it broke", 500))]
     made = collection([row()], "--server", other.url)
     assert made.run().status == 0
     assert made.rollouts[0]["response"]["output"][1]["output"] == "it broke"

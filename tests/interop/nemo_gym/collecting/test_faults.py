@@ -20,7 +20,16 @@ from tests.graders.judge_server import (
     refuses,
     sends,
 )
-from tests.interop.nemo_gym.collecting.answers import RIGHT, completes, function_call, message, responds, verifies
+from tests.interop.nemo_gym.collecting.answers import (
+    RIGHT,
+    completes,
+    function_call,
+    message,
+    responds,
+    verifies,
+    verifies_but,
+    verifies_never,
+)
 from tests.interop.nemo_gym.collecting.collection import Collection, row, squares
 
 Make = Callable[..., Collection]
@@ -55,12 +64,7 @@ def test_a_passing_fault_of_the_server_is_ridden_out(
     collection: Make, model: JudgeServer, other: JudgeServer, fault: Answer, path: str
 ) -> None:
     model.answers = [FINE]
-    faults = [fault]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (faults.pop() if faults and asked.path == path else verifies())(handler, asked)
-
-    other.answers = [answer]
+    other.answers = [verifies_but(path, fault)]
     made = collection([row()], "--server", other.url, "--json")
     done = made.run()
     assert (done.status, made.rollouts[0]["reward"], len(model.asked)) == (0, 1.0, 1)
@@ -167,12 +171,7 @@ def test_the_key_is_nowhere(collection: Make, model: JudgeServer) -> None:
 
 def test_a_server_that_refuses_a_rollout(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     model.answers = [FINE]
-    refused = sends('{"detail": "no verifier_metadata"}', 422)
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (refused if asked.path == "/verify" else verifies())(handler, asked)
-
-    other.answers = [answer]
+    other.answers = [verifies_never("/verify", sends('{"detail": "no verifier_metadata"}', 422))]
     made = collection([row()], "--server", other.url)
     assert made.run().status == 1
     (failure,) = made.failures
@@ -183,11 +182,7 @@ def test_a_server_that_refuses_a_rollout(collection: Make, model: JudgeServer, o
 @pytest.mark.parametrize("told", ["{}", "[]", "<html>", '{"reward": null}', '{"reward": "1"}', '{"reward": NaN}'])
 def test_a_verdict_that_is_none(collection: Make, model: JudgeServer, other: JudgeServer, told: str) -> None:
     model.answers = [FINE]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (sends(told) if asked.path == "/verify" else verifies())(handler, asked)
-
-    other.answers = [answer]
+    other.answers = [verifies_never("/verify", sends(told))]
     made = collection([row()], "--server", other.url)
     assert (made.run().status, made.names) == (1, [])
     assert "not a verified rollout" in made.failures[0]["_ng_failure_message"]
@@ -259,18 +254,8 @@ def test_the_session_is_lost_after_tool_calls(collection: Make, model: JudgeServ
 
 def test_a_server_that_says_that_it_lost_the_session(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     model.answers = [responds(function_call("add", {})), responds(message(RIGHT))]
-    lost = [True]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        if asked.path == "/add" and lost:
-            lost.pop()
-            sends("unknown session", 400, Rollscope_Session="lost")(handler, asked)
-        elif asked.path == "/add":
-            sends("1")(handler, asked)
-        else:
-            verifies()(handler, asked)
-
-    other.answers = [answer]
+    lost = sends("unknown session", 400, Rollscope_Session="lost")
+    other.answers = [verifies_but("/add", lost, sends("1"))]
     made = collection([row()], "--server", other.url)
     assert made.run().status == 0
     assert [asked.path for asked in other.asked][:4] == ["/seed_session", "/add", "/seed_session", "/add"]
@@ -280,11 +265,7 @@ def test_a_server_that_says_that_it_lost_the_session(collection: Make, model: Ju
 
 def test_a_tool_behind_a_gateway_that_stays_busy(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     model.answers = [responds(function_call("look", {})), responds(message("Fine."))]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (sends("later", 503, Retry_After="0") if asked.path == "/look" else verifies())(handler, asked)
-
-    other.answers = [answer]
+    other.answers = [verifies_never("/look", sends("later", 503, Retry_After="0"))]
     made = collection([row()], "--server", other.url, "--retries", 2)
     assert made.run().status == 0
     assert [asked.path for asked in other.asked].count("/look") == 3
