@@ -2,10 +2,10 @@
 
 Each public module of this package is one kind, known by the module's name, if it defines
 
-- `Config`, a `msgspec.Struct` of its options, all with defaults or said to be missing in one line, and
+- `Config`, a `msgspec.Struct` of its options, all with defaults or reported as missing in one line, and
 - `make(config) -> Grader`.
 
-A new kind is a new file here. How one is named, with its options: `evaluator.graders.spec`.
+A new kind is a new file here. `evaluator.graders.spec` says how a grader and its options are named.
 """
 
 from __future__ import annotations
@@ -53,61 +53,60 @@ def get_grader(text: str) -> Grader:
     return cast("Grader", module.make(_config(spec, module.Config)))
 
 
-def grader_of(task: Task, asked: str | None) -> Grader:
-    """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`.
+def grader_of(task: Task, requested: str | None) -> Grader:
+    """A task's grader: the row's, else the one requested for the run, else the mode's own. Raises `GraderError`.
 
-    A row has no say where the run's grader needs no tasks.
+    The row's is ignored if the run's grader needs no tasks.
     """
-    if task.grader and needs_tasks(asked):
+    if task.grader and needs_tasks(requested):
         return _grader_of_row(task.grader)
-    return get_grader(asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
+    return get_grader(requested or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
 
 
 @lru_cache(256)
 def _grader_of_row(text: str) -> Grader:
     if names_file(text):
-        raise GraderError(f"grader {text!r} stands in a row, which may not name a file: name it with --grader")
+        raise GraderError(f"grader {text!r}: a row may not name a file: name it with --grader")
     return get_grader(text)
 
 
-def runs_code(task: Task, asked: str | None) -> bool:
-    """Whether grading a task takes a sandbox."""
+def _grader_or_none(task: Task, requested: str | None) -> Grader | None:
     try:
-        return grader_of(task, asked).runs_code
+        return grader_of(task, requested)
     except GraderError:
-        return False
+        return None
 
 
-def by_completion(task: Task, asked: str | None) -> bool:
+def runs_code(task: Task, requested: str | None) -> bool:
+    """Whether grading a task needs a sandbox."""
+    grader = _grader_or_none(task, requested)
+    return grader is not None and grader.runs_code
+
+
+def by_completion(task: Task, requested: str | None) -> bool:
     """Whether rollouts of a task with the same completion have the same grade."""
-    try:
-        return grader_of(task, asked).by_completion
-    except GraderError:
-        return True
+    grader = _grader_or_none(task, requested)
+    return grader is None or grader.by_completion
 
 
-def needs_tasks(asked: str | None) -> bool:
+def needs_tasks(requested: str | None) -> bool:
     """Whether a run's grader needs a dataset."""
     try:
-        return asked is None or get_grader(asked).needs_tasks
+        return requested is None or get_grader(requested).needs_tasks
     except GraderError:
         return True
 
 
-def waits(task: Task, asked: str | None) -> int:
-    """How many rollouts of a task may be graded at once because others do the work; 0: as many as there are CPUs."""
-    try:
-        return grader_of(task, asked).waits
-    except GraderError:
-        return 0
+def waits(task: Task, requested: str | None) -> int:
+    """How many rollouts of a task may be graded at once because a server does the work; 0: one per CPU."""
+    grader = _grader_or_none(task, requested)
+    return grader.waits if grader else 0
 
 
-def shown_cases(task: Task, asked: str | None) -> tuple[TestCase, ...]:
-    """What is decided one by one for a task; nothing where it can't be graded."""
-    try:
-        return grader_of(task, asked).test_cases(task)
-    except GraderError:
-        return ()
+def shown_cases(task: Task, requested: str | None) -> tuple[TestCase, ...]:
+    """The test cases that the task's grader decides; none if it can't be graded."""
+    grader = _grader_or_none(task, requested)
+    return grader.test_cases(task) if grader else ()
 
 
 @cache
@@ -120,12 +119,12 @@ def _config(spec: GraderSpec, config: type[msgspec.Struct]) -> msgspec.Struct:
     try:
         return msgspec.convert(spec.options, config)
     except msgspec.ValidationError as error:
-        raise GraderError(f"grader {spec.name}: {error} ({_mend(str(error), config)})") from None
+        raise GraderError(f"grader {spec.name}: {error} ({_hint(str(error), config)})") from None
 
 
-def _mend(told: str, config: type[msgspec.Struct]) -> str:
-    """The values that a wrong one could have, where there are few; else the options."""
-    place = re.search(r"`\$\.(\w+)`$", told)
+def _hint(message: str, config: type[msgspec.Struct]) -> str:
+    """The values that the wrong option may have, if they can be listed; else the options."""
+    place = re.search(r"`\$\.(\w+)`$", message)
     choices = get_args(get_type_hints(config).get(place[1])) if place else ()
     if choices and all(isinstance(choice, str) for choice in choices):
         return f"one of {', '.join(choices)}"

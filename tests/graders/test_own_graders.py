@@ -65,7 +65,7 @@ def test_a_whole_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "message"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
+    ("expression", "message"), [("None", "could not decide"), ("{'reward': None, 'message': 'no'}", "no")]
 )
 def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> None:
     grade = given(tmp_path, expression)
@@ -91,7 +91,7 @@ def test_a_value_that_is_no_reward_is_refused_and_flagged(tmp_path: Path, expres
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["bad_reward"]
-    assert str(grade.error_message).startswith("mine.py:f gave ")
+    assert str(grade.error_message).startswith("mine.py:f returned ")
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "[][0]", "missing", "__import__('sys').exit(3)", "rollout.nothing"])
