@@ -116,7 +116,7 @@ def _graded(function: Function, name: str, highest: float, task: Task, rollout: 
     try:
         return _grade_from(result, name, highest, rollout)
     except _BadResultError as error:
-        return _flagged("bad_reward", f"{name} returned {error}", rollout, name)
+        return _flagged("bad_reward", f"{name} gave {error}", rollout, name)
 
 
 def _grade_from(result: object, name: str, highest: float, rollout: Rollout) -> Grade:

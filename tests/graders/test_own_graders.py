@@ -91,7 +91,7 @@ def test_a_value_that_is_no_reward_is_refused_and_flagged(tmp_path: Path, expres
     grade = given(tmp_path, expression)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert [flag.word for flag in grade.flags] == ["bad_reward"]
-    assert str(grade.error_message).startswith("mine.py:f returned ")
+    assert str(grade.error_message).startswith("mine.py:f gave ")
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "[][0]", "missing", "__import__('sys').exit(3)", "rollout.nothing"])

@@ -281,7 +281,7 @@ class SplitRun(_Suite):
         if plan.form is Form.METHODS or result.verdict is Verdict.PASSED:
             return
         ended = report is None or not self._execution.begun
-        if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.goes_on:
+        if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.continues:
             self._over = True
 
     def _ready(self, place: int) -> SuiteProcess | None:
