@@ -141,7 +141,7 @@ def test_another_grader_is_not_mixed_in(
         ("dated.toml", "dated.toml: can't be read as TOML"),
         ("nameless.json", 'no "name"'),
         ('{"name": "weighted"}', "graders"),
-        ('{"name": ', "no JSON object"),
+        ('{"name": ', "not a JSON object"),
     ],
 )
 def test_a_bad_grader_is_one_line_before_anything_is_graded(
