@@ -287,7 +287,7 @@ def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.Mon
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "bare")]}))
     app = visit("tasks", task="t")
     no_exception(app)
-    assert "no test case that can be run" in text(app)
+    assert "no test case that can run" in text(app)
     assert "None" not in " ".join(button.label for button in app.button)
 
 
