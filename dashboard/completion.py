@@ -325,7 +325,7 @@ def _summary(result: RolloutRecord | CaseRecord) -> str:
 
 def _reason(verdict: Verdict, rollout: RolloutRecord, message: str, trace: Traceback | None) -> str:
     if rollout.grader == "stored":
-        return "the stored verdict: nothing was run here"
+        return "the stored verdict: nothing ran here"
     limits: dict[str, float] = json.loads(rollout.limits or "{}")
     words = {
         Verdict.TIME_LIMIT: _time_limit(limits, message),

@@ -41,7 +41,7 @@ def side_by_side(expected: str, actual: str) -> str:
     head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
     if not any(row.kind == "change" for row in comparison.rows):
-        notes.append("the difference is in a part that was not stored")
+        notes.append("the difference was not stored")
     if not comparison.whole:
         notes.append("too long to align: only lines around the first difference are shown")
         if comparison.expected.gap is None and comparison.actual.gap is None:

@@ -491,9 +491,7 @@ def test_the_rewards_that_rollouts_came_with_are_one_click_away(
     assert "<span>checker</span>" not in overview
     rows = Run.open(run).connect()
     task, sample = rows.execute("SELECT task_id, sample_id FROM rollouts WHERE reward = 0.25").fetchall()[0]
-    assert "the stored verdict: nothing was run here" in text(
-        visit("completion", run=run.name, task=task, sample=sample)
-    )
+    assert "the stored verdict: nothing ran here" in text(visit("completion", run=run.name, task=task, sample=sample))
     rewards = rows.execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
     assert rewards == [(None,), (0.25,), (19.5,)]
 
