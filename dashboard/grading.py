@@ -13,8 +13,8 @@ from pathlib import Path
 import streamlit as st
 
 import evaluator
-from dashboard import bars, facts, sandbox_check, state, workspace
-from dashboard.queries.outcomes import VerdictCount
+from dashboard import bars, facts, sandbox_state, state, workspace
+from dashboard.queries.aggregates import VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
@@ -130,7 +130,7 @@ def offer(entry: Entry) -> None:
         facts.banner(fault, warn=True)
         facts.note("Mend the file and load this page again. rollscope grade takes --map and --format.")
         return
-    refusal = sandbox_check.refusal() if dataset else None
+    refusal = sandbox_state.refusal() if dataset else None
     if refusal:
         facts.banner(refusal, warn=True)
     with st.container(horizontal=True, gap="small"):

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import sandbox_check, state, workspace
+from dashboard import sandbox_state, state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
@@ -101,7 +101,7 @@ def test_a_completion_without_traceback_says_why(verdict: str) -> None:
     shown = text(app)
     assert f"{verdict} ·" in shown
     assert "rs-error" in shown
-    expected = {"no_code": "no code could be extracted", "unknown": "no test cases", "time_limit": "10 s wall"}
+    expected = {"no_code": "no code or answer was found", "unknown": "no test cases", "time_limit": "10 s wall"}
     assert expected.get(verdict, f"{verdict} happened after 1.5 s") in shown
 
 
@@ -279,7 +279,7 @@ def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.Mon
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "bare")]}))
     app = visit("tasks", task="t")
     no_exception(app)
-    assert "no test case that can be run" in text(app)
+    assert "no test case that can run" in text(app)
     assert "None" not in " ".join(button.label for button in app.button)
 
 
@@ -287,8 +287,8 @@ def stopped_run(path: Path, *, state: str) -> Path:
     """A run of one of the first two of three rollouts, whose process is gone."""
     rollouts = path.with_suffix(".jsonl")
     rollouts.write_text('{"task_id": "t", "completion": "x"}\n' * 3)
-    asked = Manifest(rollouts=rollouts.name, dataset="a b.jsonl", folder="..", checker="exact", limit=2)
-    writer = RunWriter.create(path, asked)
+    manifest = Manifest(rollouts=rollouts.name, dataset="a b.jsonl", folder="..", checker="exact", limit=2)
+    writer = RunWriter.create(path, manifest)
     frames = (Frame(1, "<module>", "spin()"), Frame(3, "spin", "while True:"))
     late = CaseResult(
         index=0,
@@ -303,13 +303,13 @@ def stopped_run(path: Path, *, state: str) -> Path:
     graded = Grade(task_id="t", sample_id="s", verdict=Verdict.TIME_LIMIT, reward=0.0, cases=(late,), code=code)
     writer.add(Rollout(task_id="t", sample_id="s", completion=code, given_reward=1.0), graded, 0)
     writer.close("stopped")
-    manifest = path / "run.json"
-    manifest.write_text(manifest.read_text().replace('"stopped"', f'"{state}"'))
+    stored = path / "run.json"
+    stored.write_text(stored.read_text().replace('"stopped"', f'"{state}"'))
     return path
 
 
 @pytest.mark.parametrize("state", ["stopped", "running"])
-def test_a_run_that_was_stopped_says_so_and_how_to_go_on(
+def test_a_stopped_run_says_so_and_how_to_resume_it(
     state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run = stopped_run(tmp_path / "late", state=state)
@@ -322,7 +322,7 @@ def test_a_run_that_was_stopped_says_so_and_how_to_go_on(
     shown = text(visit("completion"))
     assert '<span class="ln fail" id="L3">' in shown
     assert "stopped here" in shown
-    assert "where it was when its time was up (limit: 10 s CPU time)" in shown
+    assert "where it was at its time limit (limit: 10 s CPU time)" in shown
     assert "given reward" in shown
 
 
@@ -350,15 +350,15 @@ def test_one_of_a_kind_is_said_in_the_singular(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
-    ("preamble", "told"),
+    ("preamble", "message"),
     [
         (None, ""),
-        ("", "none at all"),
-        ("import math\nimport re\n", "2 lines in place of the task's, from 'import math' on"),
+        ("", "none"),
+        ("import math\nimport re\n", "2 lines instead of the task's, starting with 'import math'"),
     ],
 )
 def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
-    preamble: str | None, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    preamble: str | None, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with RunWriter.create(tmp_path / "run", Manifest(preamble=preamble)) as writer:
         graded = sample_run.grade("t", "s", (sample_run.passed(0, "a"),), "x")
@@ -368,7 +368,7 @@ def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
     app = visit("overview")
     no_exception(app)
     shown = re.findall("<span>preamble</span> <b>(.*?)</b>", unescape(text(app)))
-    assert shown == ([told] if told else [])
+    assert shown == ([message] if message else [])
 
 
 def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -412,7 +412,7 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"row": {}, "rollout": {}}\n', "no known format has these fields (row, rollout)"),
         ("not JSON\n", "has no usable row"),
@@ -420,14 +420,14 @@ def test_rollouts_without_a_dataset_say_how_to_open_them(monkeypatch: pytest.Mon
     ],
 )
 def test_rollouts_that_can_not_be_read_say_why(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str, told: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str, message: str
 ) -> None:
     file = tmp_path / "new.jsonl"
     file.write_text(content)
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(file)]}))
     app = visit("overview")
     no_exception(app)
-    assert told in text(app)
+    assert message in text(app)
     assert not app.button
     assert "--dataset" not in text(app)
 
@@ -435,9 +435,9 @@ def test_rollouts_that_can_not_be_read_say_why(
 def came_with(folder: Path, *rewards: float | None) -> Path:
     """A file of NeMo Gym's rollouts that were verified."""
     said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "An answer."}]}]
-    asked = {"responses_create_params": {"input": "How far?"}, "response": {"object": "response", "output": said}}
+    row = {"responses_create_params": {"input": "How far?"}, "response": {"object": "response", "output": said}}
     file = folder / "new.jsonl"
-    file.write_text("".join(json.dumps(asked | {"reward": reward}) + "\n" for reward in rewards))
+    file.write_text("".join(json.dumps(row | {"reward": reward}) + "\n" for reward in rewards))
     return file
 
 
@@ -476,7 +476,7 @@ def test_the_rewards_that_rollouts_came_with_are_one_click_away(
     assert "<span>checker</span>" not in overview
     rows = Run.open(run).connect()
     task, sample = rows.execute("SELECT task_id, sample_id FROM rollouts WHERE reward = 0.25").fetchall()[0]
-    assert "as it was stored: nothing was run here" in text(visit("completion", run=run.name, task=task, sample=sample))
+    assert "the stored verdict: nothing ran here" in text(visit("completion", run=run.name, task=task, sample=sample))
     rewards = rows.execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
     assert rewards == [(None,), (0.25,), (19.5,)]
 
@@ -514,13 +514,13 @@ def test_a_degraded_run_says_so_on_every_page(tmp_path: Path, monkeypatch: pytes
 def no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine with nowhere to put a temporary file, which both ways need."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    sandbox_check.mend.clear()
+    sandbox_state.fix.clear()
     yield
-    sandbox_check.mend.clear()
+    sandbox_state.fix.clear()
 
 
 @pytest.mark.usefixtures("no_sandbox")
-def test_without_a_sandbox_grades_are_shown_the_mend_is_named_and_nothing_can_be_run(
+def test_without_a_sandbox_grades_are_shown_the_fix_is_named_and_nothing_can_be_run(
     opened: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dataset, rollouts = tmp_path / "d.jsonl", tmp_path / "new.jsonl"

@@ -1,37 +1,27 @@
-"""What a reward is made of, as a table. Names and messages may come from a completion or a judge: never markup."""
+"""The parts of a reward, as a table. Names and messages may come from a completion or a judge: never markup."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 import streamlit as st
 
 from dashboard import facts
-from dashboard.plain import html
+from dashboard.escape import html
+from dashboard.queries.records import RolloutRecord, decoded
 from evaluator.model import Component
 
-_LONGEST = 200
+_MAX_MESSAGE = 200
 _RIGHT = ' style="text-align:right"'
 _HEADS = {"part": 16, "reward": 11, "weight": 11, "weighted": 13, "verdict": 30, "message": 19}
-"""Each column with its share of the width."""
+"""The columns, with their share of the width."""
 _NUMBERS = ("reward", "weight", "weighted")
 
 
-def of(rollout: dict[str, Any]) -> list[Component]:
-    """The parts of a rollout's reward; none where it has no parts, or a run of an older version."""
-    try:
-        return msgspec.json.decode(rollout.get("components") or "[]", type=list[Component])
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return []
-
-
-def show(rollout: dict[str, Any]) -> None:
+def show(rollout: RolloutRecord) -> None:
     """The table; nothing where the reward is one number."""
-    found = of(rollout)
+    found = decoded(rollout.components, list[Component])
     if not found:
         return
-    facts.section("What the reward is made of")
+    facts.section("Parts of the reward")
     widths = "".join(f'<col style="width:{share}%">' for share in _HEADS.values())
     head = "".join(f"<th{_RIGHT if name in _NUMBERS else ''}>{name}</th>" for name in _HEADS)
     body = "".join(map(_row, found))
@@ -47,8 +37,8 @@ def _row(part: Component) -> str:
     cells = "".join(f"<td{_RIGHT}>{number}</td>" for number in numbers)
     verdict = f"{facts.chip_html(part.verdict.value)} {part.verdict.value}"
     message = part.message or ""
-    if len(message) > _LONGEST:
-        message = f"{message[: _LONGEST - 1]}…"
+    if len(message) > _MAX_MESSAGE:
+        message = f"{message[: _MAX_MESSAGE - 1]}…"
     return f"<tr><td>{html(part.name)}</td>{cells}<td>{verdict}</td><td>{html(message)}</td></tr>"
 
 

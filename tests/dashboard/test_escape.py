@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from dashboard import charts, plain, workspace
+from dashboard import charts, escape, workspace
 from dashboard.charts import Step
 from dashboard.estimates import Curve, Point
 from evaluator import invisible
@@ -66,7 +66,7 @@ def test_every_chart_takes_every_text_for_text() -> None:
             assert not invisible.UNSEEN.search(text), text
         drawn = [unescape(text) for text in found]
         for text in TEXTS:
-            assert any(plain.text(text) in each for each in drawn), text
+            assert any(escape.text(text) in each for each in drawn), text
 
 
 @pytest.mark.usefixtures("hostile")
@@ -124,4 +124,4 @@ def test_code_is_drawn_with_marks_and_still_holds_its_own_text() -> None:
     ],
 )
 def test_the_name_of_a_download_is_a_name_on_every_machine(name: str, kept: str) -> None:
-    assert plain.file_name(name) == kept
+    assert escape.file_name(name) == kept

@@ -1,34 +1,36 @@
 """Widgets that show a part of the view, and change it.
 
-The browser sends the values of all widgets that it shows with whatever the visitor does. Where the address has changed
-meanwhile and the new values are not there yet, that would undo the change: as if the visitor had chosen the old ones
-again. So a widget whose value was changed by the address is a new one, of which the browser knows nothing yet.
+With every action of the visitor, the browser sends the values of all widgets that it shows. After the address has
+changed, these may still be the old values, which would undo the change. So a widget whose value was changed by the
+address gets a new key, for which the browser has no value yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict, TypeVar
 
 import streamlit as st
 
 from dashboard import state
 from dashboard.state import View
 
+T = TypeVar("T")
+
 _NUMBERS = "_bound"
-"""Of each name: how often its widget was made anew."""
+"""How often the widget of each name got a new key."""
 
 
 class Bound(TypedDict):
-    """What Streamlit's widgets are to be given."""
+    """Arguments of a Streamlit widget."""
 
     key: str
     on_change: Callable[[], None]
 
 
-def to(name: str, value: object, choose: Callable[[View, Any], View]) -> Bound:
-    """Binds the widget of this name to a value; `choose` gives the view of which a choice is a part."""
+def bound(name: str, value: T, choose: Callable[[View, T], View]) -> Bound:
+    """Binds the widget of this name to a value; `choose` returns the view for a choice."""
     numbers = st.session_state.setdefault(_NUMBERS, {})
     number = numbers.setdefault(name, 0)
     if st.session_state.get(_key(name, number), value) != value:
@@ -44,7 +46,7 @@ def to(name: str, value: object, choose: Callable[[View, Any], View]) -> Bound:
 
 
 def place(name: str, width: Literal["stretch", "content"] = "stretch") -> AbstractContextManager[object]:
-    """A container for one bound widget: of one made anew, the old one stays until the page is drawn to its end."""
+    """A container for one bound widget. It hides the old widget, which stays until the page is drawn completely."""
     return st.container(key=f"bound_{name}", width=width)
 
 

@@ -1,6 +1,6 @@
-"""Text from files made plain for the place where it is shown: never markup, nothing unseen, no order but its own.
+"""Text from files, escaped for each place where it is shown: never markup, nothing invisible, never reordered.
 
-Every text that a page did not write itself goes through the function that is named for its place.
+Every text that does not come from a page itself goes through the function named after its place.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ _NOT_IN_FILE_NAMES = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 def text(value: str) -> str:
-    """For a place that shows text as it is, such as a table, a canvas or a list of options."""
+    """For a place that shows text literally, such as a table, a canvas or a list of options."""
     return invisible.marked(value)
 
 
 def html(value: str) -> str:
-    """For HTML. The style sheet draws what is not seen, so that a selection that is copied has the text itself."""
+    """For HTML. The style sheet draws invisible characters, so that copying gives the text itself."""
     first, *others = invisible.split(value)
     pairs = zip(others[::2], others[1::2], strict=True)
     return escape(first) + "".join(f"{_unseen(character)}{escape(rest)}" for character, rest in pairs)
+
+
+def attribute(value: str) -> str:
+    """For an attribute of HTML, such as a tooltip."""
+    return escape(text(value))
 
 
 def _unseen(character: str) -> str:
@@ -34,12 +39,12 @@ def _unseen(character: str) -> str:
 
 
 def markdown(value: str) -> str:
-    """For a label or a caption that Streamlit reads as Markdown."""
+    """For a label that Streamlit reads as Markdown."""
     return " ".join(invisible.marked(value).split()).translate(_MARKDOWN)
 
 
 def plotly(value: str) -> str:
-    """For any text of a figure: Plotly reads tags, entities, `%{...}` of templates, and TeX between dollar signs."""
+    """For any text in a figure: Plotly reads tags, entities, `%{...}` in templates, and TeX between dollar signs."""
     flat = " ".join(invisible.marked(value).split())
     if len(flat) > _LONGEST_IN_CHART:
         flat = f"{flat[: _LONGEST_IN_CHART - 13]}…{flat[-12:]}"
@@ -47,5 +52,5 @@ def plotly(value: str) -> str:
 
 
 def file_name(value: str) -> str:
-    """For the name of a file that is downloaded."""
+    """For the name of a downloaded file."""
     return _NOT_IN_FILE_NAMES.sub("_", value).lstrip(".") or "_"

@@ -1,15 +1,15 @@
-"""The three ways to look at many rollouts: tasks x samples, a table, one task's rollouts x test cases."""
+"""The Rollouts page in its three shapes: tasks x samples, a table, one task's rollouts x test cases."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import streamlit as st
 
-from dashboard import bars, controls, export, facts, plain, state
+from dashboard import bars, controls, escape, export, facts, select_table, state
 from dashboard import grid as cells
 from dashboard.controls import Screen
-from dashboard.queries import dataset, listing, outcomes, records
-from dashboard.queries.listing import ROLLOUTS_A_PAGE, TASKS_A_PAGE
+from dashboard.queries import aggregates, dataset, listing, records
+from dashboard.queries.listing import ROLLOUTS_PER_PAGE, TASKS_PER_PAGE
 from dashboard.queries.orders import GRID_SORTS, SORTS
 from dashboard.state import View
 
@@ -17,7 +17,7 @@ _SHAPES = {"grid": "Grid", "table": "Table"}
 
 
 def head(screen: Screen) -> str:
-    """Grid or table, the order, the legend, the export. Returns `grid` or `table`."""
+    """The choice of grid or table, the order, the export. Returns `grid` or `table`."""
     view = screen.view
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.task:
@@ -37,15 +37,15 @@ def grid(screen: Screen) -> None:
     """Tasks x samples, one page of tasks at a time."""
     view, run = screen.view, screen.run
     count = listing.task_count(run, view.filter)
-    controls.pager(view, count, TASKS_A_PAGE, "tasks")
-    rows = listing.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_A_PAGE))
+    controls.pager(view, count, TASKS_PER_PAGE, "tasks")
+    rows = listing.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
     samples = {row.task_id: row.ids for row in rows}
     cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, samples.get(task, []), column))
-    bars.legend(outcomes.verdict_counts(run, view.filter), outcomes.unverified_count(run, view.filter), view)
+    bars.legend(aggregates.verdict_counts(run, view.filter), aggregates.unverified_count(run, view.filter), view)
 
 
 def one_task(screen: Screen) -> None:
-    """One task's rollouts x test cases. A column of failures is a suspect test, not a bad model."""
+    """One task's rollouts x test cases. A column of failures means a suspect test, not a bad model."""
     view, run = screen.view, screen.run
     found = listing.case_grid(run, view.filter, view.task)
     if not found.rows:
@@ -61,40 +61,27 @@ def one_task(screen: Screen) -> None:
 
 
 def table(screen: Screen) -> None:
-    """One row a rollout, sorted and paged in SQL; a selected row opens."""
+    """One row per rollout, sorted and paged in SQL; a selected row opens."""
     view, run = screen.view, screen.run
-    controls.pager(view, screen.shown, ROLLOUTS_A_PAGE, "rollouts")
-    page = controls.page_of(view, screen.shown, ROLLOUTS_A_PAGE)
+    controls.pager(view, screen.shown, ROLLOUTS_PER_PAGE, "rollouts")
+    page = controls.page_of(view, screen.shown, ROLLOUTS_PER_PAGE)
     found = listing.table(run, view.filter, view.sort, page)
     ids = found.select(["task_id", "sample_id"]).to_pylist()
     if found["unverified_reason"].null_count == len(found):
-        found = found.drop_columns("unverified_reason")  # all of this page are verified: no room for an empty column
+        found = found.drop_columns("unverified_reason")  # all are verified: an empty column would waste room
 
-    def opened() -> None:
-        rows = st.session_state["rollout_table"]["selection"]["rows"]
-        if rows:
-            row = ids[rows[0]]
-            _go(screen, row["task_id"], row["sample_id"], None)
+    def opened(row: int) -> None:
+        _go(screen, ids[row]["task_id"], ids[row]["sample_id"], None)
 
-    st.dataframe(
-        _drawn(found),
-        key="rollout_table",
-        on_select=opened,
-        selection_mode="single-row",
-        hide_index=True,
-        height=560,
-        row_height=26,
-        placeholder="",
-        column_config=_COLUMNS,
-    )
+    select_table.show(_drawn(found), key="rollout_table", columns=_COLUMNS, height=560, on_pick=opened)
     facts.note("Tick a row to open the completion.")
 
 
 def _drawn(found: pa.Table) -> pa.Table:
-    """The table with all its texts plain."""
+    """The table with all its texts escaped."""
     for place, column in enumerate(found.schema):
         if pa.types.is_string(column.type):
-            texts = [text and plain.text(text) for text in found.column(place).to_pylist()]
+            texts = [text and escape.text(text) for text in found.column(place).to_pylist()]
             found = found.set_column(place, column, pa.array(texts, column.type))
     return found
 

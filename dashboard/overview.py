@@ -1,23 +1,21 @@
-"""The Overview's own pieces: the head with its one button, the figures, how the run was graded."""
+"""The Overview page: its head with one button, the figures, the lists, how the run was graded."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import streamlit as st
 
 from dashboard import bars, cards, estimates, export, facts, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
-from dashboard.queries import distributions, outcomes
+from dashboard.queries import aggregates, distributions
+from dashboard.queries.aggregates import Signal, Totals
 from dashboard.queries.distributions import ModelCount
-from dashboard.queries.most import Most
-from dashboard.queries.outcomes import Signal, Totals
+from dashboard.queries.ranking import Ranking
 from dashboard.state import FAILED, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 
-_CHECKERS = "value (call), floats (stdin), python (assert), unless the task says"
+_CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
 _CLUSTERS_SHOWN = 12
 _FLAGS_SHOWN = 12
 _REASONS_SHOWN = 6
@@ -30,9 +28,9 @@ def head(screen: Screen) -> None:
     manifest = screen.run.manifest
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        found = [("rollouts", _file(manifest.get("rollouts"))), ("dataset", _file(manifest.get("dataset")))]
-        if manifest.get("state") != "finished":
-            found.append(("state", str(manifest.get("state", "unknown"))))
+        found = [("rollouts", _file(manifest.rollouts)), ("dataset", _file(manifest.dataset))]
+        if manifest.state != "finished":
+            found.append(("state", manifest.state))
         facts.line(found, title=screen.run.name)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         _first_failure(screen)
@@ -40,11 +38,11 @@ def head(screen: Screen) -> None:
 
 
 def _first_failure(screen: Screen) -> None:
-    found = outcomes.first_failure(screen.run, screen.view.filter)
+    found = aggregates.first_failure(screen.run, screen.view.filter)
     target = None
     if found is not None:
         task, sample, test = found
-        # J and K then walk the failures; a filter that is there already stays as it is.
+        # So that J and K step through the failures, unless verdicts are filtered already.
         verdicts = screen.view.filter.verdicts or (FAILED,)
         target = screen.view.place().but(task=task, sample=sample, test=test, verdicts=verdicts)
     st.button(
@@ -59,9 +57,9 @@ def _first_failure(screen: Screen) -> None:
 
 
 def figures(screen: Screen) -> None:
-    """Counts and rates of what the filter lets through. Ungraded rollouts are counted apart, never as failures."""
+    """Counts and rates of the filtered rollouts. Ungraded rollouts are counted apart, never as failures."""
     filter_, here = screen.view.filter, screen.view.place()
-    totals = outcomes.totals(screen.run, filter_)
+    totals = aggregates.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
     cards.show(
         [
@@ -69,7 +67,7 @@ def figures(screen: Screen) -> None:
             Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
             _pass_at_1(screen),
             Card(f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward), _rewarded(totals)),
-            _signal(outcomes.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
+            _signal(aggregates.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
             _unverified(totals, here),
@@ -79,24 +77,18 @@ def figures(screen: Screen) -> None:
 
 
 def _rewarded(totals: Totals) -> str:
-    """What the mean is over, and where it lies between with the disagreements that have no reward."""
+    """How many rewards the mean is over, or its bounds if disagreements have no reward."""
     if totals.mean_low != totals.mean_high:
-        return f"{facts.number(totals.mean_low)} to {facts.number(totals.mean_high)} with those that disagree"
+        return f"{facts.number(totals.mean_low)} to {facts.number(totals.mean_high)} with disagreements"
     return f"over {totals.rewarded:,} with a reward"
 
 
 def _disagreements(totals: Totals, here: View) -> list[Card]:
-    """Test suites whose two runs disagree; no card where there are none."""
+    """Test suites whose two runs disagree; no card if there are none."""
     if not totals.disagreements:
         return []
-    return [
-        Card(
-            "disagree",
-            f"{totals.disagreements:,}",
-            "fail apart, pass in one process",
-            here.but(verified=here.filter.unverified),
-        )
-    ]
+    target = here.but(verified=here.filter.unverified)
+    return [Card("disagree", f"{totals.disagreements:,}", "fail apart, pass in one process", target)]
 
 
 def _pass_at_1(screen: Screen) -> Card:
@@ -105,33 +97,25 @@ def _pass_at_1(screen: Screen) -> Card:
     interval = estimates.pass_at_1(screen.run, screen.view.filter)
     if not interval.n:
         return Card("pass@1", "–", "nothing graded")
-    note = f"95%: {interval.low:.3f} to {interval.high:.3f}"
-    return Card(
-        f"pass@1{pooled(screen, ', {}')}",
-        facts.number(interval.value),
-        note,
-        screen.view.place().but(verdicts=("passed",)),
-    )
+    note, target = f"95%: {interval.low:.3f} to {interval.high:.3f}", screen.view.place().but(verdicts=("passed",))
+    return Card(f"pass@1{pooled(screen, ', {}')}", facts.number(interval.value), note, target)
 
 
-def pooled(screen: Screen, said: str) -> str:
-    """What is to be said of a figure over the rollouts of several models; "" where one made them all."""
+def pooled(screen: Screen, text: str) -> str:
+    """The text with the number of models, for a figure over several; "" for a single model."""
     total = distributions.models(screen.run, screen.view.filter).total
-    return said.format(counted(total, "model")) if total > 1 else ""
+    return text.format(counted(total, "model")) if total > 1 else ""
 
 
 def models(screen: Screen) -> None:
-    """Each model by itself; nothing where there is one."""
+    """One row per model; nothing for a single model."""
     run, filter_ = screen.run, screen.view.filter
     found = distributions.models(run, filter_, _MODELS_LISTED)
     if found.total < 2:
         return
-    facts.section(f"Each model by itself{_of(found, 'model')}: a click shows the rollouts")
+    facts.section(f"Models{_of(found, 'model')} (click for the rollouts)")
     listed = [(each, _of_model(screen, each)) for each in found.rows]
-    bars.models(listed[:_MODELS_SHOWN], screen.view)
-    if others := listed[_MODELS_SHOWN:]:
-        with st.expander(f"{len(others):,} more"):
-            bars.models(others, screen.view, key="more_model_bars")
+    bars.models(listed, screen.view, _MODELS_SHOWN)
 
 
 def _of_model(screen: Screen, each: ModelCount) -> str:
@@ -142,7 +126,7 @@ def _of_model(screen: Screen, each: ModelCount) -> str:
     return f"pass@1 {facts.number(interval.value)} ({interval.low:.3f} to {interval.high:.3f}), {reward}"
 
 
-def _of(found: Most[Any], noun: str) -> str:
+def _of(found: Ranking[object], noun: str) -> str:
     part = found.part(noun)
     return f" ({part})" if part else ""
 
@@ -152,7 +136,7 @@ def _signal(signal: Signal, *, by_outcome: bool) -> Card:
     if by_outcome:
         return Card(label, "–", "filtered by outcome")
     if not signal.groups:
-        return Card(label, "–", "one rollout a group")
+        return Card(label, "–", "one rollout per group")
     note = f"{signal.all_low:,} all fail, {signal.flat - signal.all_low:,} all pass"
     return Card(label, f"{signal.flat / signal.groups:.1%}", note)
 
@@ -178,80 +162,69 @@ def _share(part: int, whole: int) -> str:
 
 
 def clusters(screen: Screen) -> None:
-    """Errors that look alike: the most frequent, and the others on demand."""
-    found = outcomes.clusters(screen.run, screen.view.filter)
+    """Similar errors: the most frequent, and the others on demand."""
+    found = aggregates.clusters(screen.run, screen.view.filter)
     if not found.rows:
         facts.note("None: every rollout in the filter passed.")
         return
-    first, others = found.rows[:_CLUSTERS_SHOWN], found.rows[_CLUSTERS_SHOWN:]
-    bars.clusters(first, screen.view)
-    if others:
-        with st.expander(f"{len(others):,} more"):
-            bars.clusters(others, screen.view, key="more_cluster_bars")
+    bars.clusters(found.rows, screen.view, _CLUSTERS_SHOWN)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")
 
 
 def flags(screen: Screen) -> None:
-    """What was seen beside the verdicts, and which packages were missing; nothing where nothing was."""
+    """Flags and missing packages; nothing if there are none."""
     run, filter_ = screen.run, screen.view.filter
-    flagged, packages = outcomes.flag_counts(run, filter_), outcomes.missing_packages(run, filter_)
+    flagged, packages = aggregates.flag_counts(run, filter_), aggregates.missing_packages(run, filter_)
     found = [*flagged.rows, *packages.rows]
     if not found:
         return
-    facts.section(f"Flags beside the verdicts{_of(packages, 'missing package')}: a click shows the rollouts")
-    bars.flags(found[:_FLAGS_SHOWN], screen.view)
-    if others := found[_FLAGS_SHOWN:]:
-        with st.expander(f"{len(others):,} more"):
-            bars.flags(others, screen.view, key="more_flag_bars")
+    facts.section(f"Flags{_of(packages, 'missing package')} (click for the rollouts)")
+    bars.flags(found, screen.view, _FLAGS_SHOWN)
 
 
 def unverified(screen: Screen) -> None:
-    """Why rollouts are not verified, the most frequent reasons first; nothing where all are."""
-    found = outcomes.unverified_reasons(screen.run, screen.view.filter)
+    """Why rollouts are not verified, the most frequent reason first; nothing if all are verified."""
+    found = aggregates.unverified_reasons(screen.run, screen.view.filter)
     if not found.rows:
         return
-    none_kept = screen.run.run.manifest.unverified == "unknown"
-    kept = "no reward" if none_kept else "their reward is kept, where they have one"
-    facts.section(f"Why not verified ({kept}){_of(found, 'reason')}: a click shows the rollouts")
-    bars.unverified(found.rows[:_REASONS_SHOWN], screen.view)
-    if others := found.rows[_REASONS_SHOWN:]:
-        with st.expander(f"{len(others):,} more"):
-            bars.unverified(others, screen.view, key="more_unverified_bars")
+    reward = "without a reward" if screen.run.manifest.unverified == "unknown" else "with their reward"
+    facts.section(f"Not verified, {reward}{_of(found, 'reason')} (click for the rollouts)")
+    bars.unverified(found.rows, screen.view, _REASONS_SHOWN)
 
 
 def provenance(run: OpenRun) -> None:
-    """Grader, limits, sandbox and version: what two runs must share to be compared."""
+    """Grader, limits, sandbox and version: two runs compare only if these are equal."""
     manifest = run.manifest
-    limits, preamble = manifest.get("limits") or {}, manifest.get("preamble")
+    limits, preamble = manifest.limits, manifest.preamble
     ran = [
-        ("checker", manifest.get("checker") or _CHECKERS),
+        ("checker", manifest.checker or _CHECKERS),
         *([] if preamble is None else [("preamble", _preamble(preamble))]),
-        ("wall", f"{limits.get('wall_s', 0):g} s"),
-        ("CPU", f"{limits.get('cpu_s', 0):g} s"),
-        ("memory", f"{limits.get('memory_mb', 0):g} MiB"),
-        ("isolation", str(manifest.get("isolation", ""))),
-        ("sandbox", str(manifest.get("sandbox", ""))),
-        ("layers", ", ".join(manifest.get("layers") or []) or "not named"),
+        ("wall", f"{limits.wall_s:g} s"),
+        ("CPU", f"{limits.cpu_s:g} s"),
+        ("memory", f"{limits.memory_mb:g} MiB"),
+        ("isolation", manifest.isolation),
+        ("sandbox", manifest.sandbox),
+        ("layers", ", ".join(manifest.layers) or "unknown"),
     ]
     facts.line(
         [
-            ("grader", manifest.get("grader") or "tests, unless the task says"),
-            *(ran if manifest.get("grader") != "stored" else ()),
-            ("not verified", str(manifest.get("unverified", ""))),
-            ("disagreement", str(manifest.get("disagreement", "unknown"))),
-            ("created", str(manifest.get("created", ""))),
-            ("evaluator", str(manifest.get("evaluator_version", ""))),
-            ("Python", str(manifest.get("python", ""))),
-            ("dataset hash", str(manifest.get("dataset_hash", ""))[:16]),
+            ("grader", manifest.grader or "tests, unless the task names one"),
+            *(ran if manifest.grader != "stored" else ()),
+            ("not verified", manifest.unverified),
+            ("disagreement", manifest.disagreement),
+            ("created", manifest.created),
+            ("evaluator", manifest.evaluator_version),
+            ("Python", manifest.python),
+            ("dataset hash", manifest.dataset_hash[:16]),
         ]
     )
 
 
-def _preamble(given: str) -> str:
-    """Of the option that takes the place of what the tasks say."""
-    lines = given.splitlines()
-    return f"{counted(len(lines), 'line')} in place of the task's, from {lines[0]!r} on" if lines else "none at all"
+def _preamble(code: str) -> str:
+    """The option that replaces the tasks' preambles."""
+    lines = code.splitlines()
+    return f"{counted(len(lines), 'line')} instead of the task's, starting with {lines[0]!r}" if lines else "none"
 
 
 def open_rewards(bounds: list[float]) -> None:
@@ -260,5 +233,5 @@ def open_rewards(bounds: list[float]) -> None:
         state.go("rollouts", state.read().place().but(r_min=bounds[0], r_max=bounds[1]))
 
 
-def _file(path: object) -> str:
-    return str(path or "not named").rsplit("/", 1)[-1]
+def _file(path: str) -> str:
+    return path.rsplit("/", 1)[-1] or "unknown"

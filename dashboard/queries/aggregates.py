@@ -1,4 +1,4 @@
-"""What came of the rollouts: counts by verdict, groups without a signal, errors that look alike."""
+"""Counts over the filtered rollouts: by verdict, flag and reason, similar errors, groups without a signal."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import CLUSTER, GRADED, REASON
-from dashboard.queries.filtering import where
-from dashboard.queries.most import Most, most
+from dashboard.queries.filter_sql import where
+from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import UNVERIFIED, Filter
-from dashboard.workspace import OpenRun
+from dashboard.workspace import OpenRun, Params
 from evaluator.model import Verdict
 
 LISTED = 1_000
-"""Rows of a ranking that are listed; the pages say of how many."""
+"""Rows of a ranking that are listed; the pages also show how many there are."""
 
 
 class VerdictCount(NamedTuple):
@@ -26,24 +26,21 @@ class Totals(NamedTuple):
 
     rollouts: int
     tasks: int
-    passed: int
     unknown: int
     sandbox_error: int
     unverified: int
-    duplicates: int
     mean_reward: float | None
     rewarded: int
     samples_min: int
     samples_max: int
-    wall_s: float
     disagreements: int
     mean_low: float | None
-    """The mean with the disagreements that have no reward as 0; `mean_high`: as 1."""
+    """The mean if each disagreement without a reward counts as 0; `mean_high`: as 1."""
     mean_high: float | None
 
 
 class Signal(NamedTuple):
-    """Groups with at least two rewards, and those whose rewards are all equal: no gradient comes from them."""
+    """Groups with at least two rewards. Where all are equal, the group gives no gradient."""
 
     groups: int
     flat: int
@@ -60,7 +57,7 @@ class Cluster(NamedTuple):
 
 
 class FlagCount(NamedTuple):
-    """Rollouts with a flag, or that are not verified; `name` is what the filter calls them."""
+    """Rollouts with a flag, or not verified; `name` is their word in the filter."""
 
     name: str
     rollouts: int
@@ -69,7 +66,7 @@ class FlagCount(NamedTuple):
 
 @cached
 def verdict_counts(run: OpenRun, filter_: Filter) -> list[VerdictCount]:
-    """Rollouts by verdict, in the order of the verdicts' display; verdicts that nothing has are left out."""
+    """Rollouts by verdict, in display order, without the verdicts that none has."""
     condition, params = where(filter_)
     sql = f"SELECT verdict, count(*) FROM rollouts WHERE {condition} GROUP BY verdict"  # noqa: S608
     found = dict(run.rows(sql, params))
@@ -84,11 +81,10 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
         WITH f AS (SELECT * EXCLUDE (code, completion), {GRADED} AND reward IS NULL AS open
                    FROM rollouts WHERE {condition}),
              t AS (SELECT count(*) AS n FROM f GROUP BY task_id)
-        SELECT count(*), count(DISTINCT task_id), count(*) FILTER (verdict = 'passed'),
+        SELECT count(*), count(DISTINCT task_id),
                count(*) FILTER (verdict = 'unknown'), count(*) FILTER (verdict = 'sandbox_error'),
-               count(*) FILTER (NOT verified), count(duplicate_of), avg(reward), count(reward),
-               coalesce((SELECT min(n) FROM t), 0), coalesce((SELECT max(n) FROM t), 0),
-               coalesce(sum(wall_s), 0), count(disagreement),
+               count(*) FILTER (NOT verified), avg(reward), count(reward),
+               coalesce((SELECT min(n) FROM t), 0), coalesce((SELECT max(n) FROM t), 0), count(disagreement),
                avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
                avg(coalesce(reward, 1)) FILTER (open OR reward IS NOT NULL)
         FROM f"""  # noqa: S608
@@ -97,7 +93,7 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
 
 @cached
 def signal(run: OpenRun, filter_: Filter) -> Signal:
-    """How many groups of rollouts can teach nothing, because their rewards are all equal."""
+    """How many groups of rollouts teach nothing, because their rewards are all equal."""
     condition, params = where(filter_)
     sql = f"""
         WITH g AS (SELECT min(reward) AS lo, max(reward) AS hi FROM rollouts
@@ -107,25 +103,22 @@ def signal(run: OpenRun, filter_: Filter) -> Signal:
 
 
 @cached
-def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Most[Cluster]:
-    """Failures that look alike, the largest first."""
+def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Ranking[Cluster]:
+    """Similar failures, the largest cluster first."""
     condition, params = where(filter_)
     sql = f"""
         SELECT {CLUSTER} AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
         FROM rollouts WHERE {condition} AND verdict <> 'passed'
         GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
-    return most(run.rows(sql, params | {"limit": limit}), Cluster)
+    return ranking(run.rows(sql, params | {"limit": limit}), Cluster)
 
 
 @cached
-def flag_counts(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
-    """Rollouts by flag, the most frequent first; those with none are left out."""
+def flag_counts(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
+    """Rollouts by flag, the most frequent first."""
     condition, params = where(filter_)
-    sql = f"""
-        SELECT flag, count(*), count(DISTINCT task_id), count(*) OVER ()
-        FROM (SELECT unnest(list_distinct(flags)) AS flag, task_id FROM rollouts WHERE {condition})
-        GROUP BY flag ORDER BY count(*) DESC, flag LIMIT {LISTED}"""  # noqa: S608
-    return most(run.rows(sql, params), FlagCount)
+    rows = f"SELECT unnest(list_distinct(flags)) AS name, task_id FROM rollouts WHERE {condition}"  # noqa: S608
+    return _by_name(run, rows, params)
 
 
 @cached
@@ -136,32 +129,32 @@ def unverified_count(run: OpenRun, filter_: Filter) -> int:
 
 
 @cached
-def unverified_reasons(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
-    """Rollouts that are not verified by the reason, the most frequent first."""
+def unverified_reasons(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
+    """Unverified rollouts by reason, the most frequent first."""
     condition, params = where(filter_)
-    sql = f"""
-        SELECT '{UNVERIFIED}: ' || {REASON} AS name, count(*), count(DISTINCT task_id),
-               count(*) OVER ()
-        FROM rollouts WHERE {condition} AND NOT verified
-        GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
-    return most(run.rows(sql, params), FlagCount)
+    rows = f"SELECT '{UNVERIFIED}: ' || {REASON} AS name, task_id FROM rollouts WHERE {condition} AND NOT verified"  # noqa: S608
+    return _by_name(run, rows, params)
 
 
 @cached
-def missing_packages(run: OpenRun, filter_: Filter) -> Most[FlagCount]:
-    """Rollouts by the module that they did not find, the most wanted first."""
+def missing_packages(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
+    """Rollouts by the package that they did not find, the most frequent first."""
     condition, params = where(filter_)
-    sql = f"""
-        SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, count(*),
-               count(DISTINCT task_id), count(*) OVER ()
-        FROM rollouts WHERE {condition} AND list_contains(flags, 'missing_package')
-        GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
-    return most(run.rows(sql, params), FlagCount)
+    rows = f"""
+        SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, task_id
+        FROM rollouts WHERE {condition} AND list_contains(flags, 'missing_package')"""  # noqa: S608
+    return _by_name(run, rows, params)
+
+
+def _by_name(run: OpenRun, rows: str, params: Params) -> Ranking[FlagCount]:
+    sql = f"""SELECT name, count(*), count(DISTINCT task_id), count(*) OVER () FROM ({rows})
+              GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
+    return ranking(run.rows(sql, params), FlagCount)
 
 
 @cached
 def first_failure(run: OpenRun, filter_: Filter) -> tuple[str, str, int | None] | None:
-    """(task, sample, test) of the first rollout in the filter that failed by its own fault."""
+    """(task, sample, test) of the first rollout in the filter whose failure is its own fault."""
     condition, params = where(filter_)
     failed = sorted(Filter(verdicts=("failed",)).words())
     sql = f"""

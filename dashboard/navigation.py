@@ -1,4 +1,4 @@
-"""Every page is reached through `app.py`, also when a new server's first visitor asks for another page.
+"""Every page is reached through `app.py`, even if the first visitor of a new server opens another address.
 
 Streamlit takes a `pages` folder for its older kind of multi-page app until `st.navigation` has been called
 once in the process. Until then an address such as /completion runs the page's file alone.
@@ -9,24 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from dashboard import state
 
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
 _inside: ContextVar[str] = ContextVar("inside", default="")
 
 
-def pages() -> Any:
-    """Declare the pages. Returns the one that the address asks for."""
+def pages() -> StreamlitPage:
+    """Declare the pages. Returns the current one."""
     found = [st.Page(state.path(name), title=title, default=name == "overview") for name, title in state.PAGES.items()]
     return st.navigation(found, position="hidden")
 
 
 @contextmanager
-def entered(current: Any) -> Iterator[None]:
-    """While it is open, a page knows that `app.py` is around it, and which one it is."""
+def entered(current: StreamlitPage) -> Iterator[None]:
+    """While it is open, a page knows that `app.py` runs it, and its own name."""
     token = _inside.set(current.url_path or "overview")
     try:
         yield
@@ -40,7 +43,7 @@ def page() -> str:
 
 
 def require() -> None:
-    """Start again through `app.py` when this page's file was run alone."""
-    if not _inside.get():
+    """Start again through `app.py` if this page's file was run alone."""
+    if not page():
         pages()
         st.rerun()

@@ -1,4 +1,4 @@
-"""Whether code can be run here at all, asked once in a while, and what to do where it can't."""
+"""Whether code can run on this machine, and what to do where it can't."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dashboard import workspace
 
 
 @st.cache_resource(ttl=300, show_spinner=False)
-def mend() -> str | None:
-    """None where the sandbox starts; else one line that says what to do."""
+def fix() -> str | None:
+    """None if the sandbox starts; else one line that says what to do."""
     from evaluator.sandbox import Sandbox, SandboxUnavailable
 
     try:
@@ -21,7 +21,7 @@ def mend() -> str | None:
 
 
 def refusal() -> str | None:
-    """Why visitors may not run code, as one line; None where they may."""
+    """Why visitors may not run code, as one line; None if they may."""
     if not workspace.may_run_code():
-        return "Running code is off, because others can reach this page. Start it with --allow-rerun to allow it."
-    return mend()
+        return "Running code is off, because others can reach this page. To allow it, start with --allow-rerun."
+    return fix()

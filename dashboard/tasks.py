@@ -1,34 +1,32 @@
-"""The Tasks page's pieces: the list of tasks, one task, its test cases raw and parsed."""
+"""The Tasks page: the list of tasks, one task, its test cases raw and parsed."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import bound, case_view, code_view, controls, diff_view, facts, plain, state
+from dashboard import case_view, code_view, controls, diff_view, escape, facts, select_table, state, widgets
 from dashboard.controls import Screen
 from dashboard.queries import dataset, records
 from dashboard.queries.dataset import CaseCount
-from dashboard.queries.listing import TASKS_A_PAGE
+from dashboard.queries.listing import TASKS_PER_PAGE
+from dashboard.queries.records import TaskRecord
 from dashboard.wording import counted
 from evaluator.model import Mode, TestCase
 
-Record = dict[str, Any]
 
-
-def task_list(screen: Screen) -> Record:
-    """The dataset's tasks, one of them chosen. Ends the page where there is none."""
+def task_list(screen: Screen) -> TaskRecord:
+    """The dataset's tasks. Returns the selected one; ends the page when there is none."""
     view, run = screen.view, screen.run
-    with bound.place("find"):
+    with widgets.place("find"):
         st.text_input(
             "Find", placeholder="find a task", label_visibility="collapsed",
-            **bound.to("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
+            **widgets.bound("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
         )  # fmt: skip
     count = dataset.task_total(run, view.filter.q)
-    lines = dataset.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_A_PAGE))
+    lines = dataset.task_lines(run, view.filter.q, controls.page_of(view, count, TASKS_PER_PAGE))
     if not lines and not view.task:
         facts.banner(
             f"No task has {view.filter.q!r} in its id." if view.filter.q else "The run has no dataset.", warn=True
@@ -37,29 +35,17 @@ def task_list(screen: Screen) -> Record:
     chosen = view.task or lines[0].task_id
     position = next((i for i, line in enumerate(lines) if line.task_id == chosen), None)
 
-    def picked() -> None:
-        rows = st.session_state["task_list"]["selection"]["rows"]
-        if rows:
-            state.write(state.read().but(task=lines[rows[0]].task_id, test=None))
+    def picked(row: int) -> None:
+        state.write(state.read().but(task=lines[row].task_id, test=None))
 
     table = pd.DataFrame(
-        [(plain.text(t.task_id), t.passed, t.samples, t.nobody, t.everybody) for t in lines],
+        [(escape.text(t.task_id), t.passed, t.samples, t.nobody, t.everybody) for t in lines],
         columns=["task", "passed", "rollouts", "nobody", "all"],
     ).astype({"nobody": "Int64", "all": "Int64"})
-    st.dataframe(
-        table,
-        key="task_list",
-        hide_index=True,
-        on_select=picked,
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [] if position is None else [position]}},
-        height=min(540, 38 + 26 * max(1, len(lines))),
-        row_height=26,
-        placeholder="",
-        column_config=_LIST_COLUMNS,
-    )
-    controls.pager(view, count, TASKS_A_PAGE, "tasks")
-    facts.note("nobody, all: test cases that no or every rollout passes.")
+    height = min(540, 38 + 26 * max(1, len(lines)))
+    select_table.show(table, key="task_list", columns=_LIST_COLUMNS, height=height, on_pick=picked, selected=position)
+    controls.pager(view, count, TASKS_PER_PAGE, "tasks")
+    facts.note("nobody, all: test cases that no rollout passes, or all pass.")
     record = records.task(run, chosen)
     if record is None:
         _unknown(screen, chosen)
@@ -67,21 +53,22 @@ def task_list(screen: Screen) -> Record:
     return record
 
 
-def task(screen: Screen, record: Record) -> list[TestCase]:
-    """Head, prompt and reference of a task. Returns its test cases as the grader ran them."""
+def task(screen: Screen, record: TaskRecord) -> list[TestCase]:
+    """Head, prompt and reference of a task. Returns the test cases that the grader ran."""
     cases = records.test_cases(record)
-    found = [("mode", record["mode"]), ("test cases", f"{len(cases):,}")]
-    found += [(name, str(record[key])) for name, key in _OPTIONAL if record[key]]
+    optional = [("entry point", record.entry_point), ("source", record.source), ("tests", record.test_hash)]
+    found = [("mode", record.mode), ("test cases", f"{len(cases):,}")]
+    found += [(name, value) for name, value in optional if value]
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        facts.line(found, title=record["task_id"])
+        facts.line(found, title=record.task_id)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
-        state.link("rollouts", screen.view.place().but(task=record["task_id"]), "Its rollouts by test case")
+        state.link("rollouts", screen.view.place().but(task=record.task_id), "Its rollouts by test case")
     parts = {
-        "Prompt": record["prompt"],
-        "Reference": record["reference"],
-        "Preamble": record["preamble"],
-        "Test code": record["test"],
+        "Prompt": record.prompt,
+        "Reference": record.reference,
+        "Preamble": record.preamble,
+        "Test code": record.test,
     }
     present = {name: text for name, text in parts.items() if text}
     if not present:
@@ -96,20 +83,20 @@ def task(screen: Screen, record: Record) -> list[TestCase]:
     return cases
 
 
-def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | None:
-    """Every test case with how many rollouts pass it. Returns the index of the chosen one."""
+def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int | None:
+    """Every test case with how many rollouts pass it. Returns the index of the selected one."""
     if not cases:
-        facts.banner("This task has no test case that can be run, so its rollouts are unknown.", warn=True)
+        facts.banner("This task has no test case that can run, so its rollouts are unknown.", warn=True)
         return None
-    counts = {c.test_index: c for c in dataset.case_counts(screen.run, record["task_id"])}
+    counts = {c.test_index: c for c in dataset.case_counts(screen.run, record.task_id)}
     table = pd.DataFrame(
         [
             (
                 c.index,
                 _share(counts.get(c.index)),
                 _mark(counts.get(c.index)),
-                plain.text(case_view.in_one_line(c.input, record["mode"])),
-                plain.text(case_view.in_one_line(c.expected, record["mode"])),
+                escape.text(case_view.in_one_line(c.input, record.mode)),
+                escape.text(case_view.in_one_line(c.expected, record.mode)),
             )
             for c in cases
         ],
@@ -120,34 +107,23 @@ def case_table(screen: Screen, record: Record, cases: list[TestCase]) -> int | N
     known = [c.index for c in cases]
     current = screen.view.test if screen.view.test in known else known[0]
 
-    def picked() -> None:
-        rows = st.session_state["case_list"]["selection"]["rows"]
-        if rows:
-            state.write(state.read().but(task=record["task_id"], test=known[rows[0]]))
+    def picked(row: int) -> None:
+        state.write(state.read().but(task=record.task_id, test=known[row]))
 
-    st.dataframe(
-        table,
-        key="case_list",
-        hide_index=True,
-        on_select=picked,
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [known.index(current)]}},
-        height=min(214, 40 + 26 * len(cases)),
-        row_height=26,
-        column_config=_CASE_COLUMNS,
-    )
+    height, selected = min(214, 40 + 26 * len(cases)), known.index(current)
+    select_table.show(table, key="case_list", columns=_CASE_COLUMNS, height=height, on_pick=picked, selected=selected)
     return current
 
 
-def case(record: Record, cases: list[TestCase], index: int | None) -> None:
-    """The chosen test case, raw and as it is called."""
+def case(record: TaskRecord, cases: list[TestCase], index: int | None) -> None:
+    """The selected test case, raw and parsed."""
     chosen = next((c for c in cases if c.index == index), None)
     if chosen is None:
         return
-    if case_view.is_code(record["mode"]):
-        _code_case(record["mode"], chosen)
+    if case_view.is_code(record.mode):
+        _code_case(record.mode, chosen)
         return
-    if record["mode"] == Mode.ANSWER:
+    if record.mode == Mode.ANSWER:
         facts.section(f"Test {chosen.index}: {chosen.input[:500]}")
         if chosen.expected:
             _raw(chosen.expected, chosen)
@@ -165,30 +141,29 @@ def case(record: Record, cases: list[TestCase], index: int | None) -> None:
 
 def _raw(text: str, chosen: TestCase) -> None:
     facts.verbatim(text[: case_view.SHOWN], height=_height(chosen), wrap=True)
-    if len(text) > case_view.SHOWN:
-        facts.note(f"The first {case_view.SHOWN:,} of {counted(len(text), 'character')}.")
+    case_view.note_cut(text)
 
 
 def _code_case(mode: str, chosen: TestCase) -> None:
-    """A statement or method of the test, and what it asks for where that does not stand in it."""
+    """A statement or method of the test code, and the expectation if it is not part of the code."""
     size = facts.size(len(chosen.input.encode("utf-8", "replace")))
     facts.section(f"Test {chosen.index}: {case_view.name_of_input(mode)}, {size}")
-    case_view.given(chosen.input, mode, height=190)
+    case_view.show_input(chosen.input, mode, height=190)
     if chosen.expected and chosen.expected not in chosen.input:
-        facts.note(f"It asks for {chosen.expected[:500]}.")
+        facts.note(f"Expected: {chosen.expected[:500]}.")
 
 
 def _height(chosen: TestCase) -> int:
-    """Room for what there is: one line needs little, a hundred lines scroll."""
+    """A height for the text: one line needs little, a hundred lines scroll."""
     lines = max(len(text) // 44 + text.count("\n") + 1 for text in (chosen.input, chosen.expected))
     return min(150, 28 + 20 * lines)
 
 
-def parsed(record: Record, chosen: TestCase) -> str:
-    """What the grader makes of a test case: the call and the value, or the lines."""
-    if record["mode"] == "call":
+def parsed(record: TaskRecord, chosen: TestCase) -> str:
+    """A test case as the grader reads it: the call and the value, or the lines."""
+    if record.mode == "call":
         arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
-        return f"{record['entry_point']}({arguments}) == {_value(chosen.expected)}"
+        return f"{record.entry_point}({arguments}) == {_value(chosen.expected)}"
     given, wanted = (counted(len(text.splitlines()), "line") for text in (chosen.input, chosen.expected))
     return f"# {given} on stdin, {wanted} expected on stdout"
 
@@ -218,7 +193,6 @@ def _mark(count: CaseCount | None) -> str:
     return "nobody" if count.passed == 0 else "everybody" if count.passed == count.ran else ""
 
 
-_OPTIONAL = (("entry point", "entry_point"), ("source", "source"), ("tests", "test_hash"))
 _LIST_COLUMNS = {
     "task": st.column_config.TextColumn("task", width=112),
     "passed": st.column_config.NumberColumn("pass", help="rollouts that passed", width=46),
@@ -229,7 +203,9 @@ _LIST_COLUMNS = {
 _CASE_COLUMNS = {
     "test": st.column_config.NumberColumn("test", width=48),
     "passed": st.column_config.TextColumn("passed", width=80),
-    "mark": st.column_config.TextColumn("mark", width=85, help="test cases that nobody or everybody passes"),
+    "mark": st.column_config.TextColumn(
+        "mark", width=85, help="test cases that no rollout passes, or every rollout passes"
+    ),
     "input": st.column_config.TextColumn("input", width=260),
     "expected": st.column_config.TextColumn("expected", width=120),
 }

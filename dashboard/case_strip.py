@@ -1,4 +1,4 @@
-"""The test-case strip of the completion page: one letter a test case, the current one framed."""
+"""The test cases of the Completion page as letters, the current one framed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _mount = st.components.v2.component(
 
 
 def show(cases: Sequence[tuple[int, str]], current: int | None, on_pick: Callable[[int], None]) -> None:
-    """`cases` are (test index, verdict); `on_pick` is called with the index that was clicked."""
+    """`cases` are (test index, verdict); a click calls `on_pick` with the index."""
 
     def picked() -> None:
         on_pick(int(st.session_state["strip"].pick))
