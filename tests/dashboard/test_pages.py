@@ -268,15 +268,27 @@ def test_tasks_shows_test_cases_raw_and_parsed() -> None:
     assert 'class="rs-code"' in shown
 
 
-@pytest.mark.usefixtures("opened")
-def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with RunWriter.create(tmp_path / "bare", Manifest()) as writer:
-        task = Task(task_id="t", mode=Mode.STDIN, prompt="p")
-        writer.add_task(task, ())
-        graded = Grade(task_id="t", sample_id="s", verdict=Verdict.UNKNOWN, reward=None)
-        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), graded, 0)
+def open_alone(monkeypatch: pytest.MonkeyPatch, path: Path, task: Task, *grades: Grade, **asked: Any) -> Path:
+    """Writes a run of one task, and opens it as the only one."""
+    with RunWriter.create(path, Manifest(**asked)) as writer:
+        writer.add_task(task, task.cases)
+        for row, one in enumerate(grades):
+            writer.add(Rollout(task_id=task.task_id, sample_id=one.sample_id, completion="x"), one, row)
         writer.close()
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "bare")]}))
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(path)]}))
+    return path
+
+
+ONE_CASE = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a\n"),))
+
+
+def passed(sample: str = "s") -> Grade:
+    return sample_run.grade("t", sample, (sample_run.passed(0, "a"),), "x")
+
+
+def test_a_task_without_test_cases_offers_nothing_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ungraded = Grade(task_id="t", sample_id="s", verdict=Verdict.UNKNOWN, reward=None)
+    open_alone(monkeypatch, tmp_path / "bare", Task(task_id="t", mode=Mode.STDIN, prompt="p"), ungraded)
     app = visit("tasks", task="t")
     no_exception(app)
     assert "no test case that can run" in text(app)
@@ -332,13 +344,8 @@ ONE_OF_MANY = re.compile(
 
 
 def test_one_of_a_kind_is_said_in_the_singular(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    cases = (TestCase(0, "1", "a\n"),)
     wrong = sample_run.wrong(0, "a\n", "b\r\n", "line 1")
-    with RunWriter.create(tmp_path / "one", Manifest()) as writer:
-        writer.add_task(Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=cases), cases)
-        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), sample_run.grade("t", "s", (wrong,), "x"), 0)
-        writer.close()
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    open_alone(monkeypatch, tmp_path / "one", ONE_CASE, sample_run.grade("t", "s", (wrong,), "x"))
     for page in PAGES:
         app = visit(page)
         no_exception(app)
@@ -360,11 +367,7 @@ def test_one_of_a_kind_is_said_in_the_singular(monkeypatch: pytest.MonkeyPatch, 
 def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
     preamble: str | None, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with RunWriter.create(tmp_path / "run", Manifest(preamble=preamble)) as writer:
-        graded = sample_run.grade("t", "s", (sample_run.passed(0, "a"),), "x")
-        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), graded, 0)
-        writer.close()
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "run")]}))
+    open_alone(monkeypatch, tmp_path / "run", ONE_CASE, passed(), preamble=preamble)
     app = visit("overview")
     no_exception(app)
     shown = re.findall("<span>preamble</span> <b>(.*?)</b>", unescape(text(app)))
@@ -372,14 +375,7 @@ def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
 
 
 def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with RunWriter.create(tmp_path / "one", Manifest()) as writer:
-        task = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a"),))
-        writer.add_task(task, task.cases)
-        for n in range(4):
-            graded = sample_run.grade("t", f"s{n}", (sample_run.passed(0, "a"),), "x")
-            writer.add(Rollout(task_id="t", sample_id=f"s{n}", completion="x"), graded, n)
-        writer.close()
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    open_alone(monkeypatch, tmp_path / "one", ONE_CASE, *(passed(f"s{n}") for n in range(4)))
     charts = "".join(e.proto.spec for e in visit("rewards").get("plotly_chart"))
     assert "k (n = 1 task, 95% band)" in charts
 
@@ -499,10 +495,7 @@ def test_rewards_come_first_and_grading_second_where_there_is_a_dataset(
 def test_a_degraded_run_says_so_on_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grade = Grade(task_id="t", sample_id="s", verdict=Verdict.PASSED, reward=1.0, code="x",
                   layers=("rlimits", "degraded", "unproved: files"))  # fmt: skip
-    with RunWriter.create(tmp_path / "one", Manifest(sandbox="degraded")) as writer:
-        writer.add_task(Task(task_id="t", mode=Mode.STDIN), [])
-        writer.add(Rollout(task_id="t", sample_id="s", completion="x"), grade, 0)
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "one")]}))
+    open_alone(monkeypatch, tmp_path / "one", ONE_CASE, grade, sandbox="degraded")
     for page in ("overview", "rollouts", "rewards"):
         assert "Graded in a degraded sandbox, not proved: files." in text(visit(page))
     shown = text(visit("completion", task="t", sample="s"))
