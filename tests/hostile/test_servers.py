@@ -257,7 +257,7 @@ def test_a_server_of_ones_own_is_guarded_too(served: Callable[[Served], Served],
 @pytest.mark.parametrize(
     ("system", "option", "value", "told"),
     [
-        ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give a name"),
+        ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give only a host name"),
         ("agentfly", "--max-timeout", "5", "--max-timeout: `serve agentfly` has none"),
         ("nemo-gym", "--max-timeout", "0", "--max-timeout 0: give seconds above 0"),
         ("colossalai", "--max-timeout", "inf", "--max-timeout inf: give seconds above 0"),
