@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import case_view, code_view, diff_view, facts, plain, sandbox_check
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
-from evaluator.graders import GraderError, runs_code, waits
+from evaluator.graders import GraderError, traits
 from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
 
@@ -23,12 +23,12 @@ def offer(screen: Screen, record: dict[str, Any], index: int | None) -> None:
         facts.note("Nothing to run code against here: the task has no test case that can be run.")
         return
     task, asked = msgspec.json.decode(record["task"], type=Task), tried_by(screen.run.run.manifest.grader)
-    if waits(task, asked):
+    graded = traits(task, asked)
+    if graded.waits:
         facts.note("Nothing is tried here: others would have to be asked for its reward. Use `rollscope grade`.")
         return
-    takes_code = runs_code(task, asked)
-    facts.section("Run any code against the test cases" if takes_code else "Hold any answer against the task")
-    refusal = sandbox_check.refusal() if takes_code else None
+    facts.section("Run any code against the test cases" if graded.runs_code else "Hold any answer against the task")
+    refusal = sandbox_check.refusal() if graded.runs_code else None
     if refusal:
         facts.banner(refusal, warn=True)
     sources = _sources(screen, record)

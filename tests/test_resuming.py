@@ -70,7 +70,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     assert (process.returncode, stopped.state) == (130, "stopped"), told
 
     command = resume_command(run, stopped)
-    assert f"go on with: {command}\n" in told
+    assert f"resume with: {command}\n" in told
     program, *words = shlex.split(command)
     assert Path(program).name == "rollscope"
     elsewhere = tmp_path / "elsewhere"

@@ -95,7 +95,7 @@ def test_a_page_grades_the_same_lines_and_names_the_same_bad_ones(
     lines, bad = rollout_lines()
     (tmp_path / "d.jsonl").write_text(json.dumps(ADD) + "\n")
     (tmp_path / "r.jsonl").write_text("\n".join(lines))
-    job = Job(tmp_path / "r.jsonl", tmp_path / "d.jsonl", tmp_path / "run", None)
+    job = Job(tmp_path / "r.jsonl", tmp_path / "d.jsonl", tmp_path / "run")
     deadline = time.monotonic() + 300
     while job.running and time.monotonic() < deadline:
         job._thread.join(1)

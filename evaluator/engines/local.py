@@ -21,7 +21,7 @@ from evaluator.engines.gate import Gate
 from evaluator.engines.shielded import shielded
 from evaluator.engines.stopping import stoppable
 from evaluator.engines.worker import Worker
-from evaluator.graders import by_completion, runs_code, waits
+from evaluator.graders import traits
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable
@@ -150,7 +150,7 @@ class _Crew:
     def _put(self, row: int, rollout: Rollout) -> None:
         """To the lane that grades its task; what has no task costs nobody anything."""
         task = self._tasks.get(rollout.task_id)
-        needs_code = task is not None and runs_code(task, self._options.grader)
+        needs_code = task is not None and traits(task, self._options.grader).runs_code
         lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
         lane.waiting.put((row, rollout))
 
@@ -188,7 +188,7 @@ class _Crew:
 
     def _grade(self, worker: Worker, row: int, rollout: Rollout) -> None:
         task = self._tasks.get(rollout.task_id)
-        if task is None or not by_completion(task, self._options.grader):
+        if task is None or not traits(task, self._options.grader).by_completion:
             self._done.put(Graded(rollout, worker.grade(task, rollout), row))
             return
         key = _key(rollout)
@@ -237,12 +237,12 @@ def _warm_up(sandbox: Sandbox) -> None:
 def _lanes(tasks: Mapping[str, Task], asked: str | None, workers: int | None) -> Iterator[_Lane]:
     """One for the tasks whose grading runs code, one for the others; at least one of the two."""
     kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
-    light = [task for task in kinds if not runs_code(task, asked)]
+    light = [found for task in kinds if not (found := traits(task, asked)).runs_code]
     cpus = len(os.sched_getaffinity(0))
     if len(light) < len(kinds):
         yield _Lane(workers or cpus, runs_code=True, waiting=queue.SimpleQueue())
     if light or not kinds:
-        at_once = max((waits(task, asked) for task in light), default=0)
+        at_once = max((each.waits for each in light), default=0)
         yield _Lane(workers or max(cpus, at_once), runs_code=False, waiting=queue.SimpleQueue())
 
 
