@@ -91,9 +91,10 @@ class LineMeter(Meter):
 
     def _speak(self) -> None:
         while not self._over.wait(_LINE_EVERY):
-            print(self._line(), file=self._stream, flush=True)
+            print(self.line(), file=self._stream, flush=True)
 
-    def _line(self) -> str:
+    def line(self) -> str:
+        """What there is to say now."""
         of, figures = "", self._figures
         left = (self._total or 0) - self._counted - self._failed
         if self._total and left >= 0:

@@ -60,8 +60,11 @@ def grade_all(
 
     `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use, and for tasks
     whose graders run no code but wait for others, to how many these take at once where that is more.
-    Raises `SandboxUnavailable` before the first rollout when no sandbox can be had.
+    Raises `SandboxUnavailable` before the first rollout when no sandbox can be had, `ValueError` where `workers` is
+    negative.
     """
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers is {workers}: give 1 or more")
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
     return crew.grades(_named(rollouts))
