@@ -26,6 +26,8 @@ _STORED = "stored"
 _LOOKED_AT = 100
 """Rollouts, to see whether they came with rewards."""
 
+lines = st.cache_data(show_spinner=False, max_entries=20)(count_lines)
+
 
 class Job:
     """One grading of a file, on a thread of its own. Its fields may be read from anywhere at any time."""
@@ -208,9 +210,3 @@ def _verdicts(job: Job) -> None:
 def _jobs() -> dict[Path, Job]:
     """The gradings under way, by rollouts file: a reload or a second visitor finds the same one."""
     return {}
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def lines(path: Path) -> int | None:
-    """`count_lines`, kept for the next time that a page is drawn."""
-    return count_lines(path)

@@ -137,14 +137,15 @@ def grade_all(
 
     Nothing happens before the first `next`. Memory stays flat however many rollouts there are: a few are read ahead of
     the workers. Leaving the loop early gives up those under way. A rollout of a task that is not in `tasks` is
-    `unknown`. Completions of one task that are the same are run once; the other grades say `duplicate_of`.
+    `unknown`. Completions of one task that are the same are run once, and the other grades say `duplicate_of`, unless
+    their grader says that they may differ.
 
     Args:
         tasks: By task_id, or just the tasks; all of them are held in memory.
         rollouts: Any iterable, also an endless one. One without `sample_id` gets `<task_id>#<n>`, n counting the
             task's rollouts from 0.
-        workers: How many are graded at once. None: one per CPU that this process may use; for graders that wait for
-            others (a judge), as many as they say.
+        workers: How many are graded at once. None: one per CPU that this process may use; for graders that run no code
+            but wait for others (a judge), as many as these take at once, where that is more.
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
         isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
             has a process of its own.

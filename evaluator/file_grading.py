@@ -179,16 +179,21 @@ def grade_file(
         only=only,
         interpreter=options.sandbox.python,
     )
-    bad_lines = _BadLines(manifest, on_problem)
-    data = _dataset(manifest, field_map, bad_lines)
+
+    def bad_line(problem: Problem) -> None:
+        manifest.add_problem(problem.path, problem.line, problem.message, problem.snippet)
+        if on_problem is not None:
+            on_problem(problem)
+
+    data = _dataset(manifest, field_map, bad_line)
     if preamble is not None:
         for task in data.tasks:
             task.preamble = preamble
-    found = load_rollouts(rollouts, _rollouts_format(format), field_map=field_map, on_problem=bad_lines)
+    found = load_rollouts(rollouts, _rollouts_format(format), field_map=field_map, on_problem=bad_line)
     found = itertools.islice(data.named(require_rows(found, rollouts)), limit)
     again = _chosen_again(run, only) if only else None
     writer = RunWriter.create(run, manifest, resume=resume or bool(only))
-    bad_lines.manifest = writer.manifest
+    manifest = writer.manifest  # of a resumed run, the one that is there
     try:
         for task in data.tasks:
             writer.add_task(task, shown_cases(task, options.grader))
@@ -204,7 +209,7 @@ def grade_file(
                 on_grade(grade)
         writer.close("stopped" if stop.is_set() else "finished")
         seconds = time.monotonic() - began
-        return GradedFile(run, graded, seconds, stop.is_set(), writer.manifest.problems_total)
+        return GradedFile(run, graded, seconds, stop.is_set(), manifest.problems_total)
     except SandboxUnavailable:
         writer.discard()
         raise
@@ -237,19 +242,6 @@ def count_lines(path: Path) -> int | None:
         for chunk in iter(lambda: file.read(1 << 20), b""):
             count, last = count + chunk.count(b"\n"), chunk[-1:]
     return count + (last != b"\n")
-
-
-class _BadLines:
-    """Keeps the lines that can't be used in a manifest, the first ones alone, and reports each."""
-
-    def __init__(self, manifest: Manifest, report: OnProblem | None) -> None:
-        self.manifest = manifest
-        self._report = report
-
-    def __call__(self, problem: Problem) -> None:
-        self.manifest.add_problem(problem.path, problem.line, problem.message, problem.snippet)
-        if self._report is not None:
-            self._report(problem)
 
 
 class _Wanted:

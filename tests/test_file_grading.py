@@ -134,15 +134,19 @@ def test_what_a_callback_raises_ends_it_and_it_can_be_resumed() -> None:
 @pytest.mark.parametrize("only", ["wrong_answer", "wrong_answer, time_limit", "reward < 0.5"])
 def test_some_are_graded_again(only: str) -> None:
     grade_file("r.jsonl", "d.jsonl", out="run")
+    Path("r.jsonl").write_text(lines(WRONG, RIGHT, WRONG))  # only what is graded again can show it
     totals: list[int | None] = []
     again = grade_file("r.jsonl", "d.jsonl", out="run", only=only, on_start=totals.append)
-    assert (again.graded, totals, rewards("run")) == (1, [1], [1.0, 0.0, 1.0])
+    assert (again.graded, totals, rewards("run")) == (1, [1], [1.0, 1.0, 1.0])
 
 
-def test_a_resumed_run_keeps_its_grader_wherever_it_is_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_keeps_its_grader_and_checker_wherever_it_is_resumed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("own.py").write_text("RUNS_CODE = False\ndef half(task, rollout, bench):\n    return 0.5\n")
-    done = grade_file("r.jsonl", "d.jsonl", out="run", grader="own.py:half", limit=1)
-    assert (done.graded, Run.open("run").manifest.grader) == (1, f"{folder}/own.py:half")
+    done = grade_file("r.jsonl", "d.jsonl", out="run", grader="own.py:half", checker="tokens", limit=1)
+    manifest = Run.open("run").manifest
+    assert (done.graded, manifest.grader, manifest.checker) == (1, f"{folder}/own.py:half", "tokens")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert grade_file("../r.jsonl", "../d.jsonl", out="../run", resume=True).graded == 2
@@ -150,10 +154,10 @@ def test_a_resumed_run_keeps_its_grader_wherever_it_is_resumed(folder: Path, mon
 
 
 def test_fields_have_the_names_that_are_given() -> None:
-    Path("r.jsonl").write_text(lines({"uid": "t", "text": "42"}))
-    done = grade_file("r.jsonl", "d.jsonl", field_map={"task_id": "uid", "completion": "text"})
+    Path("r.jsonl").write_text(lines({"uid": "t", "answer": {"text": "42"}}))
+    done = grade_file("r.jsonl", "d.jsonl", field_map={"task_id": "uid", "completion": "answer.text"})
     assert rewards(done.run) == [1.0]
-    assert Run.open(done.run).manifest.field_map == "task_id=uid,completion=text"
+    assert Run.open(done.run).manifest.field_map == "task_id=uid,completion=answer.text"
 
 
 def test_rewards_that_came_with_the_rollouts_need_no_dataset() -> None:

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import IO, Final, Self
 
 from rich.console import Console
@@ -47,9 +46,6 @@ class Meter:
         self._failed += 1
         self._show()
 
-    def _show(self) -> None:
-        """Show it at once, where it is not shown by the clock."""
-
     @property
     def _rate(self) -> float:
         """Rollouts per second so far."""
@@ -62,12 +58,15 @@ class Meter:
         return [paced(self._rate), *([f"{self._failed:,} failed"] if self._failed else []), mean]
 
     def __enter__(self) -> Self:
+        self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *exception: object) -> None:
+        self._stop()
+
+    def _start(self) -> None: ...
+    def _show(self) -> None: ...
+    def _stop(self) -> None: ...
 
 
 class LineMeter(Meter):
@@ -79,13 +78,10 @@ class LineMeter(Meter):
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._speak, daemon=True)
 
-    def __enter__(self) -> Self:
+    def _start(self) -> None:
         self._thread.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _stop(self) -> None:
         self._over.set()
         self._thread.join()
 
@@ -122,13 +118,10 @@ class BarMeter(Meter):
     def _show(self) -> None:
         self._progress.update(self._bar, completed=self._counted + self._failed, figures="  ".join(self._figures))
 
-    def __enter__(self) -> Self:
+    def _start(self) -> None:
         self._progress.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _stop(self) -> None:
         self._progress.stop()
 
 

@@ -50,18 +50,9 @@ def grade_all(
     workers: int | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Graded]:
-    """Grades each rollout and yields it when it is done, so not in the order of the input.
+    """Grades each rollout and yields it when it is done. Order, memory, duplicates, errors: see `evaluator.grade_all`.
 
-    Reads `rollouts` as it goes, a few ahead of the workers: memory stays flat however many there are.
-    Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set
-    (unless their grader says that they may differ).
-    A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
     When `stop` is set, no further rollout is begun, those under way are given up, and the iterator ends.
-
-    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs this process may use, and for tasks
-    whose graders run no code but wait for others, to how many these take at once where that is more.
-    Raises `SandboxUnavailable` before the first rollout when no sandbox can be had, `ValueError` where `workers` is
-    negative.
     """
     if workers is not None and workers < 0:
         raise ValueError(f"workers is {workers}: give 1 or more")
