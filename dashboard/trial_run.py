@@ -11,7 +11,7 @@ from dashboard import case_view, code_view, diff_view, escape, facts, sandbox_st
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
 from dashboard.queries.records import TaskRecord
-from evaluator.graders import GraderError, runs_code, waits
+from evaluator.graders import GraderError, traits
 from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
 
@@ -33,10 +33,11 @@ def offer(screen: Screen, record: TaskRecord, index: int | None) -> None:
         facts.note("The task has no test case that can run, so there is nothing to run code against.")
         return
     task, grader = msgspec.json.decode(record.task, type=Task), trial_grader(screen.run.manifest.grader)
-    if waits(task, grader):
+    grading = traits(task, grader)
+    if grading.waits:
         facts.note("Its grader calls another service, so there are no trial runs here. Use `rollscope grade`.")
         return
-    takes_code = runs_code(task, grader)
+    takes_code = grading.runs_code
     facts.section("Run any code against the test cases" if takes_code else "Grade any answer to the task")
     refusal = sandbox_state.refusal() if takes_code else None
     if refusal:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -106,33 +107,35 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grading
+    from evaluator.commands import grader_option, grading, preamble_option
+    from evaluator.file_grading import grade_file
+    from evaluator.formats import parse_field_map
+    from evaluator.sandbox import Settings
 
-    request = grading.Request(
-        rollouts=rollouts,
-        dataset=dataset or grading.dataset_for(rollouts, format_, grader),
-        out=out or grading.default_out(rollouts),
+    if (resume or only) and out is None:
+        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
+    job = partial(
+        grade_file,
+        rollouts,
+        dataset or grading.dataset_for(rollouts, format_, grader),
+        out=out,
         workers=workers,
-        timeout=timeout,
-        memory=memory,
+        limits=grading.limits_of(timeout, memory),
         checker=checker,
-        grader=grader,
-        preamble=preamble,
+        grader=grader_option.grader_text(grader),
+        preamble=preamble_option.preamble_text(preamble),
         fail_fast=fail_fast,
         resume=resume,
         only=only,
         format=format_,
-        field_map=map_,
+        field_map=parse_field_map(map_) if map_ else None,
         limit=limit,
         isolation=isolation,
-        sandbox=sandbox,
-        python=python,
+        sandbox=Settings(strictness=sandbox, python=python),
         unverified=unverified,
         disagreement=disagreement,
     )
-    if (resume or only) and out is None:
-        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
-    return grading.grade(request, as_json=json)
+    return grading.grade(job, as_json=json)
 
 
 @app.command()

@@ -132,7 +132,29 @@ class Task(msgspec.Struct, kw_only=True):
 
     @classmethod
     def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
-        """A task from a row in the native format. Raises `RecordError` with the field that is wrong."""
+        """A task from a row in the native format (docs/formats.md), which is how tasks are made by hand.
+
+        >>> from evaluator import Task
+        >>> task = Task.from_row({"task_id": 7, "in_outs": {"inputs": [[1, 2]], "outputs": [3], "fn_name": "add"}})
+        >>> task.task_id, task.mode.value, task.cases[0].input
+        ('7', 'call', '1\\n2')
+        >>> Task.from_row({"task_id": "add", "mode": "call"})
+        Traceback (most recent call last):
+        evaluator.model.RecordError: entry_point is missing: a task of mode call names the function to call
+
+        Args:
+            row: An object as it comes from JSON; only `task_id` is needed. Without `mode`: assert where there is a
+                `test`, answer where there is an `answer` and no `in_outs`, call where a function is named, else
+                stdin. `in_outs` may also be its JSON text. call: an input that is a list has an argument in each
+                item, a text has a JSON value in each line. `limits` are seconds and MiB (see `Limits`); absent
+                ones are the run's. Fields that are not known are kept in `metadata`.
+
+        A row without test cases makes a task, whose grades are `unknown`.
+
+        Raises:
+            RecordError: `task_id` is missing, a field has the wrong type or value, or a call or assert task names no
+                function. One line, which says what to write instead.
+        """
         return cls(**task_fields(row))
 
 

@@ -124,6 +124,11 @@ def test_many_are_streamed() -> None:
     assert grades == {f"add#{n}": float(n % 3 == 0) for n in range(9)}
 
 
+def test_a_negative_number_of_workers_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="workers is -1: give 1 or more"):
+        grade_all([ADD], [], workers=-1)
+
+
 def test_a_long_output_is_shown_by_its_beginning_and_its_end() -> None:
     (case,) = grade(ECHO, "print('a' * 50_000 + 'b' * 50_000)", kind="full").cases
     assert case.actual == "a" * 49_152 + "\n... 34,465 characters left out ...\n" + "b" * 16_383 + "\n"

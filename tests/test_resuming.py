@@ -59,7 +59,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     assert (process.returncode, stopped.state) == (130, "stopped"), printed
 
     command = resume_command(run, stopped)
-    assert f"go on with: {command}\n" in printed
+    assert f"resume with: {command}\n" in printed
     program, *words = shlex.split(command)
     assert Path(program).name == "rollscope"
     elsewhere = tmp_path / "elsewhere"

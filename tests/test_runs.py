@@ -435,7 +435,7 @@ def test_what_is_not_a_run_is_reported_in_one_line(tmp_path: Path) -> None:
 def test_bad_lines_are_kept_in_bounded_number(tmp_path: Path) -> None:
     writer = RunWriter.create(tmp_path / "run", manifest())
     for line in range(1, 1202):
-        writer.problem("r.jsonl", line, "no JSON", "{\udcff")
+        writer.manifest.add_problem("r.jsonl", line, "no JSON", "{\udcff")
     writer.close("finished")
     stored = Run.open(tmp_path / "run").manifest
     assert (len(stored.problems), stored.problems_total) == (1000, 1201)

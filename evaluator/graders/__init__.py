@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from types import ModuleType
-from typing import cast, get_args, get_type_hints
+from typing import NamedTuple, cast, get_args, get_type_hints
 
 import msgspec
 
@@ -27,14 +27,13 @@ __all__ = [
     "Bench",
     "Grader",
     "GraderError",
-    "by_completion",
+    "Traits",
     "get_grader",
     "grader_of",
     "known_graders",
     "needs_tasks",
-    "runs_code",
     "shown_cases",
-    "waits",
+    "traits",
 ]
 
 
@@ -70,20 +69,21 @@ def _grader_of_row(text: str) -> Grader:
     return get_grader(text)
 
 
-def runs_code(task: Task, asked: str | None) -> bool:
-    """Whether grading a task takes a sandbox."""
-    try:
-        return grader_of(task, asked).runs_code
-    except GraderError:
-        return False
+class Traits(NamedTuple):
+    """These fields of a task's `Grader`; as here where it can't be graded."""
+
+    runs_code: bool = False
+    waits: int = 0
+    by_completion: bool = True
 
 
-def by_completion(task: Task, asked: str | None) -> bool:
-    """Whether rollouts of a task with the same completion have the same grade."""
+def traits(task: Task, asked: str | None) -> Traits:
+    """How a task is graded."""
     try:
-        return grader_of(task, asked).by_completion
+        grader = grader_of(task, asked)
     except GraderError:
-        return True
+        return Traits()
+    return Traits(grader.runs_code, grader.waits, grader.by_completion)
 
 
 def needs_tasks(asked: str | None) -> bool:
@@ -92,14 +92,6 @@ def needs_tasks(asked: str | None) -> bool:
         return asked is None or get_grader(asked).needs_tasks
     except GraderError:
         return True
-
-
-def waits(task: Task, asked: str | None) -> int:
-    """How many rollouts of a task may be graded at once because others do the work; 0: as many as there are CPUs."""
-    try:
-        return grader_of(task, asked).waits
-    except GraderError:
-        return 0
 
 
 def shown_cases(task: Task, asked: str | None) -> tuple[TestCase, ...]:

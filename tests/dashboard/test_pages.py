@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tempfile
@@ -15,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_state, state, workspace
+from evaluator.cli import main
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
@@ -475,6 +477,22 @@ def test_the_rewards_that_rollouts_came_with_are_one_click_away(
     assert "the stored verdict: nothing ran here" in text(visit("completion", run=run.name, task=task, sample=sample))
     rewards = rows.execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
     assert rewards == [(None,), (0.25,), (19.5,)]
+
+
+def test_a_run_from_the_page_is_named_as_one_from_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grades_go_to: Path
+) -> None:
+    packed = tmp_path / "r.json.gz"
+    packed.write_bytes(gzip.compress(came_with(tmp_path, 0.5).read_bytes()))
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(packed)]}))
+    app = visit("overview")
+    assert "<b>runs/r-&lt;time&gt;</b>" in text(app)
+    app.button(key="grade_stored").click().run()
+    until_opened(app)
+    with pytest.raises(SystemExit, match="0"):
+        main(["grade", str(packed), "--grader", "stored"])
+    names = [re.sub(r"\d{8}T\d{6}Z(-2)?", "TIME", run.name) for run in grades_go_to.iterdir()]
+    assert names == ["r-TIME", "r-TIME"]
 
 
 def test_rewards_come_first_and_grading_second_where_there_is_a_dataset(
