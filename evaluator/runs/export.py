@@ -85,17 +85,12 @@ def export(
         connection.close()
 
 
-def known_endings() -> str:
-    """The known file extensions, for messages."""
-    return ", ".join(f".{name}" for name in _WRITERS)
-
-
 def _format_of(to: Path | str | IO[bytes]) -> str:
     if not isinstance(to, Path | str):
         raise ExportError("a stream has no file extension: pass the format")
     ending = Path(to).suffix.lower().removeprefix(".")
     if ending not in _WRITERS:
-        raise ExportError(f"{to}: unknown file extension: use one of {known_endings()}")
+        raise ExportError(f"{to}: unknown file extension: use one of {', '.join(f'.{name}' for name in _WRITERS)}")
     return ending
 
 
