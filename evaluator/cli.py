@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from evaluator.commands.failure import CommandError, Exit, status_of
+from evaluator.extras import needs
 
 app = typer.Typer(
     name="rollscope",
@@ -102,7 +103,8 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grading
+    with needs("runs", "grading into a run needs pyarrow and duckdb"):
+        from evaluator.commands import grading
 
     request = grading.Request(
         rollouts=rollouts,

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.run_files import (
     LOCK,
@@ -46,6 +44,10 @@ from evaluator.run_schema import (
     safe_text,
     sample_key,
 )
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20

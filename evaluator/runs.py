@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import duckdb
-
+from evaluator.extras import needs
 from evaluator.run_files import (
     TASKS,
+    QueryError,
     RunError,
     RunLock,
     is_run,
@@ -27,6 +27,9 @@ from evaluator.run_files import (
 from evaluator.run_schema import TABLES, BadLine, Manifest, sample_key, sql_type
 from evaluator.run_writer import RunWriter, graded_samples
 
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import duckdb
+
 __all__ = [
     "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
     "is_run", "one_line", "rows_where", "sample_key", "select",
@@ -34,10 +37,6 @@ __all__ = [
 
 _THREADS: Final = 2
 _MEMORY: Final = "1GB"
-
-
-class QueryError(ValueError):
-    """SQL that somebody typed and that can't be used. The message is one line."""
 
 
 class Run:

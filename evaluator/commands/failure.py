@@ -27,11 +27,11 @@ def status_of(error: Exception) -> Exit | None:
     """The exit status of an error whose message is meant for the person; None for a fault of our own."""
     # Only here, after something went wrong, are the modules that define these errors needed.
     from evaluator.checkers import CheckerError
-    from evaluator.export import ExportError
+    from evaluator.extras import MissingExtraError
     from evaluator.formats import FormatError
     from evaluator.graders import GraderError
     from evaluator.model import RecordError
-    from evaluator.runs import QueryError, RunError
+    from evaluator.run_files import ExportError, QueryError, RunError
     from evaluator.sandbox import InterpreterError, SandboxUnavailable
 
     if isinstance(error, CommandError):
@@ -40,6 +40,6 @@ def status_of(error: Exception) -> Exit | None:
         return Exit.NO_SANDBOX
     told = (
         CheckerError, ExportError, FormatError, GraderError, InterpreterError,
-        RecordError, QueryError, RunError, OSError,
+        MissingExtraError, RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
     return Exit.BAD_INPUT if isinstance(error, told) else None

@@ -22,7 +22,6 @@ from evaluator.graders._answer_grades import begun, conclude
 from evaluator.graders._answer_text import Extract, answer_in, name_of
 from evaluator.graders._case_loop import SHOWN_WHEN_WRONG, excerpt, not_run
 from evaluator.graders._normal_text import Rules, as_number, normal
-from evaluator.graders._patterns import PatternError, has_group
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
@@ -55,10 +54,8 @@ def make(config: Config) -> Grader:
         raise GraderError("grader exact_match: extract, marker and pattern exclude one another: give one of them")
     if config.marker is not None and not config.marker.strip():
         raise GraderError("grader exact_match: marker is empty")
-    try:
-        has_group(config.pattern or "")
-    except PatternError as error:
-        raise GraderError(f"grader exact_match: {error}") from None
+    if config.pattern is not None:
+        _require_usable(config.pattern)
     return Grader(
         name="exact_match",
         grade=partial(_grade, config),
@@ -66,6 +63,15 @@ def make(config: Config) -> Grader:
         refusal=partial(_refusal, config),
         runs_code=False,
     )
+
+
+def _require_usable(pattern: str) -> None:
+    from evaluator.graders._patterns import PatternError, has_group
+
+    try:
+        has_group(pattern)
+    except PatternError as error:
+        raise GraderError(f"grader exact_match: {error}") from None
 
 
 def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:

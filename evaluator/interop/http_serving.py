@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+from evaluator.extras import needs
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
@@ -65,9 +67,10 @@ def serve(
 
     `longest`: MiB that a request may have. `allowed_hosts`: see `http_guard.Hosts`.
     """
-    import uvicorn
+    with needs("serve", "a server needs starlette and uvicorn"):
+        import uvicorn
 
-    from evaluator.interop.http_guard import Guard, Hosts
+        from evaluator.interop.http_guard import Guard, Hosts
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

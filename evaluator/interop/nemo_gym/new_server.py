@@ -50,8 +50,8 @@ def requirement() -> str:
     """What a server's environment installs Rollscope by: this version, or this checkout where it runs from one."""
     root = Path(evaluator.__file__).resolve().parent.parent
     if (root / "pyproject.toml").is_file() and (root / "tools" / "hatch_build.py").is_file():
-        return f"-e {root.as_uri()}"
-    return f"rollscope=={evaluator.__version__}"
+        return f"-e {root.as_uri()}\nrollscope[serve]"
+    return f"rollscope[serve]=={evaluator.__version__}"
 
 
 def _checked_name(folder: Path, name: str | None) -> str:

@@ -9,13 +9,16 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 
+from evaluator.extras import needs
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.failures import CollectError, FailureClass, TransientError
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of
+
+with needs("serve", "collecting rollouts needs httpx2"):
+    import httpx2
 
 _LARGEST: Final = 64 * 2**20
 _KEPT_OPEN_S: Final = 2.0
