@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, status_of
 from evaluator.extras import needs
 
-app = typer.Typer(
+app = App(
     name="rollscope",
     help="Grades the code that language models write, and shows why each completion passed or failed.",
     no_args_is_help=True,
@@ -212,7 +213,8 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="Whose server to stand in for.")
+        Literal["agentfly", "colossalai", "nemo-gym"],
+        typer.Argument(help="agentfly, colossalai or nemo-gym: whose server to stand in for."),
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
