@@ -15,7 +15,6 @@ import typer
 
 from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, status_of
-from evaluator.extras import needs
 
 app = App(
     name="rollscope",
@@ -104,8 +103,7 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    with needs("runs", "grading into a run needs pyarrow and duckdb"):
-        from evaluator.commands import grading
+    from evaluator.commands import grading
 
     request = grading.Request(
         rollouts=rollouts,

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-import duckdb
 import msgspec
 
 import evaluator
@@ -123,6 +122,8 @@ class Done:
 
 def summarise_written(out: Path, done: Done) -> Summary:
     """The figures of the run that was just written. Raises `RunError` where somebody took it away meanwhile."""
+    import duckdb
+
     try:
         return summarise(Run.open(out), seconds=done.seconds, graded_now=done.graded)
     except (RunError, duckdb.IOException) as error:

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.extras import needs
-from evaluator.graders._patterns import PatternError, has_group, matches
 from evaluator.graders._remembered import Remembered
 from evaluator.model import JsonValue
 
@@ -24,6 +23,8 @@ with needs("schema", "a JSON Schema needs jsonschema"):
     from jsonschema.exceptions import SchemaError, ValidationError
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry
+
+    from evaluator.graders._patterns import PatternError, has_group, matches
 
 _MOST_STEPS: Final = 20_000
 _LONGEST_MESSAGE: Final = 400
