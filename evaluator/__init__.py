@@ -6,6 +6,7 @@ grade(task, "def add(a, b): return a + b").reward
 """
 
 from evaluator.api import agrade, grade, grade_all
+from evaluator.extras import MissingExtraError
 from evaluator.formats import FormatError, load_rollouts, load_tasks
 from evaluator.model import (
     CaseResult,
@@ -29,6 +30,7 @@ __all__ = [
     "Grade",
     "Kind",
     "Limits",
+    "MissingExtraError",
     "Mode",
     "RecordError",
     "Rollout",

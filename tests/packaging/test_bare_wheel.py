@@ -24,8 +24,7 @@ print(*[grade(Task.from_row(row), completion).reward for row, completion in [
 """
 
 REFUSED = """
-from evaluator import Task, grade
-from evaluator.extras import MissingExtraError
+from evaluator import MissingExtraError, Task, grade
 
 JUDGE = "similarity:model=m,base_url=http://127.0.0.1:1"
 row = {"task_id": "1", "prompt": "?", "answer": "7"}
@@ -40,13 +39,12 @@ print(grade(schema, "{}").error_message)
 
 IMPORTED = """
 import importlib, pkgutil, evaluator
-from evaluator.extras import MissingExtraError
 
 for found in pkgutil.walk_packages(evaluator.__path__, "evaluator.", onerror=lambda name: None):
     if ".inside" not in found.name and not found.name.endswith(".probe"):  # these are for the sandbox
         try:
             importlib.import_module(found.name)
-        except MissingExtraError:
+        except evaluator.MissingExtraError:
             print(found.name)
 """
 

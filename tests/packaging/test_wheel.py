@@ -91,10 +91,11 @@ def test_it_carries_the_dashboard_and_the_example_unchanged(wheel: Path) -> None
     assert carried == {name: (ROOT / name).read_bytes() for name in carried}
 
 
-def test_it_brings_no_tests_and_no_leftovers(wheel: Path) -> None:
+def test_it_brings_types_but_no_tests_and_no_leftovers(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
         assert not [name for name in archive.namelist() if "__pycache__" in name]
+        assert "evaluator/py.typed" in archive.namelist()
     assert {top.partition("-")[0] for top in tops} == {"evaluator", "rollscope"}
 
 
