@@ -1,4 +1,4 @@
-"""The Typer application. Typer 0.9 knows neither `X | None` nor `Literal`: both are put into words that it knows."""
+"""The Typer application, in words that Typer 0.9 knows: no `X | None`, no `Literal`, no postponed annotation."""
 
 from __future__ import annotations
 
@@ -17,17 +17,11 @@ class App(typer.Typer):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.callback()(_options)
+        self.callback()(_in_plain_words(_options))
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         register = super().command(name, **settings)
-
-        def registered(function: Function) -> Function:
-            hints = get_type_hints(function, include_extras=True)
-            function.__annotations__ = {parameter: _plain(hint) for parameter, hint in hints.items()}
-            return register(function)
-
-        return registered
+        return lambda function: register(_in_plain_words(function))
 
 
 def _print_version(wanted: bool) -> None:
@@ -45,6 +39,12 @@ _VersionFlag = Annotated[
 
 def _options(version: _VersionFlag = False) -> None:
     """Those of the command itself."""
+
+
+def _in_plain_words(function: Function) -> Function:
+    hints = get_type_hints(function, include_extras=True)
+    function.__annotations__ = {parameter: _plain(hint) for parameter, hint in hints.items()}
+    return function
 
 
 def _plain(hint: Any) -> Any:
