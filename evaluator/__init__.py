@@ -6,6 +6,7 @@ grade(task, "def add(a, b): return a + b").reward
 """
 
 from evaluator.api import agrade, grade, grade_all
+from evaluator.extras import MissingExtraError
 from evaluator.file_grading import GradedFile, grade_file
 from evaluator.formats import FormatError, load_rollouts, load_tasks
 from evaluator.model import (
@@ -31,6 +32,7 @@ __all__ = [
     "GradedFile",
     "Kind",
     "Limits",
+    "MissingExtraError",
     "Mode",
     "RecordError",
     "Rollout",

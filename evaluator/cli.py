@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, status_of
 
-app = typer.Typer(
+app = App(
     name="rollscope",
     help="Grades the code that language models write, and shows why each completion passed or failed.",
     no_args_is_help=True,
@@ -217,7 +218,8 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="The system whose server to replace.")
+        Literal["agentfly", "colossalai", "nemo-gym"],
+        typer.Argument(help="agentfly, colossalai or nemo-gym: the system whose server to replace."),
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,

@@ -264,7 +264,7 @@ def test_only_one_process_writes_a_run(tmp_path: Path) -> None:
     writer = RunWriter.create(tmp_path / "run", manifest())
     code = textwrap.dedent("""
         import sys
-        from evaluator.runs import Manifest, RunError, RunWriter
+        from evaluator.runs.reading import Manifest, RunError, RunWriter
         try:
             RunWriter.create(sys.argv[1], Manifest(dataset_hash="abc"), resume=True)
         except RunError as error:
@@ -294,9 +294,9 @@ def test_newer_grades_replace_older_ones(tmp_path: Path) -> None:
 KILLED_AT_EVERY_STEP = textwrap.dedent("""
     import os, signal, sys
     import pandas  # which pyarrow would import in every fork
-    from evaluator import run_writer
+    from evaluator.runs import writing
     from evaluator.model import CaseResult, Grade, Rollout, Verdict
-    from evaluator.runs import Manifest, RunWriter
+    from evaluator.runs.reading import Manifest, RunWriter
 
     def write(path, steps):
         writing.PART_ROWS = 2

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-import duckdb
 import msgspec
 
 from evaluator.commands.failure import Exit
@@ -67,6 +66,8 @@ def grade(job: partial[GradedFile], *, as_json: bool) -> int:
 
 def summarise_written(done: GradedFile) -> Summary:
     """The figures of the run that was just written. Raises `RunError` where it was removed meanwhile."""
+    import duckdb
+
     try:
         return summarise(Run.open(done.run), seconds=done.seconds, graded_now=done.graded)
     except (RunError, duckdb.IOException) as error:

@@ -55,10 +55,8 @@ def make(config: Config) -> Grader:
         raise GraderError("grader exact_match: extract, marker and pattern exclude one another: give one of them")
     if config.marker is not None and not config.marker.strip():
         raise GraderError("grader exact_match: marker is empty")
-    try:
-        has_group(config.pattern or "")
-    except PatternError as error:
-        raise GraderError(f"grader exact_match: {error}") from None
+    if config.pattern is not None:
+        _require_usable(config.pattern)
     return Grader(
         name="exact_match",
         grade=partial(_grade, config),
@@ -66,6 +64,14 @@ def make(config: Config) -> Grader:
         refusal=partial(_refusal, config),
         runs_code=False,
     )
+
+
+def _require_usable(pattern: str) -> None:
+
+    try:
+        has_group(pattern)
+    except PatternError as error:
+        raise GraderError(f"grader exact_match: {error}") from None
 
 
 def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:

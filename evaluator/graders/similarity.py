@@ -17,6 +17,7 @@ import msgspec
 
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
+from evaluator.extras import require
 from evaluator.graders.answers.grades import begun, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
@@ -65,6 +66,7 @@ def make(config: Config) -> Grader:
     """The grader. Raises `GraderError` for options that can't be, and where a key is wanted and there is none."""
     _check(config)
     _server(config)
+    require("openai", "judge", "grader similarity needs openai")
     return Grader(
         name="similarity",
         grade=partial(_grade, config),

@@ -24,7 +24,6 @@ from evaluator.assertions.ungradable import UngradableError
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import begun, conclude
 from evaluator.graders.answers.json_answer import Where, json_in, value_at
-from evaluator.graders.answers.json_schema import schema_check
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
@@ -175,6 +174,8 @@ def _decoded(answer: JsonValue) -> JsonValue:
 def _checks(wanted: Wanted) -> Iterator[Check]:
     """Raises `UngradableError`."""
     if wanted.schema is not None:
+        from evaluator.graders.answers.json_schema import schema_check
+
         check = schema_check(wanted.schema)
         yield Check("schema", _json(wanted.schema), lambda value: (value, check(value)))
     for path in wanted.required:

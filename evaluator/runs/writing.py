@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.runs.files import (
     LOCK,
@@ -44,6 +42,10 @@ from evaluator.runs.schema import (
     safe_text,
     sample_key,
 )
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
@@ -120,7 +122,7 @@ class RunWriter:
         self.close("stopped")
 
     def graded_samples(self) -> set[int]:
-        """The keys (`run_schema.sample_key`) of the samples that have a grade in a written part."""
+        """The keys (`schema.sample_key`) of the samples that have a grade in a written part."""
         return graded_samples(self.path)
 
     def regrade(self) -> None:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from evaluator.extras import needs
+
+with needs("runs", "a pattern needs pyarrow"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 LONGEST = 20_000
 """Characters of a text that `last_match` looks at, counted from its end."""
