@@ -232,12 +232,8 @@ def serve(
         float | None,
         typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", help="agentfly: limits per program; nemo-gym: server fields.")
-    ] = None,
-    profile: Annotated[
-        bool, typer.Option("--profile", help="nemo-gym: report at the end where verification time went.")
-    ] = False,
+    config: Annotated[Path | None, typer.Option(help="agentfly: limits per program; nemo-gym: server fields.")] = None,
+    profile: Annotated[bool, typer.Option(help="nemo-gym: report at the end where verification time went.")] = False,
 ) -> int:
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving

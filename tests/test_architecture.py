@@ -69,7 +69,7 @@ def test_the_examples_work(tmp_path: Path) -> None:
         [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "out.json").read_text()) == [[1.0, 0.0], ["that"], [1.0, 0.0], ["sleeps"], [5]]
+    assert json.loads((tmp_path / "out.json").read_text()) == [[1.0, 0.0], ["that"], [1.0, 0.0], ["sleeps"], [111]]
 
 
 def edit(path: Path, *pairs: str) -> None:

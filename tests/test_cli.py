@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -299,10 +300,23 @@ def test_rewards_out_of_range_are_told_at_the_end(tmp_path: Path, dataset: Path)
     assert re.search(r"^flagged +2 clamped_reward$", done.stdout, re.M), done.stdout + done.stderr
 
 
-def test_completions_see_the_packages_of_the_python_that_is_named(tmp_path: Path, dataset: Path) -> None:
+@pytest.fixture
+def python() -> Iterator[Path]:
+    """The interpreter of a virtual environment with a module `greeting`, which other users can read: not below pytest's
+    own folder, which each pytest that starts closes to them."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        folder.chmod(0o755)
+        venv.create(folder / "venv", with_pip=False, symlinks=True)
+        [packages] = (folder / "venv").glob("lib/python*/site-packages")
+        (packages / "greeting.py").write_text("")
+        yield folder / "venv" / "bin" / "python"
+
+
+def test_completions_see_the_packages_of_the_python_that_is_named(tmp_path: Path, dataset: Path, python: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", f"import greeting\n{RIGHT}"), sample("b", RIGHT))
-    python = environment_with(tmp_path, "greeting")
-    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--python", python.relative_to(tmp_path))
+    relative = os.path.relpath(python, tmp_path)
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--python", relative)
     done = rollscope(*arguments, "--limit", 1, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
@@ -316,17 +330,6 @@ def test_completions_see_the_packages_of_the_python_that_is_named(tmp_path: Path
 
     without = rollscope("grade", rollouts, "--dataset", dataset, "--out", "other", "--json", cwd=tmp_path)
     assert json.loads(without.stdout)["verdicts"] == {"compile_error": 1, "passed": 1}
-
-
-def environment_with(folder: Path, module: str) -> Path:
-    """The interpreter of a virtual environment with one module, which other users can read."""
-    for each in (folder, *folder.parents):
-        if each.stat().st_uid == os.geteuid():
-            each.chmod(each.stat().st_mode | 0o011)
-    venv.create(folder / "venv", with_pip=False, symlinks=True)
-    [packages] = (folder / "venv").glob("lib/python*/site-packages")
-    (packages / f"{module}.py").write_text("")
-    return folder / "venv" / "bin" / "python"
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false", "/", "r.jsonl"])
