@@ -140,7 +140,7 @@ class Task(msgspec.Struct, kw_only=True):
         ('7', 'call', '1\\n2')
         >>> Task.from_row({"task_id": "add", "mode": "call"})
         Traceback (most recent call last):
-        evaluator.model.RecordError: entry_point is missing: a task of mode call names the function to call
+        evaluator.task_parts.RecordError: entry_point is missing: a task of mode call names the function to call
 
         Args:
             row: An object as it comes from JSON; only `task_id` is needed. Without `mode`: assert where there is a

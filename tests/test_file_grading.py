@@ -194,7 +194,7 @@ def test_what_can_not_be_graded_is_said_in_one_line_and_nothing_is_left(
 
 def test_a_run_is_not_overwritten_and_a_bad_condition_leaves_it_as_it_was() -> None:
     grade_file("r.jsonl", "d.jsonl", out="run")
-    with pytest.raises(RunError, match="holds a run already"):
+    with pytest.raises(RunError, match="already holds a run"):
         grade_file("r.jsonl", "d.jsonl", out="run")
     with pytest.raises(QueryError):
         grade_file("r.jsonl", "d.jsonl", out="run", only="no_such_column = 1")

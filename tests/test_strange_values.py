@@ -9,8 +9,8 @@ import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.runs.reading import Manifest, Run, RunWriter
-from tests.older_run import narrow_columns
-from tests.test_cli import ADD, RIGHT, rollscope, sample
+from tests.commands.command_line import ADD, RIGHT, rollscope, sample
+from tests.runs.older_run import narrow_columns
 
 WHOLE = {"2147483647", "2147483648", "-2147483649", "1700000000000", "9223372036854775807", "-9223372036854775808"}
 TOO_LARGE = {"9223372036854775808", "-9223372036854775809", "1e300", "9" * 4000}

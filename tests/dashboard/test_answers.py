@@ -17,7 +17,7 @@ from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.sample_run import HOSTILE
 from tests.dashboard.test_pages import no_exception, text, visit
-from tests.older_run import forget_columns
+from tests.runs.older_run import forget_columns
 
 GRADER = json.dumps(
     {

@@ -13,7 +13,7 @@ import pytest
 from dashboard import workspace
 from tests.dashboard import check_run
 from tests.dashboard.test_pages import PAGES, component, no_exception, text, visit
-from tests.older_run import forget_columns
+from tests.runs.older_run import forget_columns
 
 
 @pytest.mark.usefixtures("opened")

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
+from evaluator.runs import writing
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
-from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter, writing
+from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from evaluator.runs.schema import column_names
-from tests.older_run import forget_columns
+from tests.runs.older_run import forget_columns
 
 
 def grade(sample: str, verdict: Verdict = Verdict.PASSED, task: str = "t", **fields: object) -> Grade:

@@ -15,7 +15,7 @@ from evaluator.formats.dataset import load_dataset
 from evaluator.formats.native_writer import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
-from tests.test_cli import in_process, write_rows
+from tests.commands.command_line import in_process, write_rows
 
 Row = dict[str, Any]
 Ask = Callable[..., int]

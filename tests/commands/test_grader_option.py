@@ -12,8 +12,8 @@ import pytest
 
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import resume_command
-from tests.older_run import forget_columns
-from tests.test_cli import in_process, write_rows
+from tests.commands.command_line import in_process, write_rows
+from tests.runs.older_run import forget_columns
 
 TASK = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum"}}
 SAMPLES = ("42", "It is 42", "41")

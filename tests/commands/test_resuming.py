@@ -15,7 +15,7 @@ import pytest
 from evaluator.model import Limits
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from evaluator.runs.resuming import folder_from, resume_command
-from tests.test_cli import COMMAND, environment, rollscope, wait_until
+from tests.commands.command_line import COMMAND, environment, rollscope, wait_until
 
 ADD = {
     "task_id": "add",

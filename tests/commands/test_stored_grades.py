@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evaluator.runs.reading import Run
-from tests.test_cli import in_process, write_rows
+from tests.commands.command_line import in_process, write_rows
 
 Row = dict[str, Any]
 Ask = Callable[..., int]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evaluator.checkers import known_checkers
-from tests.test_cli import ROOT, in_process, one_line, rollscope, write_rows
+from tests.commands.command_line import ROOT, in_process, one_line, rollscope, write_rows
 
 PRINTS = {"task_id": "prints", "in_outs": {"inputs": [""], "outputs": ["1 2\n"]}}
 CALLS = {

@@ -12,7 +12,7 @@ from evaluator.extraction import extract
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Kind, Mode, Task
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 PROMPT = 'def f(x):\n    """Adds one."""\n'
 CALL = Task(task_id="t", mode=Mode.CALL, entry_point="f", prompt=PROMPT)
 STDIN = Task(task_id="t", mode=Mode.STDIN, prompt="Print the sum.")

@@ -10,7 +10,7 @@ import pytest
 from evaluator import Grade, Rollout, Task, Verdict, grade_all, load_rollouts, load_tasks
 from evaluator.runs.reading import Run
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parent.parent.parent / "data"
 
 
 @pytest.fixture(scope="module")
