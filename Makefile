@@ -10,7 +10,7 @@
 .POSIX:
 # A file of tests is one worker's, so that its fixtures are made once.
 PYTEST = .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
-QUICK = tests/checkers tests/formats tests/flags tests/test_extraction.py tests/test_metrics.py tests/test_docs.py
+QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py
 
 .PHONY: run quick test attacks test-nemo-gym lint bench lock environment environment-dev check
 SHELL = /bin/sh

@@ -1,4 +1,4 @@
-"""The dashboard's front door: navigation, the open workspace, the sidebar; then the page itself."""
+"""The dashboard's entry: navigation, sidebar and banners, then the page itself."""
 
 import sys
 from pathlib import Path
@@ -9,17 +9,17 @@ import streamlit as st
 if str(Path(__file__).parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).parent))
 
-from dashboard import controls, front_door, plain, state, theme, workspace
+from dashboard import controls, escape, navigation, state, theme, workspace
 
 st.set_page_config(page_title="Rollscope", layout="wide", initial_sidebar_state=252)
-current = front_door.pages()
+current = navigation.pages()
 state.follow()
 theme.apply()
-with front_door.entered(current):
+with navigation.entered(current):
     try:
-        controls.navigation()
+        controls.page_links()
         controls.sidebar()
         controls.banners()
         current.run()
     except workspace.WorkspaceError as error:
-        st.error(plain.markdown(str(error)))
+        st.error(escape.markdown(str(error)))

@@ -1,6 +1,6 @@
-"""Changes the browser's address: one history entry a navigation, so that "back" goes where the visitor was.
+"""Changes the browser's address with one history entry per navigation, so that "back" returns to the last page.
 
-`st.switch_page` makes two: the target's query on the page that is left, then the target.
+`st.switch_page` makes two: the target's query on the old page, then the target.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _numbers = itertools.count(1)
 
 
 class Order(NamedTuple):
-    """An address to open, once however often the browser is told."""
+    """An address to open once, however often the browser gets it."""
 
     address: str
     number: int
 
 
 def order(address: str) -> Order:
-    """An order that no browser has carried out yet."""
+    """A new order."""
     return Order(address, next(_numbers))
 
 
 def change(wanted: Order | None, *, key: str = "go", replace: bool = False) -> None:
-    """Open a relative address; with `replace` in place of the present history entry. None opens nothing."""
+    """Open a relative address; `replace` replaces the current history entry. None opens nothing."""
     address, number = wanted or (None, 0)
     data = {"address": address, "number": number, "replace": replace, "key": key}
     with st.container(key=f"{key}_place"):

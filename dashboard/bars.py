@@ -1,23 +1,27 @@
-"""Lists that are charts: verdicts or error clusters with a bar and a count, each a link to its rollouts."""
+"""Lists of verdicts, error clusters, flags or models with a count and perhaps a bar; each row links to its rollouts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from dashboard import grid, state, theme
-from dashboard.plain import text as shown
+from dashboard import escape, grid, state, theme
+from dashboard.queries.aggregates import Cluster, FlagCount, VerdictCount
 from dashboard.queries.distributions import NO_MODEL, ModelCount
-from dashboard.queries.outcomes import Cluster, FlagCount, VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
 
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
-def _component(name: str, look: str) -> Any:
+
+def _component(name: str, look: str) -> ComponentRenderer:
     html = f'<div class="{look}"></div>'
-    return st.components.v2.component(name, html=html, css=theme.asset("bars.css"), js=theme.asset("bars.js"))
+    return st.components.v2.component(
+        name, html=html, css=theme.asset("bars.css"), js=theme.asset("links.js", "bars.js")
+    )
 
 
 _verdicts = _component("rollscope_verdict_bars", "bars")
@@ -29,10 +33,10 @@ _unverified = _component("rollscope_unverified_bars", "bars wide whole")
 
 
 class Bar(NamedTuple):
-    """One row, and the view of the rollouts behind it; a row without one is no link."""
+    """One row. With a `target`, the view of its rollouts, it is a link."""
 
     verdict: str | None
-    """None for rows that are of no one verdict."""
+    """None for rows of several verdicts."""
     label: str
     rollouts: int
     note: str
@@ -40,20 +44,20 @@ class Bar(NamedTuple):
 
 
 def verdicts(counts: Sequence[VerdictCount], view: View) -> None:
-    """One bar a verdict; a click shows its rollouts."""
+    """One bar per verdict; a click shows its rollouts."""
     total = sum(c.rollouts for c in counts) or 1
     bars = [Bar(c.verdict, c.verdict, c.rollouts, f"{c.rollouts / total:.1%}", _only(c, view)) for c in counts]
     _show(_verdicts, "verdict_bars", bars, tracks=True)
 
 
 def plain(counts: Sequence[VerdictCount]) -> None:
-    """The same without links, for a run that is being made."""
+    """The same without links, for a run that is still growing."""
     bars = [Bar(c.verdict, c.verdict, c.rollouts, "", None) for c in counts]
     _show(_verdicts, "plain_bars", bars, tracks=True)
 
 
 def legend(counts: Sequence[VerdictCount], unverified: int, view: View) -> None:
-    """The grid's letters and its mark with their words and counts in one line; a click filters."""
+    """The grid's letters and mark with their words and counts, in one line; a click filters."""
     bars = [Bar(c.verdict, c.verdict, c.rollouts, "", _only(c, view)) for c in counts]
     if unverified:
         target = view.place().but(verified=view.filter.unverified)
@@ -61,42 +65,50 @@ def legend(counts: Sequence[VerdictCount], unverified: int, view: View) -> None:
     _show(_legend, "verdict_legend", bars, tracks=False)
 
 
-def clusters(found: Sequence[Cluster], view: View, *, key: str = "cluster_bars") -> None:
-    """One row an error cluster; a click shows its rollouts."""
+def clusters(found: Sequence[Cluster], view: View, shown: int) -> None:
+    """One row per error cluster; a click shows its rollouts."""
     bars = [Bar(c.verdict, c.name, c.rollouts, counted(c.tasks, "task"), view.place().but(err=c.name)) for c in found]
-    _show(_clusters, key, bars, tracks=False)
+    _fold(_clusters, "cluster_bars", bars, shown)
 
 
-def flags(found: Sequence[FlagCount], view: View, *, key: str = "flag_bars") -> None:
-    """One row a flag; a click shows its rollouts."""
+def flags(found: Sequence[FlagCount], view: View, shown: int) -> None:
+    """One row per flag; a click shows its rollouts."""
     bars = [Bar(None, c.name, c.rollouts, counted(c.tasks, "task"), view.place().but(flag=c.name)) for c in found]
-    _show(_flags, key, bars, tracks=False)
+    _fold(_flags, "flag_bars", bars, shown)
 
 
-def unverified(found: Sequence[FlagCount], view: View, *, key: str = "unverified_bars") -> None:
-    """One row a reason why rollouts are not verified; a click shows these."""
+def unverified(found: Sequence[FlagCount], view: View, shown: int) -> None:
+    """One row per reason why rollouts are not verified; a click shows them."""
     prefix = f"{state.UNVERIFIED}: "
     bars = [
         Bar(None, c.name.removeprefix(prefix), c.rollouts, counted(c.tasks, "task"), view.place().but(verified=c.name))
         for c in found
     ]
-    _show(_unverified, key, bars, tracks=False)
+    _fold(_unverified, "unverified_bars", bars, shown)
 
 
-def models(found: Sequence[tuple[ModelCount, str]], view: View, *, key: str = "model_bars") -> None:
-    """One row a model with a note; a click shows its rollouts."""
+def models(found: Sequence[tuple[ModelCount, str]], view: View, shown: int) -> None:
+    """One row per model, with a note; a click shows its rollouts."""
     bars = [
         Bar(None, c.model, c.rollouts, note, None if c.model == NO_MODEL else view.place().but(model=c.model))
         for c, note in found
     ]
-    _show(_models, key, bars, tracks=False)
+    _fold(_models, "model_bars", bars, shown)
 
 
 def _only(count: VerdictCount, view: View) -> View:
     return view.place().but(verdicts=(count.verdict,))
 
 
-def _show(mount: Any, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
+def _fold(mount: ComponentRenderer, key: str, bars: Sequence[Bar], shown: int) -> None:
+    """The first rows, and the others in an expander."""
+    _show(mount, key, bars[:shown], tracks=False)
+    if others := bars[shown:]:
+        with st.expander(f"{len(others):,} more"):
+            _show(mount, f"more_{key}", others, tracks=False)
+
+
+def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
     def picked() -> None:
         target = bars[int(st.session_state[key].pick)].target
         if target is not None:
@@ -106,7 +118,7 @@ def _show(mount: Any, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
     rows = [
         {
             "letter": theme.verdict(bar.verdict).letter if bar.verdict else None,
-            "label": shown(bar.label),
+            "label": escape.text(bar.label),
             "count": f"{bar.rollouts:,}",
             "share": bar.rollouts / most,
             "note": bar.note,

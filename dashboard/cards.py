@@ -1,4 +1,4 @@
-"""Figures in a row, each a link to the rollouts behind it where there are such."""
+"""Figures in a row; each links to its rollouts, if it has any."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from dashboard import state, theme
 from dashboard.state import View
 
 _mount = st.components.v2.component(
-    "rollscope_cards", html='<div class="cards"></div>', css=theme.asset("cards.css"), js=theme.asset("cards.js")
+    "rollscope_cards",
+    html='<div class="cards"></div>',
+    css=theme.asset("cards.css"),
+    js=theme.asset("links.js", "cards.js"),
 )
 
 
 class Card(NamedTuple):
-    """A figure: its name, its value, a note under it, and the view of the rollouts that it counts."""
+    """A figure with its name, a note under it, and the view of the rollouts that it counts."""
 
     name: str
     value: str
@@ -25,7 +28,7 @@ class Card(NamedTuple):
 
 
 def show(cards: Sequence[Card]) -> None:
-    """Draw the figures; a click on one that has a target shows its rollouts."""
+    """Draw the figures; a click on one with a target shows its rollouts."""
 
     def picked() -> None:
         target = cards[int(st.session_state["cards"].pick)].target

@@ -1,4 +1,4 @@
-"""One test case: its input, and expected beside actual. Shared by a rollout's page and the task's."""
+"""One test case: its input, and expected beside actual. The Completion and the Tasks page share it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 import streamlit as st
 
 from dashboard import code_view, diff, diff_view, facts
+from dashboard.wording import counted
 from evaluator.model import Mode, Verdict
 
 SHOWN = 20_000
-"""Characters of an input that are shown."""
+"""The most characters of an input that are shown."""
 
 _CELL = 160
 _STATEMENT = re.compile(r"^(?=[\w@])(?!(?:else|elif|except|finally)\b)", re.MULTILINE)
@@ -18,27 +19,27 @@ _METHOD = re.compile(r"[\w.]+$", re.MULTILINE)
 _STATEMENTS = (Mode.ASSERT, Mode.UNITTEST)
 _WHAT = {
     Mode.STDIN: "stdin",
-    Mode.CALL: "arguments, one a line",
+    Mode.CALL: "arguments, one per line",
     Mode.ASSERT: "statement",
     Mode.UNITTEST: "method",
-    Mode.ANSWER: "what is checked",
+    Mode.ANSWER: "what the grader checks",
 }
 _IN_WORDS = re.compile(r"(?:an?|anything|close|in|none|one|text) [a-z]|[<>]=? ")
-"""What is expected where it is no value, such as `a true value`, `one of [1, 2]` or `< 3`."""
+"""An expectation that is not a value, such as `a true value`, `one of [1, 2]` or `< 3`."""
 
 
 def is_code(mode: str) -> bool:
-    """Whether a task's test cases are statements or methods of its test, not inputs with outputs."""
+    """Whether test cases of this mode are statements or methods of the task's test code, not inputs with outputs."""
     return mode in _STATEMENTS
 
 
 def name_of_input(mode: str) -> str:
-    """What the input of a test case is."""
+    """What kind of input a test case of this mode has."""
     return _WHAT.get(Mode(mode), "input") if mode in set(Mode) else "input"
 
 
-def given(text: str, mode: str, *, height: int = 150) -> None:
-    """The input: a test's code coloured, other inputs as they are. Beyond `SHOWN` characters its head."""
+def show_input(text: str, mode: str, *, height: int = 150) -> None:
+    """The input: test code coloured, other inputs as text. Only the first `SHOWN` characters."""
     if is_code(mode):
         st.html(code_view.code(text[:SHOWN].rstrip("\n"), prefix="I", height=f"{height}px", wrap=True))
     else:
@@ -46,8 +47,15 @@ def given(text: str, mode: str, *, height: int = 150) -> None:
         facts.verbatim(text[:SHOWN], height=min(height, room), wrap=True)
 
 
+def note_cut(text: str) -> bool:
+    """Say so, and return True, if only the start of a text is shown."""
+    if len(text) > SHOWN:
+        facts.note(f"The first {SHOWN:,} of {counted(len(text), 'character')}.")
+    return len(text) > SHOWN
+
+
 def in_one_line(text: str, mode: str) -> str:
-    """The beginning of an input or output, for a table. Of a method its name; of statements the last."""
+    """The start of an input or output, for a table. A method's name; the last of several statements."""
     if mode == Mode.UNITTEST and _METHOD.match(text):
         return text.split("\n", 1)[0][:_CELL]
     if is_code(mode):
@@ -56,7 +64,7 @@ def in_one_line(text: str, mode: str) -> str:
 
 
 def _last_statement(source: str) -> int:
-    """Where the last line begins that is neither indented nor the end of a bracket: those before it set it up."""
+    """The start of the last line that is neither indented nor a closing bracket: the lines before it prepare it."""
     starts = [match.start() for match in _STATEMENT.finditer(source)]
     return starts[-1] if starts else 0
 
@@ -64,10 +72,10 @@ def _last_statement(source: str) -> int:
 def expected_and_actual(
     verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str
 ) -> None:
-    """Both sides with their first difference; what there is of them where the test case was not compared."""
+    """Both sides with their first difference; or the sides that there are, where the test case was not compared."""
     compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if is_code(mode):
-        _asked_and_got(verdict, expected, actual, difference)
+        _statement(verdict, expected, actual, difference)
         return
     if mode == Mode.ANSWER:
         _checked(verdict, expected, actual, difference)
@@ -85,14 +93,14 @@ def expected_and_actual(
         where = f"First difference: {difference}" if difference else diff_view.banner(diff.compare(expected, actual))
         facts.banner(where)
     elif compared and expected != actual:
-        facts.note("Equal to the checker; the texts differ as marked.")
+        facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
-        facts.note(f"What came before {verdict.value}:")
+        facts.note(f"Output before {verdict.value}:")
     st.html(diff_view.side_by_side(expected, actual))
 
 
-def _asked_and_got(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
-    """Of a statement: the message names both sides, and may be all that there is."""
+def _statement(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
+    """For a statement: the message names both sides, and may be all there is."""
     if difference:
         facts.banner(difference, code=True)
     if expected and actual:
@@ -107,7 +115,7 @@ def _asked_and_got(verdict: Verdict, expected: str | None, actual: str | None, d
 
 
 def _checked(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
-    """Of an answer: what is expected need not be the text that is wanted, such as `0 to 120` or one answer a line."""
+    """For an answer: the expectation may be no text to match, such as `0 to 120` or one answer per line."""
     if difference:
         facts.banner(difference)
     if expected and actual is not None:

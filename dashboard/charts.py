@@ -1,16 +1,16 @@
-"""The Plotly figures. Verdicts have the grid's colours; axes are named; n is in the title; nothing moves."""
+"""The Plotly figures. Verdicts have the grid's colours; axes have names with n; nothing is animated."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import plain, theme
+from dashboard import escape, theme
 from dashboard.estimates import Curve
 from dashboard.queries.distributions import OTHER_MODELS
 from dashboard.wording import counted
@@ -21,7 +21,7 @@ _MODEL_LINES = (
     ("#2F5D8C", "#6C7F91", "#1C2A36", "#8FA7BF"),
     ("#7FB0E0", "#9FB0C0", "#E3E6E9", "#5F7F9F"),
 )
-"""On the light page and on the dark one. Other colours mean verdicts; dashes and marks tell the lines apart as well."""
+"""On the light page and on the dark one. Other colours mean verdicts; dashes and marks also distinguish the lines."""
 _DASHES = ("solid", "dash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "circle-open")
 _EACH_A_TICK = 5
@@ -30,15 +30,15 @@ _APART = 120
 _FEW = 12
 _KS_ALL = 16
 _ASIDE = 0.06
-"""How far apart curves of one point stand, which would hide each other."""
+"""The distance between curves of a single point, which would hide each other."""
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "typesetMath": False}
 
 Picked = Callable[[list[float]], None]
-"""Called with the custom data of the mark that was clicked."""
+"""Called with the custom data of the clicked mark."""
 
 
 def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, by: str, height: int) -> go.Figure:
-    """Stacked bars of rollouts by reward; 0 and 1 are bars of their own where rewards are few."""
+    """Stacked bars of rollouts by reward; where rewards are few, 0 and 1 have their own bars."""
     figure = go.Figure()
     rewards = sorted({reward for reward, _, _ in values})
     bar = width or _gap(rewards) * 0.6
@@ -53,7 +53,7 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
             text=[counted(counts.get(reward, 0), "rollout") for reward in rewards],
             **_letters(part, by),
             marker=_marker(part, by, index),
-            hovertemplate=f"reward %{{x:.3g}}<br>{plain.plotly(part)}: %{{text}}<extra></extra>",
+            hovertemplate=f"reward %{{x:.3g}}<br>{escape.plotly(part)}: %{{text}}<extra></extra>",
         )
     n = sum(count for _, _, count in values)
     figure.update_layout(barmode="stack", bargap=0.08)
@@ -63,14 +63,14 @@ def reward_histogram(values: Sequence[tuple[float, str, int]], width: float, *, 
     heights = Counter[float]()
     for reward, _, count in values:
         heights[reward] += count
-    few = max(heights.values(), default=0) <= _EACH_A_TICK  # Plotly would write halves of rollouts, rounded
+    few = max(heights.values(), default=0) <= _EACH_A_TICK  # else Plotly has ticks at half a rollout, rounded
     figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
     figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
     return _dressed(figure, height, legend=True)
 
 
 class Step(NamedTuple):
-    """Tasks with one pass rate: one with its name, or those of a bar of many."""
+    """Tasks with the same pass rate, drawn as one bar."""
 
     rate: float
     tasks: int
@@ -78,7 +78,7 @@ class Step(NamedTuple):
 
 
 def pass_rates(steps: Sequence[Step], *, height: int) -> go.Figure:
-    """The tasks side by side, the lowest pass rate first: a bar a step, as wide as its tasks are many."""
+    """The tasks side by side, the lowest pass rate first: one bar per step, as wide as it has tasks."""
     figure = go.Figure()
     ends = list(itertools.accumulate(step.tasks for step in steps))
     total = ends[-1] if ends else 0
@@ -87,7 +87,7 @@ def pass_rates(steps: Sequence[Step], *, height: int) -> go.Figure:
         y=[step.rate for step in steps],
         width=[step.tasks * (0.85 if total <= _APART else 1) for step in steps],
         customdata=[[index] for index in range(len(steps))],
-        text=[plain.plotly(step.name) for step in steps],
+        text=[escape.plotly(step.name) for step in steps],
         textposition="none",
         marker={"color": theme.COLOURS[Verdict.PASSED], "line": {"width": 0}},
         hovertemplate="%{text}<br>pass rate %{y:.0%}<extra></extra>",
@@ -101,7 +101,7 @@ def pass_rates(steps: Sequence[Step], *, height: int) -> go.Figure:
 
 
 def pass_at_k(curves: Sequence[Curve], *, height: int) -> go.Figure:
-    """pass@k against k with the 95% band, a curve for each model."""
+    """pass@k against k with its 95% band, one curve per model."""
     figure = go.Figure()
     several = len(curves) > 1
     accent = "#7FB0E0" if theme.is_dark() else "#2F5D8C"
@@ -126,9 +126,9 @@ def pass_at_k(curves: Sequence[Curve], *, height: int) -> go.Figure:
 def _add_curve(
     figure: go.Figure, curve: Curve, line: dict[str, object], symbol: str, aside: float, *, band: float
 ) -> None:
-    """The line with its band; of a single point a bar in place of the band."""
+    """The line with its band; a single point has an error bar instead."""
     ks, estimates = [point.k for point in curve.points], [point.estimate for point in curve.points]
-    colour, name = str(line["color"]), plain.plotly(curve.model)
+    colour, name = str(line["color"]), escape.plotly(curve.model)
     figure.add_scatter(
         x=ks + ks[::-1],
         y=[e.high for e in estimates] + [e.low for e in estimates][::-1],
@@ -163,10 +163,9 @@ def _add_curve(
 
 
 def show(figure: go.Figure, key: str, alt: str, on_pick: Picked | None = None) -> None:
-    """Draw a figure; `on_pick` makes its marks links."""
-    options: dict[str, Any] = {"key": key, "config": _CONFIG} | _alt(alt)
+    """Draw a figure. With `on_pick`, its marks can be clicked."""
     if on_pick is None:
-        st.plotly_chart(figure, **options)
+        st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt)
         return
 
     def picked() -> None:
@@ -175,14 +174,7 @@ def show(figure: go.Figure, key: str, alt: str, on_pick: Picked | None = None) -
             data = points[0].get("customdata") or []
             on_pick(list(data.values()) if isinstance(data, dict) else list(data))
 
-    st.plotly_chart(figure, on_select=picked, selection_mode="points", **options)
-
-
-def _alt(text: str) -> dict[str, str]:
-    """`alt` came with Streamlit 1.65; the oldest version that is supported does not have it."""
-    from inspect import signature
-
-    return {"alt": text} if "alt" in signature(st.plotly_chart).parameters else {}
+    st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt, on_select=picked, selection_mode="points")
 
 
 def _parts(values: Sequence[tuple[float, str, int]], by: str) -> list[str]:
@@ -203,11 +195,11 @@ def _marker(part: str, by: str, index: int) -> dict[str, object]:
 
 
 def _name(part: str, by: str) -> str:
-    return f"{theme.verdict(part).letter} {part}" if by == "verdict" else plain.plotly(part)
+    return f"{theme.verdict(part).letter} {part}" if by == "verdict" else escape.plotly(part)
 
 
 def _letters(part: str, by: str) -> dict[str, object]:
-    """A verdict's letter within its bars: colour alone tells nobody who sees no colours."""
+    """A verdict's letter within its bars, for readers who see no colours."""
     if by != "verdict":
         return {"textposition": "none"}
     verdict = theme.verdict(part)
@@ -225,7 +217,7 @@ def _dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figu
         height=height,
         margin={"l": 4, "r": 8, "t": 8, "b": 4},
         showlegend=legend,
-        # Beside the marks: above them up to eleven names would stand on them.
+        # Beside the marks: above, up to eleven names would cover them.
         legend={"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top", "tracegroupgap": 0},
         dragmode=False,
         clickmode="event+select",

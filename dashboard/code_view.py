@@ -1,6 +1,6 @@
 """Draws code with line numbers, the failing line filled and the traceback's other lines outlined.
 
-Pygments only splits the text into tokens; every piece is made plain here, so a completion is never markup.
+Pygments only splits the text into tokens; every token is escaped here, so a completion is never markup.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Collection
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
-from dashboard.plain import html
+from dashboard.escape import html
 from dashboard.wording import counted
 
 MAX_CHARACTERS = 200_000
 """Longer code is shown without colours."""
 MAX_LINES = 3_000
-"""Of longer code the lines round the marked one are shown."""
+"""In longer code, only the lines around the marked one are shown."""
 
 _CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Comment, "c"),
@@ -42,9 +42,9 @@ def code(
     height: str = "480px",
     wrap: bool = False,
 ) -> str:
-    """The code as HTML. Line numbers count from 1; each line has the anchor `prefix` + its number.
+    """The code as HTML. Lines count from 1; each has the anchor `prefix` + its number.
 
-    `failing` is filled and followed by `note`; the other lines of `frames` are outlined. Long lines are folded
+    `failing` is filled and followed by `note`; the other lines of `frames` are outlined. Long lines wrap
     with `wrap`, else the box scrolls.
     """
     lines = coloured_lines(text)
@@ -58,7 +58,7 @@ def code(
 
 
 def raw(text: str, *, taken: range | None, failing: int | None = None, height: str = "480px") -> str:
-    """A whole completion; the lines in `taken` are those that were run, the others are faint."""
+    """A whole completion; lines outside `taken`, which did not run, are faint."""
     lines = [html(line) for line in text.split("\n")]
     begin, end = _window(len(lines), failing or (taken.start if taken else None))
     rows = []
@@ -70,7 +70,7 @@ def raw(text: str, *, taken: range | None, failing: int | None = None, height: s
 
 
 def coloured_lines(text: str) -> list[str]:
-    """Each line as escaped HTML with a class a token."""
+    """Each line as escaped HTML with a class per token."""
     if len(text) > MAX_CHARACTERS:
         return [html(line) for line in text.split("\n")]
     lines = [""]

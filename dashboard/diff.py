@@ -1,7 +1,7 @@
-"""Expected beside actual: which lines and which characters differ, and where the first difference is.
+"""Expected beside actual: which lines and characters differ, and where the first difference is.
 
-Pure text in, rows out; drawing is `diff_view`'s job. The work is bounded: RapidFuzz's memory grows with the
-product of both lengths, so long outputs are cut to a window round the first difference before it is called.
+Text in, rows out; `diff_view` draws them. The work is bounded: RapidFuzz's memory grows with the product of
+both lengths, so long outputs are cut to a window around the first difference first.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dashboard.wording import counted
 from evaluator.checkers import common_prefix
 
 MAX_LINES = 20_000
-"""Lines of both sides together, from the first that differs on, that are aligned; of more, only a window round it."""
+"""Lines of both sides together, from the first difference on. Beyond it, only a window around it is aligned."""
 MAX_ROWS = 100_000
-"""Lines of both sides together, those before it among them, of which more are not gone through."""
+"""Lines of both sides together, also before the first difference. Beyond it, only that window is aligned."""
 MAX_CHARACTERS = 5_000
-"""Characters of a pair of lines that are compared one by one, round their first difference."""
+"""Characters of a pair of lines that are compared one by one, around their first difference."""
 MAX_PAIRS = 200
 """Pairs of changed lines that are compared one by one."""
 _WINDOW = 200
@@ -32,7 +32,7 @@ Span = tuple[str, bool]
 
 
 class First(NamedTuple):
-    """Where two texts first differ, counted from 1, and what stands there on each side."""
+    """Where two texts first differ, counted from 1, and the text of each side there."""
 
     line: int
     column: int
@@ -41,9 +41,9 @@ class First(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of each side; None where a side has no such line, or its number is not known.
+    """A line of each side; None where a side has no line, or its number is not known.
 
-    `kind` "fold" says how many rows are not shown, "gap" how many characters of each side are left out there.
+    A "fold" has the number of rows that are not shown, a "gap" the number of characters left out of each side.
     """
 
     kind: Literal["equal", "change", "fold", "gap"]
@@ -56,29 +56,29 @@ class Row(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The whole picture. `rows` is empty when both texts are the same."""
+    """The result. `rows` is empty when both texts are the same."""
 
     first: First | None
     rows: list[Row]
     expected: Excerpt
     actual: Excerpt
     whole: bool
-    """False when only a window round the first difference was aligned."""
+    """False when only a window around the first difference was aligned."""
     endings: list[str]
-    """What can't be seen in the lines: a missing newline at an end, carriage returns."""
+    """What the lines don't show: a missing newline at an end, carriage returns."""
 
 
 def compare(expected: str, actual: str) -> Comparison:
-    """Align the two texts. Never slow and never large, whatever they are."""
+    """Align the two texts, in bounded time and memory."""
     left, right = taken_apart(expected), taken_apart(actual)
     if expected == actual:
         return Comparison(None, [], left, right, whole=True, endings=[])
     head, lines = _shared_head(left.lines, right.lines), len(left.lines) + len(right.lines)
     whole = lines - 2 * head <= MAX_LINES and lines <= MAX_ROWS
     start = 0 if whole else max(0, head - _WINDOW // 4)
-    shown = slice(start, None if whole else start + _WINDOW)
-    rows = _trimmed(_aligned(left, right, shown))
-    if not whole and min(len(left.lines), len(right.lines)) > shown.stop:
+    end = lines if whole else start + _WINDOW
+    rows = _trimmed(_aligned(left, right, start, end))
+    if not whole and min(len(left.lines), len(right.lines)) > end:
         rows = _without_edge(rows)
     endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
     return Comparison(first_difference(expected, actual), _clipped(_folded(rows)), left, right, whole, endings)
@@ -92,7 +92,7 @@ def first_difference(expected: str, actual: str) -> First:
 
 
 def _excerpt(text: str, at: int) -> str:
-    """The word that stands at a place: up to 24 characters, not beyond the line."""
+    """The word at a position: up to 24 characters, within its line."""
     if at >= len(text):
         return ""
     if text[at] == "\n":
@@ -108,10 +108,9 @@ def _common_suffix(a: str, b: str, prefix: int) -> int:
     return common_prefix(a[::-1][:limit], b[::-1][:limit]) if limit > 0 else 0
 
 
-def _aligned(left: Excerpt, right: Excerpt, shown: slice) -> Iterator[Row]:
+def _aligned(left: Excerpt, right: Excerpt, start: int, end: int) -> Iterator[Row]:
     pairs = 0
-    start: int = shown.start
-    for tag, i1, i2, j1, j2 in _opcodes(left.lines[shown], right.lines[shown]):
+    for tag, i1, i2, j1, j2 in _opcodes(left.lines[start:end], right.lines[start:end]):
         i, j, i_end, j_end = start + i1, start + j1, start + i2, start + j2
         while i < i_end or j < j_end:
             cut = (i < i_end and i == left.gap, j < j_end and j == right.gap)
@@ -137,7 +136,7 @@ def _row(
 
 
 def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
-    """Equal runs and changed blocks; a deletion next to an insertion is one block, to stand side by side."""
+    """Equal runs and changed blocks; a deletion next to an insertion is one block, to be shown side by side."""
     head = _shared_head(left, right)
     if head:
         yield "equal", 0, head, 0, head
@@ -156,13 +155,13 @@ def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal
 
 
 def _shared_head(left: list[str], right: list[str]) -> int:
-    """How many lines from the first on are equal."""
+    """How many lines are equal at the start."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
 
 
 def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
-    """The characters of two lines that differ. Long lines are compared only round their first difference."""
+    """The characters of two lines that differ. Long lines are compared only around their first difference."""
     prefix = common_prefix(a, b)
     suffix = _common_suffix(a, b, prefix)
     middle_a, middle_b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
@@ -183,7 +182,7 @@ def _joined(text: str, prefix: int, suffix: int, middle: list[Span]) -> list[Spa
 
 
 def _trimmed(rows: Iterable[Row]) -> list[Row]:
-    """Without the lines of one side alone next to a gap of both: each side was cut where its own length made it."""
+    """Merge one-sided lines into the gap of both sides next to them: each side was cut at its own place."""
     out: list[Row] = []
     for row in rows:
         if out and all(out[-1].left_out) and _one_sided(row):
@@ -197,7 +196,7 @@ def _trimmed(rows: Iterable[Row]) -> list[Row]:
 
 
 def _without_edge(rows: list[Row]) -> list[Row]:
-    """Without the lines of one side alone at a window's end: their partners stand behind it."""
+    """Drop one-sided lines at a window's end: their partners are beyond it."""
     end = len(rows)
     while end and _one_sided(rows[end - 1]):
         end -= 1
@@ -214,7 +213,7 @@ def _widened(gap: Row, row: Row) -> Row:
 
 
 def _folded(rows: list[Row]) -> list[Row]:
-    """Long runs of equal lines become one row that says how many there are."""
+    """Turn long runs of equal lines into one row with their number."""
     keep = [False] * len(rows)
     for index, row in enumerate(rows):
         keep[index] |= row.kind == "gap"
@@ -234,7 +233,7 @@ def _folded(rows: list[Row]) -> list[Row]:
 
 
 def _clipped(rows: list[Row]) -> list[Row]:
-    """The head and the tail: extra output at the end is always shown."""
+    """Keep the head and the tail: extra output at the end is always shown."""
     if len(rows) <= _HEAD + _TAIL:
         return rows
     middle: list[Row] = []
@@ -260,6 +259,6 @@ def _endings(expected: str, actual: str, *, kept_whole: bool) -> list[str]:
         found.append("expected has no newline at its end, actual has one")
     for name, text, other in (("expected", expected, actual), ("actual", actual, expected)):
         if "\r" in text and "\r" not in other:
-            where = "" if kept_whole else " in what was kept"
+            where = "" if kept_whole else " in the stored part"
             found.append(f"{name} has {counted(text.count(chr(13)), 'carriage return')}{where}")
     return found

@@ -1,12 +1,12 @@
-"""Draws a comparison as HTML. All text is escaped here; white space is made visible where it differs."""
+"""Draws a comparison as HTML. All text is escaped here; white space is visible where it differs."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 
 from dashboard.diff import Comparison, Row, Span, compare
+from dashboard.escape import html
 from dashboard.excerpt import Excerpt
-from dashboard.plain import html
 from dashboard.wording import counted
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
@@ -17,12 +17,12 @@ _MOST_SPANS = 60
 
 
 def visible(text: str) -> str:
-    """Text with its white space drawn: spaces as middle dots, tabs as arrows, returns as signs."""
+    """Text with visible white space: spaces as middle dots, tabs as arrows, returns as signs."""
     return text.translate(_MARKS)
 
 
 def banner(comparison: Comparison) -> str:
-    """One line, as text, that says where the first difference is."""
+    """Where the first difference is, as one line of text."""
     first = comparison.first
     if first is None:
         return "Expected and actual are the same text."
@@ -30,36 +30,35 @@ def banner(comparison: Comparison) -> str:
     return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
 
 
-def side_by_side(expected: str, actual: str, *, height: str = "300px") -> str:
-    """A table of both texts with what differs marked."""
+def side_by_side(expected: str, actual: str) -> str:
+    """A table of both texts with the differences marked."""
     comparison = compare(expected, actual)
     if not comparison.rows:
-        part = "" if comparison.actual.gap is None else ", the same where they were kept"
-        return _plain(expected, f"expected and actual{part}", height)
+        part = "" if comparison.actual.gap is None else ", the same in the stored parts"
+        return _plain(expected, f"expected and actual{part}")
     first_row = next((i for i, row in enumerate(comparison.rows) if row.kind == "change"), 0)
     body = "".join(_row(row, first=i == first_row) for i, row in enumerate(comparison.rows))
     head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
     if not any(row.kind == "change" for row in comparison.rows):
-        notes.append("what differs was left out")
+        notes.append("the difference was not stored")
     if not comparison.whole:
-        notes.append("too long to align: the lines round the first difference are shown")
+        notes.append("too long to align: only lines around the first difference are shown")
         if comparison.expected.gap is None and comparison.actual.gap is None:
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
     tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
-    return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{body}{tail}</tbody></table></div>'
+    return _box(f"{_TABLE}{head}<tbody>{body}{tail}</tbody></table>")
 
 
-def beside(expected: str, actual: str, *, height: str = "300px") -> str:
-    """Both texts as they are, for what is not compared by its text."""
+def beside(expected: str, actual: str) -> str:
+    """Both texts unmarked, for values that are not compared as text."""
     head = "<tr><th>expected</th><th>actual</th></tr>"
     cells = "".join(f"<td>{html(_named(_cut(text)))}</td>" for text in (expected, actual))
-    table = f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>"
-    return f'<div class="rs-diff" style="max-height:{height}">{table}</div>'
+    return _box(f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>")
 
 
-def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
-    """Expected beside the reason why there is no actual."""
+def expected_alone(expected: str, why: str) -> str:
+    """Expected beside the reason for no actual."""
     rows = "".join(
         f'<tr><td class="no">{n}</td><td>{html(line)}</td>'
         + (f'<td class="no"></td><td class="end" rowspan="99">{html(why)}</td>' if n == 1 else "")
@@ -67,11 +66,11 @@ def expected_alone(expected: str, why: str, *, height: str = "300px") -> str:
         for n, line in enumerate(_cut(expected).split("\n"), 1)
     )
     head = _head("expected", "actual")
-    return f'<div class="rs-diff" style="max-height:{height}">{_TABLE}{head}<tbody>{rows}</tbody></table></div>'
+    return _box(f"{_TABLE}{head}<tbody>{rows}</tbody></table>")
 
 
 def text_block(text: str, *, height: str = "160px", limit: int = 20_000) -> str:
-    """Text in a box that scrolls; beyond `limit` characters its head and tail, with what is left out told."""
+    """Text in a box that scrolls; beyond `limit` characters, only its head and tail."""
     return f'<pre class="rs-text" style="max-height:{height}">{html(_cut(text, limit))}</pre>'
 
 
@@ -119,7 +118,7 @@ def _spans(spans: list[Span]) -> str:
 
 
 def _near_the_change(spans: list[Span]) -> list[Span]:
-    """A long line's pieces cut so that what differs stays in sight."""
+    """Shorten the pieces of a long line so that the differences stay visible."""
     out: list[Span] = []
     for text, differs in spans:
         keep = 600 if differs else 150
@@ -137,11 +136,13 @@ def _named(text: str) -> str:
     return text
 
 
-def _plain(text: str, title: str, height: str) -> str:
-    return (
-        f'<div class="rs-diff" style="max-height:{height}"><table><thead><tr><th>{html(title)}</th></tr></thead>'
-        f"<tbody><tr><td>{html(_named(_cut(text)))}</td></tr></tbody></table></div>"
-    )
+def _plain(text: str, title: str) -> str:
+    body = html(_named(_cut(text)))
+    return _box(f"<table><thead><tr><th>{html(title)}</th></tr></thead><tbody><tr><td>{body}</td></tr></tbody></table>")
+
+
+def _box(table: str) -> str:
+    return f'<div class="rs-diff" style="max-height:300px">{table}</div>'
 
 
 def _cut(text: str, limit: int = _SHOWN) -> str:

@@ -1,4 +1,4 @@
-"""pass@k for the pages: from the counts of each task to `evaluator.metrics`, asked once a run and filter."""
+"""pass@k for the pages: each task's counts go to `evaluator.metrics`, once per run and filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dashboard.queries import distributions
 from dashboard.queries.cache import cached
-from dashboard.queries.most import Most
+from dashboard.queries.ranking import Ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval, means_over_tasks, pass_at_k_over_tasks
@@ -25,7 +25,7 @@ class Point(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """pass@k of one model, for each k that at least half of its tasks have enough rollouts for."""
+    """pass@k of one model, for each k for which at least half of its tasks have enough rollouts."""
 
     model: str
     points: list[Point]
@@ -37,18 +37,18 @@ class Curve(NamedTuple):
 def pass_at_1(run: OpenRun, filter_: Filter, model: str = "") -> Interval:
     """Mean pass@1 over the tasks, with its 95% interval; n is 0 where nothing was graded.
 
-    `model`: of that one; "" for the rollouts of all together.
+    `model`: only its rollouts; "" for all rollouts.
     """
     n, c = distributions.solved(run, filter_, model)
     return pass_at_k_over_tasks(n, c, 1)
 
 
-def curves(run: OpenRun, filter_: Filter) -> Most[Curve]:
-    """A curve for each model with graded rollouts, in the order of their rollouts. k samples of several models are no
-    k samples of one policy."""
+def curves(run: OpenRun, filter_: Filter) -> Ranking[Curve]:
+    """One curve per model with graded rollouts, the one with the most rollouts first. Samples of several models
+    are not samples of one policy."""
     found = distributions.models(run, filter_)
     drawn = [_curve(run, filter_, each.model) for each in found.rows]
-    return Most([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
+    return Ranking([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
 
 
 @cached
@@ -57,12 +57,12 @@ def _curve(run: OpenRun, filter_: Filter, model: str) -> Curve:
     tasks = {k: int((n >= k).sum()) for k in _ks(int(n.max(initial=0)))}
     drawn = {k: count for k, count in tasks.items() if count * 2 >= n.size}
     points = []
-    for count, group in itertools.groupby(drawn, key=drawn.__getitem__):  # ks of the same tasks
+    for count, group in itertools.groupby(drawn, key=drawn.__getitem__):  # ks with the same tasks
         ks = list(group)
         enough = n >= ks[0]
         values = np.stack([task_pass_at_k(n[enough], c[enough], k) for k in ks], axis=1)
         points += [Point(k, count, each) for k, each in zip(ks, means_over_tasks(values), strict=True)]
-    if points:  # one kind of interval for all k beyond 1, so that the band does not jump where all tasks agree
+    if points:  # k > 1 share one kind of interval, so that the band does not jump where all tasks agree
         points[0] = points[0]._replace(estimate=pass_at_1(run, filter_, model))
     return Curve(model, points, int((n < points[-1].k).sum()) if points else 0)
 

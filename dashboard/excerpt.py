@@ -1,4 +1,4 @@
-"""Takes an output apart that the grader kept the head and the tail of, so that the cut is not taken for output."""
+"""Splits an output of which only head and tail were stored, so that the mark between them is not taken for output."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from typing import NamedTuple
 
 GAP = "\n"
-"""Stands among the lines for what was left out. No line is equal to it, for none holds a newline."""
+"""The place of the missing part among the lines. No line is equal to it, as none holds a newline."""
 
 _CUT = re.compile(r"[ \n]\.\.\. ([\d,]+) characters left out \.\.\.[ \n]")
 _LEAST_KEPT = 2_000
-"""Characters that head and tail have together at the least; in a shorter text a program printed these words."""
+"""The fewest characters of head and tail together; in a shorter text, a program printed these words."""
 _HEAD_TO_TAIL = (2, 3)
-"""How many times as long as the tail the head is."""
+"""How many times longer than the tail the head may be."""
 
 
 class Excerpt(NamedTuple):
@@ -20,19 +20,19 @@ class Excerpt(NamedTuple):
 
     lines: list[str]
     gap: int | None = None
-    """The index of `GAP` among them; None where all was kept."""
+    """The index of `GAP`; None where the whole output was stored."""
     left_out: int = 0
-    """Characters that `GAP` stands for, with the pieces of lines on both sides of it."""
+    """Characters missing at `GAP`, with the partial lines on both sides of it."""
     characters: int = 0
-    """How long the whole output was."""
+    """The length of the whole output."""
 
     def number(self, index: int) -> int | None:
-        """A line's number from 1; None behind the gap, where nobody knows it."""
+        """A line's number from 1; None after the gap, where it is not known."""
         return index + 1 if self.gap is None or index < self.gap else None
 
 
 def taken_apart(text: str) -> Excerpt:
-    """The lines of a text as the run holds it."""
+    """The lines of a text as stored in a run."""
     cut = next((found for found in _CUT.finditer(text) if _is_cut(text, found)), None)
     if cut is None:
         return Excerpt(split_lines(text), characters=len(text))
@@ -45,7 +45,7 @@ def taken_apart(text: str) -> Excerpt:
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines without their newline. Only "\\n" ends a line, so that a carriage return stays to be seen."""
+    """Lines without their newline. Only "\\n" ends a line, so that a carriage return stays visible."""
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

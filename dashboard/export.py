@@ -1,4 +1,4 @@
-"""The Export dialog: what the filter lets through, as a file. The rows are the library's own export."""
+"""The Export dialog: the filtered rollouts as a file, written by the library's export."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import io
 
 import streamlit as st
 
-from dashboard import facts, plain
+from dashboard import escape, facts
 from dashboard.controls import Screen
-from dashboard.queries import filtering
+from dashboard.queries import filter_sql
 from dashboard.wording import counted
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export
 from evaluator.runs.schema import column_names
 
 _MIME = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
-_PER: dict[Per, str] = {"rollout": "one row a rollout", "case": "one row a test case"}
+_PER: dict[Per, str] = {"rollout": "one row per rollout", "case": "one row per test case"}
 
 
 def offer(screen: Screen) -> None:
@@ -25,9 +25,7 @@ def offer(screen: Screen) -> None:
 
 @st.dialog("Export", width="medium")
 def _dialog(screen: Screen) -> None:
-    facts.note(
-        f"{screen.shown:,} of {counted(screen.total, 'rollout')}: those that the filter lets through.", strong=True
-    )
+    facts.note(f"{screen.shown:,} of {counted(screen.total, 'rollout')}, as filtered.", strong=True)
     left, right = st.columns(2)
     format_ = left.segmented_control("Format", list(_MIME), default="csv", required=True, key="export_format")
     per = right.segmented_control(
@@ -37,20 +35,20 @@ def _dialog(screen: Screen) -> None:
     known = column_names("rollouts" if per == "rollout" else "cases")
     columns = st.multiselect("Columns", known, default=defaults, key=f"export_columns_{per}")
     if format_ == "csv":
-        facts.note("Cells that a spreadsheet would run as a formula get a leading quote.")
+        facts.note("Cells that a spreadsheet would run as a formula start with a quote.")
     filter_ = screen.view.filter
     condition = None
     if filter_:
-        condition = filtering.condition_text(filter_) if per == "rollout" else filtering.case_condition_text(filter_)
+        condition = filter_sql.condition_text(filter_) if per == "rollout" else filter_sql.case_condition_text(filter_)
 
     def made() -> bytes:
         file = io.BytesIO()
         export(screen.run.run, file, format=format_, per=per, where=condition, columns=columns)
         return file.getvalue()
 
-    name = plain.file_name(f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}")
+    name = escape.file_name(f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}")
     st.download_button(
-        plain.markdown(f"Download {name}"),
+        escape.markdown(f"Download {name}"),
         made,
         name,
         _MIME[format_],

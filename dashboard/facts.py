@@ -1,20 +1,21 @@
-"""Small pieces of text and figures. Everything that comes from a file is made plain here."""
+"""Small pieces of text and figures. Text from files is escaped here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from typing import Any
 
 import streamlit as st
 
-from dashboard import plain, theme
-from dashboard.plain import html
+from dashboard import escape, theme
+from dashboard.escape import html
 from dashboard.wording import counted
+from evaluator.runs.reading import Manifest
+
+_PROBLEMS_SHOWN = 100
 
 
 def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -> None:
-    """Facts in one line: (name, value). `chip` is a verdict that stands before the title."""
+    """Facts in one line: (name, value). `chip` is a verdict, shown before the title."""
     head = f"{chip_html(chip)} " if chip else ""
     if title:
         head = f'<div class="rs-title">{head}{html(title)}</div>'
@@ -23,10 +24,10 @@ def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -
 
 
 def chip_html(word: str, title: str = "") -> str:
-    """A verdict's letter on its colour, and its word, or `title`, for those who can't see it."""
+    """A verdict's letter on its colour. The tooltip is `title`, else the verdict's word."""
     verdict = theme.verdict(word)
-    said = escape(plain.text(title or verdict.value))
-    return f'<span class="rs-chip rs-v-{verdict.value}" title="{said}">{verdict.letter}</span>'
+    tooltip = escape.attribute(title or verdict.value)
+    return f'<span class="rs-chip rs-v-{verdict.value}" title="{tooltip}">{verdict.letter}</span>'
 
 
 def note(text: str, *, strong: bool = False) -> None:
@@ -36,14 +37,14 @@ def note(text: str, *, strong: bool = False) -> None:
 
 
 def section(text: str) -> None:
-    """The name of a part of a page."""
+    """The heading of a part of a page."""
     st.html(f'<div class="rs-section">{html(text)}</div>')
 
 
 def banner(text: str, *, command: str = "", warn: bool = False, code: bool = False) -> None:
-    """A line that says what is the matter and what to do; one click selects the whole `command`.
+    """A line that says what is wrong and what to do; one click selects the whole `command`.
 
-    `code`: the text is mostly code, and drawn as such.
+    `code`: the text is mostly code, and drawn as code.
     """
     typed = f' <code class="rs-command">{html(command)}</code>' if command else ""
     look = "rs-banner" + " warn" * warn + " rs-mono" * code
@@ -51,26 +52,24 @@ def banner(text: str, *, command: str = "", warn: bool = False, code: bool = Fal
 
 
 def verbatim(text: str, *, height: int, wrap: bool = False) -> None:
-    """A text as it is, with a button that copies it; a box of our own where some of it would not be seen."""
-    if plain.text(text) == text:
+    """A text with a button that copies it; without the button where some characters are invisible."""
+    if escape.text(text) == text:
         st.code(text or " ", language=None, height=height, wrap_lines=wrap)
     else:
         st.html(f'<pre class="rs-text" tabindex="0" style="max-height:{height}px">{html(text)}</pre>')
 
 
-def problems(manifest: dict[str, Any], shown: int = 100) -> None:
+def problems(manifest: Manifest) -> None:
     """The bad lines of the input: where, what is wrong, how the line begins."""
-    found = manifest.get("problems") or []
-    total = manifest.get("problems_total") or len(found)
+    total = manifest.problems_total or len(manifest.problems)
     if not total:
         return
     with st.expander(f"{counted(total, 'bad input line')} left out", expanded=total <= 3):
         text = "\n".join(
-            f"{p.get('path', '')}:{p.get('line', '?')}: {p.get('message', '')}"
-            + (f"\n    {p['snippet'][:200]}" if p.get("snippet") else "")
-            for p in found[:shown]
+            f"{bad.path}:{bad.line}: {bad.message}" + (f"\n    {bad.snippet[:200]}" if bad.snippet else "")
+            for bad in manifest.problems[:_PROBLEMS_SHOWN]
         )
-        more = f"\n… and {total - shown:,} more" if total > shown else ""
+        more = f"\n… and {total - _PROBLEMS_SHOWN:,} more" if total > _PROBLEMS_SHOWN else ""
         st.html(f'<pre class="rs-text" style="max-height:220px">{html(text + more)}</pre>')
 
 
@@ -93,10 +92,6 @@ def mebibytes(value: float | None) -> str:
 
 def size(count: int | None) -> str:
     """A number of bytes with its unit."""
-    if not count:
-        return "0 B"
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024 or unit == "MiB":
-            break
-        count /= 1024  # type: ignore[assignment]
-    return f"{count:,.0f} {unit}" if unit == "B" else f"{count:,.1f} {unit}"
+    if not count or count < 1 << 10:
+        return f"{count or 0} B"
+    return f"{count / (1 << 10):,.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):,.1f} MiB"

@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 import itertools
-import platform
 import threading
 import time
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import streamlit as st
 
 import evaluator
-from dashboard import bars, facts, sandbox_check, state, workspace
-from dashboard.queries.outcomes import VerdictCount
+from dashboard import bars, facts, sandbox_state, state, workspace
+from dashboard.queries.aggregates import VerdictCount
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
-from evaluator.engines import local
-from evaluator.formats import FormatError, Problem, dataset_hash, load_rollouts, require_rows
-from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
-from evaluator.graders import needs_tasks, shown_cases
-from evaluator.graders.bench import Options
-from evaluator.model import Verdict
-from evaluator.runs.reading import Manifest, RunWriter
-from evaluator.runs.resuming import folder_from
+from evaluator.file_grading import count_lines, default_run, run_stem
+from evaluator.formats import FormatError, load_rollouts, require_rows
+from evaluator.model import Grade, Verdict
 
-_COUNTED = 1 << 20
 _POLL_S = 0.5
 _STORED = "stored"
 """The grader of rewards that rollouts came with."""
 _LOOKED_AT = 100
 """Rollouts, to see whether they came with rewards."""
 
+lines = st.cache_data(show_spinner=False, max_entries=20)(count_lines)
+
 
 class Job:
     """One grading of a file, on a thread of its own. Its fields may be read from anywhere at any time."""
 
-    def __init__(
-        self, rollouts: Path, dataset: Path | None, out: Path, total: int | None, grader: str | None = None
-    ) -> None:
+    def __init__(self, rollouts: Path, dataset: Path | None, out: Path, grader: str | None = None) -> None:
         """Without a dataset only a grader will do that needs no tasks."""
         self.rollouts = rollouts
-        self.dataset = dataset or rollouts
         self.grader = grader
         self.out = out
-        self.total = total
+        self.total: int | None = None
         self.counts: Counter[Verdict] = Counter()
         self.failure: str | None = None
         self.started = time.monotonic()
-        self.seconds = 0.0
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name=f"grade {rollouts.name}", daemon=True)
+        name = f"grade {rollouts.name}"
+        self._thread = threading.Thread(target=self._work, args=(dataset,), name=name, daemon=True)
         self._thread.start()
 
     @property
@@ -68,54 +59,28 @@ class Job:
         return sum(self.counts.values())
 
     def stop(self) -> None:
-        """Ask it to end; what has been graded is kept, as a run."""
+        """End it soon; what has been graded is kept, as a run."""
         self._stop.set()
 
-    def _work(self) -> None:
+    def _work(self, dataset: Path | None) -> None:
         try:
-            self._grade()
-        except (evaluator.SandboxUnavailable, evaluator.FormatError, ValueError, OSError) as error:
+            evaluator.grade_file(
+                self.rollouts,
+                dataset,
+                out=self.out,
+                grader=self.grader,
+                on_start=self._start,
+                on_grade=self._count,
+                stop=self._stop,
+            )
+        except (evaluator.SandboxUnavailable, ValueError, OSError) as error:
             self.failure = " ".join(str(error).split())
-        finally:
-            self.seconds = time.monotonic() - self.started
 
-    def _grade(self) -> None:
-        problems: list[Problem] = []
-        if needs_tasks(self.grader):
-            dataset = load_dataset(self.dataset, on_problem=problems.append)
-        else:
-            dataset = load_with_prompts(self.rollouts, self.dataset)
-        writer = RunWriter.create(self.out, self._manifest())
-        try:
-            for task in dataset.tasks:
-                writer.add_task(task, shown_cases(task, self.grader))
-            self._grade_into(writer, dataset, problems)
-        except evaluator.SandboxUnavailable:
-            writer.discard()
-            raise
-        finally:
-            writer.close("stopped")  # no effect after a good end
+    def _start(self, total: int | None) -> None:
+        self.total = total
 
-    def _grade_into(self, writer: RunWriter, dataset: Dataset, problems: list[Problem]) -> None:
-        rollouts = dataset.named(load_rollouts(self.rollouts, on_problem=problems.append))
-        options = Options(grader=self.grader)
-        for rollout, grade, row in local.grade_all(dataset.tasks, rollouts, options, stop=self._stop):
-            writer.add(rollout, grade, row)
-            self.counts[grade.verdict] += 1
-        for problem in problems:
-            writer.problem(problem.path, problem.line, problem.message, problem.snippet)
-        writer.close("stopped" if self._stop.is_set() else "finished")
-
-    def _manifest(self) -> Manifest:
-        return Manifest(
-            dataset=str(self.dataset),
-            dataset_hash=dataset_hash(self.dataset),
-            rollouts=str(self.rollouts),
-            grader=self.grader,
-            evaluator_version=evaluator.__version__,
-            python=platform.python_version(),
-            folder=folder_from(self.out),
-        )
+    def _count(self, grade: Grade) -> None:
+        self.counts[grade.verdict] += 1
 
 
 def offer(entry: Entry) -> None:
@@ -128,9 +93,9 @@ def offer(entry: Entry) -> None:
     rewarded, fault = _looked_at(entry.path, entry.path.stat().st_mtime_ns)
     if fault:
         facts.banner(fault, warn=True)
-        facts.note("Mend the file and load this page again. rollscope grade takes --map and --format.")
+        facts.note("Fix the file and load this page again. rollscope grade takes --map and --format.")
         return
-    refusal = sandbox_check.refusal() if dataset else None
+    refusal = sandbox_state.refusal() if dataset else None
     if refusal:
         facts.banner(refusal, warn=True)
     with st.container(horizontal=True, gap="small"):
@@ -146,7 +111,7 @@ def offer(entry: Entry) -> None:
         st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
     if dataset or rewarded:
         found = [("dataset", dataset)] if dataset else []
-        facts.line([*found, ("grades go to", f"{_stem(entry.path)}-<time>")])
+        facts.line([*found, ("grades go to", f"{run_stem(entry.path)}-<time>")])
 
 
 def _offer_rewards(entry: Entry, dataset: str | None) -> None:
@@ -156,7 +121,7 @@ def _offer_rewards(entry: Entry, dataset: str | None) -> None:
         type="primary",
         key="grade_stored",
         on_click=_start,
-        args=(entry, tasks, lines(entry.path), _STORED),
+        args=(entry, tasks, _STORED),
     )
 
 
@@ -168,16 +133,16 @@ def _offer_grading(entry: Entry, dataset: str, *, first: bool, refused: bool) ->
         key="grade",
         disabled=refused,
         on_click=_start,
-        args=(entry, Path(dataset), count),
+        args=(entry, Path(dataset)),
     )
 
 
-def _start(entry: Entry, dataset: Path | None, total: int | None, grader: str | None = None) -> None:
+def _start(entry: Entry, dataset: Path | None, grader: str | None = None) -> None:
     # An address without a run means the first entry, which the new run will be: the picker would go back to this one.
     state.write(View(run=entry.name))
     known = _jobs().get(entry.path)
     if known is None or not known.running:
-        _jobs()[entry.path] = Job(entry.path, dataset, _out(entry.path), total, grader)
+        _jobs()[entry.path] = Job(entry.path, dataset, default_run(entry.path).resolve(), grader)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -245,29 +210,3 @@ def _verdicts(job: Job) -> None:
 def _jobs() -> dict[Path, Job]:
     """The gradings under way, by rollouts file: a reload or a second visitor finds the same one."""
     return {}
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def lines(path: Path) -> int | None:
-    """How many rows a plain file of JSON lines has; None for others, which would have to be read for it."""
-    if path.suffix != ".jsonl":
-        return None
-    count, last = 0, b"\n"
-    with path.open("rb") as file:
-        for chunk in iter(lambda: file.read(_COUNTED), b""):
-            count += chunk.count(b"\n")
-            last = chunk[-1:]
-    return count + (last != b"\n")
-
-
-def _out(rollouts: Path) -> Path:
-    """`runs/<stem>-<UTC time>`, as the command names it."""
-    base = Path(f"{_stem(rollouts)}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}").resolve()
-    names = itertools.chain([base], (base.with_name(f"{base.name}-{n}") for n in itertools.count(2)))
-    return next(path for path in names if not path.exists())
-
-
-def _stem(rollouts: Path) -> Path:
-    """`runs/<stem>`: where a run of these rollouts goes, up to the time in its name."""
-    stem = rollouts.name.split(".jsonl")[0].removesuffix(".json").removesuffix(".rollouts") or "rollouts"
-    return Path("runs") / stem

@@ -1,16 +1,15 @@
-"""The grid of letters, a canvas of our own: tasks x samples, or one task's rollouts x test cases.
+"""The grid of letters: tasks x samples, or one task's rollouts x test cases.
 
-The component gets data only; it draws text on a canvas, so that an id can never be markup.
+The component draws text on a canvas, so that an id can never be markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import plain, theme
+from dashboard import escape, theme
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
 
@@ -22,20 +21,21 @@ _mount = st.components.v2.component(
     "rollscope_grid", html=_HTML, css=theme.asset("grid.css"), js=theme.asset("grid.js")
 )
 
+_HEIGHT = 520
 UNVERIFIED_MARK = "\N{BLACK UPPER RIGHT TRIANGLE}"
-"""What the corner of a cell that is not verified looks like, for the legend."""
+"""The corner of a cell that is not verified, for the legend."""
 
 Opened = Callable[[str, int], None]
-"""Called with the row's id and the column from 0; the column is -1 when the row itself was clicked."""
+"""Called with the row's id and the column, from 0; the column is -1 after a click on the row's label."""
 
 
-def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 520) -> None:
-    """One row a task, one cell a sample. The cell of one that is not verified has a corner."""
+def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened) -> None:
+    """One row per task, one cell per sample. A sample that is not verified has a marked corner."""
     data = {
         "rows": [
             {
                 "id": row.task_id,
-                "label": plain.text(row.task_id),
+                "label": escape.text(row.task_id),
                 "letters": row.letters,
                 "mask": row.mask,
                 "cells": [
@@ -51,22 +51,16 @@ def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened, *, height: int = 
         "rates": True,
         "noun": "sample",
         "base": 1,
-        "hint": "click a cell, or arrows and Enter: the completion · click a task: its test cases",
+        "hint": "click a cell (or arrows and Enter) for the completion · click a task for its test cases",
         "rowHint": "its rollouts by test case",
     }
-    _show("task_grid", data, on_open, height)
+    _show("task_grid", data, on_open)
 
 
-def rollouts_by_cases(
-    rows: Sequence[CaseRow],
-    counts: Sequence[CaseCount],
-    on_open: Opened,
-    *,
-    height: int = 520,
-) -> None:
-    """One row a rollout of one task, one cell a test case.
+def rollouts_by_cases(rows: Sequence[CaseRow], counts: Sequence[CaseCount], on_open: Opened) -> None:
+    """One row per rollout of one task, one cell per test case.
 
-    A test case that nobody passes is marked `!`. The verdict of a rollout that is not verified has a corner.
+    A test case that no rollout passes is marked `!`. A rollout that is not verified has a marked corner.
     """
     letters = {v.value: v.letter for v in theme.COLOURS}
     width = max((len(row.letters) for row in rows), default=0)
@@ -75,7 +69,7 @@ def rollouts_by_cases(
         "rows": [
             {
                 "id": row.sample_id,
-                "label": plain.text(row.sample_id),
+                "label": escape.text(row.sample_id),
                 "about": _about(row.model, verified=row.verified),
                 "letters": row.letters,
                 "mask": ("1" if row.inside else "0") * len(row.letters),
@@ -88,20 +82,20 @@ def rollouts_by_cases(
         "noun": "test",
         "base": 0,
         "marks": "".join("0" if index in suspect else "1" for index in range(width)),
-        "hint": "click a cell, or arrows and Enter: the completion there · ! marks a test case that nobody passes",
+        "hint": "click a cell (or arrows and Enter) for the completion · ! marks a test case that no rollout passes",
         "rowHint": "the completion",
     }
-    _show("case_grid", data, on_open, height)
+    _show("case_grid", data, on_open)
 
 
 def _about(*known: str, verified: bool) -> str:
-    """What the status line says of a rollout behind its verdict."""
-    return " · ".join(plain.text(text) for text in (*known, "" if verified else "not verified") if text)
+    """What the status line shows after a rollout's verdict."""
+    return " · ".join(escape.text(text) for text in (*known, "" if verified else "not verified") if text)
 
 
-def _show(key: str, data: dict[str, Any], on_open: Opened, height: int) -> None:
+def _show(key: str, data: Mapping[str, object], on_open: Opened) -> None:
     def opened() -> None:
         cell = st.session_state[key].open
         on_open(str(cell["row"]), int(cell["column"]))
 
-    _mount(key=key, data=data | {"palette": theme.palette(), "height": height}, on_open_change=opened)
+    _mount(key=key, data={**data, "palette": theme.palette(), "height": _HEIGHT}, on_open_change=opened)

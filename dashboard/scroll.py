@@ -1,4 +1,4 @@
-"""Brings the failing line into sight: the one thing that the code view can't do without a script."""
+"""Scrolls the code view to the failing line, for which it needs a script."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _mount = st.components.v2.component("rollscope_scroll", html="<span></span>", js
 
 
 def to(anchor: str | None, *, key: str) -> None:
-    """Scroll the code box to `anchor` when `key` is not the one of the last time."""
+    """Scroll the code box to `anchor` if `key` differs from the last call's."""
     _mount(key="scroll", data={"anchor": anchor, "key": key}, height=1)

@@ -1,22 +1,21 @@
-"""The view: what the URL says is on the screen. Every link, filter, "next" and export goes through it.
+"""The view: what the screen shows, as the URL says. Every link, filter, "next" and export uses it.
 
-The URL is the only place where the view is kept, so that a copied address shows the same screen.
+The view is stored only in the URL, so that a copied address shows the same screen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 import streamlit as st
 
-from dashboard import address, plain, theme
+from dashboard import address, escape, theme
 from evaluator.model import Verdict
 
 FAILED = "failed"
-"""In `verdict=`: any verdict that is the completion's own fault."""
+"""In `verdict=`: every verdict that is the completion's own fault."""
 
 VERIFIED, UNVERIFIED = "yes", "no"
 """In `verified=`."""
@@ -36,19 +35,19 @@ _PENDING = "_go"
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which rollouts are looked at. Empty fields do not restrict."""
+    """Which rollouts are shown. Empty fields do not restrict."""
 
     verdicts: tuple[str, ...] = ()
     """Verdict words, or `failed`."""
     model: str = ""
     err: str = ""
-    """An error cluster's name, as `queries.outcomes.clusters` gives it."""
+    """An error cluster's name, from `queries.aggregates.clusters`."""
     flag: str = ""
     """A flag's word, or `word: evidence`, such as `missing_package: pandas`."""
     verified: str = ""
     """`yes`, `no`, or `no: reason`."""
     q: str = ""
-    """Text looked for in task, sample, model and error message; case does not matter."""
+    """Text to find in task, sample, model and error message, in any case."""
     r_min: float | None = None
     r_max: float | None = None
 
@@ -57,23 +56,23 @@ class Filter(msgspec.Struct, frozen=True):
 
     @property
     def by_outcome(self) -> bool:
-        """Whether it picks by how a rollout ended: then rates such as pass@1 would mean nothing."""
+        """Whether it selects by how a rollout ended, so that rates such as pass@1 would mean nothing."""
         picked = (self.verdicts, self.err, self.flag, self.verified)
         return any(picked) or self.r_min is not None or self.r_max is not None
 
     @property
     def unverified(self) -> str:
-        """The `verified` that shows those that are not, with the reason that is picked already."""
+        """The value of `verified` that shows unverified rollouts; it keeps a reason that is already selected."""
         return self.verified if self.verified.startswith(UNVERIFIED) else UNVERIFIED
 
     def words(self) -> frozenset[str]:
         """The verdict words with `failed` spelled out."""
-        plain = {word for word in self.verdicts if word != FAILED}
-        return frozenset(plain | {v.value for v in theme.FAILED} if FAILED in self.verdicts else plain)
+        named = {word for word in self.verdicts if word != FAILED}
+        return frozenset(named | {v.value for v in theme.FAILED} if FAILED in self.verdicts else named)
 
 
 class View(msgspec.Struct, frozen=True):
-    """The URL's query, typed. Fields that the URL does not name have their defaults."""
+    """The URL's query, typed. Missing fields have their defaults."""
 
     run: str = ""
     task: str = ""
@@ -84,30 +83,29 @@ class View(msgspec.Struct, frozen=True):
     page: int = 1
     view: str = ""
     up: str = ""
-    """Of a completion: the part of the list's query that says which list it was opened from."""
+    """For a completion: the query of the list that it was opened from."""
 
-    def but(self, **changes: Any) -> View:
-        """This view with some fields replaced; fields of the filter may be named as well."""
+    def but(self, **changes: object) -> View:
+        """This view with some fields replaced; they may also be fields of the filter."""
         inner = {name: changes.pop(name) for name in list(changes) if name in Filter.__struct_fields__}
-        if inner:
-            changes["filter"] = msgspec.structs.replace(changes.get("filter", self.filter), **inner)
-        return msgspec.structs.replace(self, **changes)
+        view = msgspec.structs.replace(self, **changes)
+        return msgspec.structs.replace(view, filter=msgspec.structs.replace(view.filter, **inner)) if inner else view
 
     def place(self) -> View:
-        """What a link to another page carries along: the run and the filter."""
+        """What a link to another page keeps: the run and the filter."""
         return View(run=self.run, filter=self.filter)
 
     def below(self) -> str:
-        """The `up` of a completion that is opened from this list."""
+        """The `up` for a completion opened from this list."""
         return urlencode(View(task=self.task, sort=self.sort, page=self.page, view=self.view).params())
 
     def above(self) -> View:
-        """The list that this completion was opened from, with the filter as it is now."""
+        """The list that this completion was opened from, with the current filter."""
         listed = parse(dict(parse_qsl(self.up)))
         return self.place().but(task=listed.task, sort=listed.sort, page=listed.page, view=listed.view)
 
     def params(self) -> dict[str, str]:
-        """The URL's query for this view; defaults are left out."""
+        """The URL's query for this view, without defaults."""
         filter_ = self.filter
         pairs: dict[str, object] = {
             "run": self.run,
@@ -131,7 +129,7 @@ class View(msgspec.Struct, frozen=True):
 
 
 def parse(params: Mapping[str, str]) -> View:
-    """The view of a URL's query. What can't be read is taken for absent."""
+    """The view of a URL's query. Values that can't be read count as missing."""
     words = [word for word in params.get("verdict", "").split(",") if word in VERDICT_WORDS]
     return View(
         run=params.get("run", ""),
@@ -156,18 +154,18 @@ def parse(params: Mapping[str, str]) -> View:
 
 
 def read() -> View:
-    """The view that the URL asks for."""
+    """The view of the current URL."""
     return parse(st.query_params.to_dict())
 
 
 def write(view: View) -> None:
-    """Make the URL say `view`, on the page where we are."""
+    """Put the view into the URL of the current page."""
     if view.params() != st.query_params.to_dict():
         st.query_params.from_dict(view.params())
 
 
 def path(page: str) -> str:
-    """The page's file, as Streamlit's commands want it."""
+    """The page's file, as Streamlit's commands expect it."""
     return f"pages/{page}.py"
 
 
@@ -177,9 +175,9 @@ def href(page: str, view: View) -> str:
     return ("./" if page == "overview" else page) + (f"?{query}" if query else "")
 
 
-def link(page: str, view: View, label: str, *, help: str | None = None, disabled: bool = False) -> None:  # noqa: A002
-    """A link to a page. `label` is shown as text: Markdown in it has no effect."""
-    st.page_link(path(page), label=plain.markdown(label), query_params=view.params(), help=help, disabled=disabled)
+def link(page: str, view: View, label: str) -> None:
+    """A link to a page. Markdown in `label` has no effect."""
+    st.page_link(path(page), label=escape.markdown(label), query_params=view.params())
 
 
 def go(page: str, view: View) -> None:
@@ -188,15 +186,14 @@ def go(page: str, view: View) -> None:
 
 
 def follow() -> None:
-    """Do what `go` asked for last. Called once, at the start of the script; the browser then asks for the page."""
+    """Open the page of the last `go`. Called once, at the start of the script; the browser then requests the page."""
     address.change(st.session_state.get(_PENDING))
 
 
 def name(page: str, view: View) -> None:
-    """Make the URL say the `view` that the page shows already, without a new entry in the browser's history.
+    """Put the view that the page already shows into the URL, without a new entry in the browser's history.
 
-    To be called whether it says so or not: else all that follows on the page would move when it does, and be drawn
-    anew.
+    Call it even if the URL is right already: else everything below on the page would move, and be drawn again.
     """
     wanted = address.order(href(page, view)) if view != read() else None
     address.change(wanted, key="name", replace=True)

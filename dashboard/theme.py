@@ -1,4 +1,4 @@
-"""Colours and styles: the verdicts' colours, the ink that is legible on them, and the pages' style sheet."""
+"""The verdicts' colours, the ink that is legible on them, and the pages' style sheet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from evaluator.model import Verdict
 
-ASSETS = Path(__file__).parent / "assets"
+_ASSETS = Path(__file__).parent / "assets"
 
 COLOURS: dict[Verdict, str] = {
     Verdict.PASSED: "#009E73",
@@ -28,7 +28,7 @@ COLOURS: dict[Verdict, str] = {
 }
 
 HATCHED = (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
-"""Drawn hatched as well: no reward follows from these, and they must never look like a failure."""
+"""Also drawn hatched: they have no reward, and must never look like a failure."""
 
 FAILED: tuple[Verdict, ...] = (
     Verdict.WRONG_ANSWER,
@@ -60,7 +60,7 @@ def ink(colour: str) -> str:
 
 
 def palette() -> dict[str, dict[str, object]]:
-    """What the components draw a verdict with, by its letter: word, colour, ink, hatched."""
+    """How the components draw a verdict, by its letter: word, colour, ink, hatched."""
     return {
         v.letter: {"word": v.value, "colour": COLOURS[v], "ink": ink(COLOURS[v]), "hatched": v in HATCHED}
         for v in Verdict
@@ -68,13 +68,13 @@ def palette() -> dict[str, dict[str, object]]:
 
 
 @cache
-def asset(name: str) -> str:
-    """The text of a style sheet or script in `assets/`."""
-    return (ASSETS / name).read_text(encoding="utf-8")
+def asset(*names: str) -> str:
+    """The joined text of style sheets or scripts in `assets/`."""
+    return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 
 def is_dark() -> bool:
-    """Whether the visitor's page is dark. Streamlit reruns the script when it changes."""
+    """Whether the page is dark. Streamlit reruns the script when it changes."""
     return st.context.theme.type == "dark"
 
 
@@ -85,7 +85,7 @@ def apply() -> None:
 
 @cache
 def stylesheet(*, dark: bool) -> str:
-    """The pages' style sheet, with the tokens of the light or of the dark page and without its comments."""
+    """The pages' style sheet without comments, with the tokens of the light or the dark page."""
     tokens = "".join(f"--rs-{name}: {values[dark]};" for name, values in _TOKENS.items())
     chips = "".join(_chip_rule(v) for v in Verdict)
     rules = re.sub(r"/\*.*?\*/", "", asset("pages.css"), flags=re.DOTALL)
@@ -111,7 +111,6 @@ _TOKENS: dict[str, tuple[str, str]] = {
     "fail-fill": ("#FFD9C2", "#5A2A0A"),
     "fail-edge": ("#D55E00", "#FF8A3D"),
     "frame-edge": ("#B98B00", "#D9A400"),
-    "same": ("transparent", "transparent"),
     "minus": ("#FCE3D3", "#3A2416"),
     "minus-mark": ("#F4B183", "#8A4A1C"),
     "plus": ("#D5EFE6", "#12332A"),
@@ -123,4 +122,4 @@ _TOKENS: dict[str, tuple[str, str]] = {
     "name": ("#1F5A94", "#8DBCEB"),
     "builtin": ("#6A4C00", "#E3C46B"),
 }
-"""The style sheet's tokens: what each is on the light page and on the dark one."""
+"""The style sheet's tokens: the value on the light page and on the dark one."""

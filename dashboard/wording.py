@@ -1,4 +1,4 @@
-"""How a number of things is said."""
+"""Singular and plural."""
 
 from __future__ import annotations
 

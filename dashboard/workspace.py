@@ -1,6 +1,6 @@
-"""What is open: the runs and rollouts files that `rollscope view` was given, and the runs graded from the page.
+"""What is open: the runs and rollouts files given to `rollscope view`, and the runs graded from the page.
 
-Only what is listed here can be opened by a URL: an address names an entry, never a path.
+A URL can open only these: it names an entry, never a path.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ import msgspec
 import streamlit as st
 
 from dashboard.state import View
-from evaluator.runs.reading import Run
+from evaluator.runs.reading import Manifest, Run
+
+Params = dict[str, str | int | float | list[str]]
+"""The values of a query, by name."""
 
 VARIABLE = "ROLLSCOPE_OPEN"
 _APP = Path(__file__).resolve().parent.parent
@@ -23,7 +26,7 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """What the command line asked to open. Paths are absolute or relative to the working directory."""
+    """What the command line opens. Paths are absolute or relative to the working directory."""
 
     runs: tuple[str, ...] = ()
     rollouts: tuple[str, ...] = ()
@@ -38,12 +41,12 @@ class Entry(msgspec.Struct, frozen=True):
     name: str
     path: Path
     graded: bool
-    """False for a rollouts file that has not been graded yet."""
+    """False for a rollouts file that is not graded yet."""
 
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that can be queried. Equal keys mean equal answers."""
+    """A run that can be queried. Equal keys mean equal results."""
 
     name: str
     path: Path
@@ -56,20 +59,20 @@ class OpenRun:
         return f"{self.path}|{self.stamp}"
 
     @property
-    def manifest(self) -> dict[str, Any]:
-        return _as_dict(self.run.manifest)
+    def manifest(self) -> Manifest:
+        return self.run.manifest
 
-    def rows(self, sql: str, params: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """The rows of a query, on a cursor of its own: several visitors may ask at once."""
+    def rows(self, sql: str, params: Params | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a query, on its own cursor: several visitors may query at once."""
         return self.connection.cursor().execute(sql, params or {}).fetchall()
 
 
 class WorkspaceError(ValueError):
-    """Something can't be opened. The message says what, and what to do."""
+    """Something can't be opened. The message says what, and how to fix it."""
 
 
 def opened() -> Opened:
-    """What the command line asked for. Raises `WorkspaceError` when the variable can't be read."""
+    """What the command line opens. Raises `WorkspaceError` when the variable can't be read."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return Opened(runs=tuple(str(path) for path in bundled_runs()))
@@ -85,17 +88,17 @@ def bundled_runs() -> list[Path]:
 
 
 def entries() -> list[Entry]:
-    """The run picker's lines: runs, then rollouts files, each with a name of its own."""
-    asked = opened()
-    runs = [Path(path) for path in asked.runs] + graded_here()
+    """The run picker's lines: runs, then rollouts files, each with a unique name."""
+    files = opened()
+    runs = [Path(path) for path in files.runs] + graded_here()
     paths = [(path, True) for path in dict.fromkeys(runs)]
-    paths += [(Path(path), False) for path in asked.rollouts]
+    paths += [(Path(path), False) for path in files.rollouts]
     taken: set[str] = set()
     return [Entry(_name(path, taken), path, graded) for path, graded in paths]
 
 
 def entry(view: View) -> Entry | None:
-    """The entry that the view names; the first one when it names none; None when it names no entry."""
+    """The entry that the view names, or the first when it names none; None when there is no such entry."""
     known = entries()
     if not view.run:
         return known[0] if known else None
@@ -108,7 +111,7 @@ def name_of(path: Path) -> str:
 
 
 def open_run(chosen: Entry) -> OpenRun:
-    """The run behind an entry. Raises `WorkspaceError` with one line when it can't be read."""
+    """The run of an entry. Raises `WorkspaceError` with one line when it can't be read."""
     try:
         stamp = _stamp(chosen.path)
         run, connection = _connected(str(chosen.path), stamp)
@@ -149,8 +152,3 @@ def _name(path: Path, taken: set[str]) -> str:
             break
     taken.add(name)
     return name
-
-
-def _as_dict(manifest: Any) -> dict[str, Any]:
-    plain = msgspec.to_builtins(manifest)
-    return plain if isinstance(plain, dict) else {}

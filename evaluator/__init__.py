@@ -6,6 +6,8 @@ grade(task, "def add(a, b): return a + b").reward
 """
 
 from evaluator.api import agrade, grade, grade_all
+from evaluator.extras import MissingExtraError
+from evaluator.file_grading import GradedFile, grade_file
 from evaluator.formats import FormatError, load_rollouts, load_tasks
 from evaluator.model import (
     CaseResult,
@@ -27,8 +29,10 @@ __all__ = [
     "CaseResult",
     "FormatError",
     "Grade",
+    "GradedFile",
     "Kind",
     "Limits",
+    "MissingExtraError",
     "Mode",
     "RecordError",
     "Rollout",
@@ -39,6 +43,7 @@ __all__ = [
     "agrade",
     "grade",
     "grade_all",
+    "grade_file",
     "load_rollouts",
     "load_tasks",
 ]

@@ -1,14 +1,19 @@
-"""`grade`, `grade_all` and `agrade`: the library's front door."""
+"""`grade`, `grade_all` and `agrade`: the library's front door. `grade_file` is in `evaluator.file_grading`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from evaluator.engines import local
 from evaluator.engines.single import grade_one
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Settings
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def grade(
@@ -23,13 +28,42 @@ def grade(
     unverified: Unverified = "keep",
     disagreement: Disagreements = "unknown",
 ) -> Grade:
-    """Grades one completion of a task. Safe to call from several threads; the sandbox stays warm between calls.
+    """Grades one completion of a task.
 
-    `kind` says what the text is (full, continuation or chat); None: it is told from the text. `sandbox`: how strict it
-    is and which Python it shows; None: strict, with this process's own. `unverified`: whether a grade that is not
-    verified keeps its reward, or is `unknown` and has none. `disagreement`: what becomes of a completion that its
-    suite fails from a process of its own and passes in one process: `unknown`, passed but not verified, or failed.
-    Raises `SandboxUnavailable` when no sandbox can be had, `ValueError` for an unknown kind.
+    >>> from evaluator import Task, grade
+    >>> in_outs = {"fn_name": "add", "inputs": [[1, 2]], "outputs": [3]}
+    >>> task = Task.from_row({"task_id": "add", "mode": "call", "in_outs": in_outs})
+    >>> result = grade(task, "def add(a, b): return a - b")
+    >>> result.verdict.value, result.reward, result.cases[0].actual
+    ('wrong_answer', 0.0, '-1')
+
+    Several threads may call it; as many completions run at once as this process may use CPUs, and the others wait.
+    Sandboxes stay warm between calls: the first call takes some tenths of a second, a later one some milliseconds.
+
+    The reward is None for the verdicts `unknown` and `sandbox_error`; leave these out of means. What is wrong with the
+    task is no exception but `unknown`, with the reason in `error_message`: no test cases, or a checker or grader that
+    does not exist. An empty completion, or one without code, is `no_code` and has the reward 0.
+
+    Args:
+        task: What decides; see `Task.from_row`. Its own `limits`, `checker` and `grader` win over those given here.
+        completion: The model's text: a program, what follows the prompt, or prose with fenced code.
+        limits: Seconds and MiB; see `Limits`. None: `Limits()`, which is 10 s and 1,024 MiB per test case, 60 s in all.
+        checker: The comparison rule, such as "floats". None: `floats` for stdin, `value` for call.
+        grader: A name with options, such as "tests:reward=fraction", or "FILE.py:FUNCTION". None: `tests`, for a task
+            with an answer instead of tests `exact_match`.
+        kind: What the text is: "full", "continuation" or "chat". None: it is detected.
+        sandbox: How strict it is, and the Python whose packages completions see. None: strict, and this Python with
+            numpy alone.
+        unverified: Whether a grade that could only be made inside the completion's process (`verified` is false)
+            keeps its reward ("keep") or is `unknown` and has none ("unknown").
+        disagreement: A test suite that fails in a process of its own and passes in the completion's is `unknown`
+            ("unknown"), is passed and not verified ("keep"), or fails ("fail").
+
+    Raises:
+        SandboxUnavailable: No sandbox can be had on this machine; `rollscope doctor` says why. A sandbox that fails
+            later is no exception but `sandbox_error`.
+        InterpreterError: `sandbox` names a Python that completions can't run on (a `ValueError`).
+        ValueError: `kind` is none of the three.
     """
     options = Options(
         limits=limits or Limits(),
@@ -48,33 +82,35 @@ def grade(
     return grade_one(task, rollout, options)
 
 
-async def agrade(
-    task: Task,
-    completion: str,
-    *,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
-    kind: Kind | str | None = None,
-    sandbox: Settings | None = None,
-    unverified: Unverified = "keep",
-    disagreement: Disagreements = "unknown",
-) -> Grade:
-    """`grade`, for `await`: the event loop goes on meanwhile. As many run at once as this process has CPUs."""
+def _with_parameters_of(
+    function: Callable[_P, _R],
+) -> Callable[[Callable[..., Coroutine[Any, Any, _R]]], Callable[_P, Coroutine[Any, Any, _R]]]:
+    """Gives an async function the parameters of another, for type checkers and `inspect.signature`."""
+
+    def given(awaited: Callable[..., Coroutine[Any, Any, _R]]) -> Callable[_P, Coroutine[Any, Any, _R]]:
+        return functools.update_wrapper(awaited, function, assigned=())
+
+    return given
+
+
+@_with_parameters_of(grade)
+async def agrade(*args: Any, **kwargs: Any) -> Grade:
+    """`grade`, for `await`: the same arguments, result and exceptions, and the event loop runs on meanwhile.
+
+    >>> import asyncio
+    >>> from evaluator import Task, agrade
+    >>> task = Task.from_row({"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}})
+    >>> async def rewards():
+    ...     return [each.reward for each in await asyncio.gather(agrade(task, "print(7)"), agrade(task, "print(8)"))]
+    >>> asyncio.run(rewards())
+    [1.0, 0.0]
+
+    It takes a thread of the loop's default executor, so as many run at once as this has threads and this process CPUs.
+    A call that is cancelled ends at once, and its completion runs on to its end or its limits.
+    """
     import asyncio  # a third of what importing this package would cost
 
-    return await asyncio.to_thread(
-        grade,
-        task,
-        completion,
-        limits=limits,
-        checker=checker,
-        grader=grader,
-        kind=kind,
-        sandbox=sandbox,
-        unverified=unverified,
-        disagreement=disagreement,
-    )
+    return await asyncio.to_thread(grade, *args, **kwargs)
 
 
 def grade_all(
@@ -91,7 +127,34 @@ def grade_all(
     unverified: Unverified = "keep",
     disagreement: Disagreements = "unknown",
 ) -> Iterator[Grade]:
-    """Grades many rollouts: streams, and yields each grade when it is done (see `evaluator.engines.local`)."""
+    """Grades many rollouts, as a stream: yields each grade when it is done, so not in the order of the rollouts.
+
+    >>> from evaluator import Rollout, Task, grade_all
+    >>> tasks = [Task.from_row({"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}})]
+    >>> rollouts = (Rollout(task_id="echo", completion=f"print({n})") for n in (7, 8, 7))
+    >>> sorted((each.sample_id, each.reward) for each in grade_all(tasks, rollouts, workers=2))
+    [('echo#0', 1.0), ('echo#1', 0.0), ('echo#2', 1.0)]
+
+    Nothing happens before the first `next`. Memory stays flat however many rollouts there are: a few are read ahead of
+    the workers. Leaving the loop early gives up those under way. A rollout of a task that is not in `tasks` is
+    `unknown`. Completions of one task that are the same are run once, and the other grades say `duplicate_of`, unless
+    their grader says that they may differ.
+
+    Args:
+        tasks: By task_id, or just the tasks; all of them are held in memory.
+        rollouts: Any iterable, also an endless one. One without `sample_id` gets `<task_id>#<n>`, n counting the
+            task's rollouts from 0.
+        workers: How many are graded at once. None: one per CPU that this process may use; for graders that run no code
+            but wait for others (a judge), as many as these take at once, where that is more.
+        fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
+        isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
+            has a process of its own.
+        limits, checker, grader, sandbox, unverified, disagreement: As in `grade`.
+
+    Raises:
+        SandboxUnavailable, InterpreterError: As in `grade`, before the first grade.
+        ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
+    """
     options = Options(
         limits=limits or Limits(),
         checker=checker,

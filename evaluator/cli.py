@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, status_of
 
-app = typer.Typer(
+app = App(
     name="rollscope",
     help="Grades the code that language models write, and shows why each completion passed or failed.",
     no_args_is_help=True,
@@ -106,33 +108,35 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grading
+    from evaluator.commands import grader_option, grading, preamble_option
+    from evaluator.file_grading import grade_file
+    from evaluator.formats import parse_field_map
+    from evaluator.sandbox import Settings
 
-    request = grading.Request(
-        rollouts=rollouts,
-        dataset=dataset or grading.dataset_for(rollouts, format_, grader),
-        out=out or grading.default_out(rollouts),
+    if (resume or only) and out is None:
+        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
+    job = partial(
+        grade_file,
+        rollouts,
+        dataset or grading.dataset_for(rollouts, format_, grader),
+        out=out,
         workers=workers,
-        timeout=timeout,
-        memory=memory,
+        limits=grading.limits_of(timeout, memory),
         checker=checker,
-        grader=grader,
-        preamble=preamble,
+        grader=grader_option.grader_text(grader),
+        preamble=preamble_option.preamble_text(preamble),
         fail_fast=fail_fast,
         resume=resume,
         only=only,
         format=format_,
-        field_map=map_,
+        field_map=parse_field_map(map_) if map_ else None,
         limit=limit,
         isolation=isolation,
-        sandbox=sandbox,
-        python=python,
+        sandbox=Settings(strictness=sandbox, python=python),
         unverified=unverified,
         disagreement=disagreement,
     )
-    if (resume or only) and out is None:
-        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
-    return grading.grade(request, as_json=json)
+    return grading.grade(job, as_json=json)
 
 
 @app.command()
@@ -214,7 +218,8 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym"], typer.Argument(help="The system whose server to replace.")
+        Literal["agentfly", "colossalai", "nemo-gym"],
+        typer.Argument(help="agentfly, colossalai or nemo-gym: the system whose server to replace."),
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
@@ -227,12 +232,8 @@ def serve(
         float | None,
         typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", help="agentfly: limits per program; nemo-gym: server fields.")
-    ] = None,
-    profile: Annotated[
-        bool, typer.Option("--profile", help="nemo-gym: report at the end where verification time went.")
-    ] = False,
+    config: Annotated[Path | None, typer.Option(help="agentfly: limits per program; nemo-gym: server fields.")] = None,
+    profile: Annotated[bool, typer.Option(help="nemo-gym: report at the end where verification time went.")] = False,
 ) -> int:
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving

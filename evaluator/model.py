@@ -132,7 +132,29 @@ class Task(msgspec.Struct, kw_only=True):
 
     @classmethod
     def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
-        """A task from a row in the native format. Raises `RecordError` that names the wrong field."""
+        """A task from a row in the native format (docs/formats.md).
+
+        >>> from evaluator import Task
+        >>> task = Task.from_row({"task_id": 7, "in_outs": {"inputs": [[1, 2]], "outputs": [3], "fn_name": "add"}})
+        >>> task.task_id, task.mode.value, task.cases[0].input
+        ('7', 'call', '1\\n2')
+        >>> Task.from_row({"task_id": "add", "mode": "call"})
+        Traceback (most recent call last):
+        evaluator.task_parts.RecordError: entry_point is missing: a task of mode call must name the function to call
+
+        Args:
+            row: An object from JSON; only `task_id` is required. Without `mode`: assert if there is a `test`, answer
+                if there is an `answer` and no `in_outs`, call if a function is named, else stdin. `in_outs` may also
+                be its JSON text. call: an input that is a list has one argument per item, a text has one JSON value
+                per line. `limits` are seconds and MiB (see `Limits`); absent ones are the run's. Unknown fields
+                are kept in `metadata`.
+
+        The grades of a task without test cases are `unknown`.
+
+        Raises:
+            RecordError: `task_id` is missing, a field has the wrong type or value, or a call or assert task names no
+                function. One line that says what to write instead.
+        """
         return cls(**task_fields(row))
 
 

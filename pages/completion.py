@@ -1,8 +1,8 @@
-"""One completion: its code with the failing line, the input, expected beside actual, what it printed."""
+"""One completion: its code with the failing line, the input, expected beside actual, its output."""
 
 import streamlit as st
 
-from dashboard import completion, components, controls, conversation
+from dashboard import completion, controls, conversation, reward_parts
 
 screen = controls.screen(named=False)
 rollout = completion.find(screen)
@@ -13,10 +13,10 @@ left, right = st.columns([1, 1], gap="small")
 with left:
     completion.code(screen, rollout, test)
 with right:
-    components.show(rollout)
+    reward_parts.show(rollout)
     completion.flags(rollout)
     completion.error(rollout, test)
     completion.case(screen, rollout, test)
     completion.streams(test)
-    conversation.show(rollout)
+    conversation.show(rollout.metadata)
     completion.metadata(rollout)

@@ -1,4 +1,4 @@
-"""How rewards are spread, how hard the tasks are, and what more samples would bring."""
+"""How rewards are distributed, how hard the tasks are, and what more samples would bring."""
 
 import streamlit as st
 

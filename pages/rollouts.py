@@ -1,15 +1,15 @@
-"""All rollouts in the filter: a grid of letters or a table, each cell and row a link to the completion."""
+"""The filtered rollouts as a grid of letters or a table; each cell and row opens the completion."""
 
-from dashboard import controls, rollout_views
+from dashboard import controls, rollouts
 
 screen = controls.screen()
 view = screen.view
 
-shape = rollout_views.head(screen)
+shape = rollouts.head(screen)
 controls.require_rows(screen)
 if view.task:
-    rollout_views.one_task(screen)
+    rollouts.one_task(screen)
 elif shape == "table":
-    rollout_views.table(screen)
+    rollouts.table(screen)
 else:
-    rollout_views.grid(screen)
+    rollouts.grid(screen)

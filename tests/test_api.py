@@ -73,6 +73,36 @@ def test_each_failure_has_its_verdict_and_says_why(code: str, limits: Limits, ve
     assert found.error_message or found.error_type
 
 
+LIARS = {
+    "always equal": "class L:\n    def __eq__(self, other): return True\ndef add(a, b): return L()",
+    "an int that is always equal": (
+        "class L(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
+        "def add(a, b): return L(99)"
+    ),
+    "a float that is close to all": (
+        "class L(float):\n    def __sub__(self, o): return 0.0\n    __rsub__ = __sub__\ndef add(a, b): return L(99)"
+    ),
+    "NaN": "def add(a, b): return float('nan')",
+    "an exit": "import sys\ndef add(a, b): sys.exit(0)",
+    "patched builtins": (
+        "import builtins\nbuiltins.len = lambda x: 0\nbuiltins.isinstance = lambda *a: True\ndef add(a, b): return 99"
+    ),
+    "a patched encoder": (
+        "import gc, types\nfor m in gc.get_objects():\n"
+        "    if isinstance(m, types.FunctionType) and m.__name__ == 'encode':\n"
+        "        m.__code__ = (lambda value, cap: b'99').__code__\ndef add(a, b): return 99"
+    ),
+    "the caller's frame": "import sys\ndef add(a, b): return sys._getframe(1).f_locals.get('expected', 99)",
+    "a mock": "from unittest.mock import ANY\ndef add(a, b): return ANY",
+    "nothing": "def add(a, b): pass",
+}
+
+
+@pytest.mark.parametrize("what", LIARS)
+def test_no_lie_passes(what: str) -> None:
+    assert grade(ADD, LIARS[what], limits=PATIENT, kind="full").reward == 0.0
+
+
 def test_a_checker_for_the_call() -> None:
     code = "print(input() + '.0')"
     assert grade(ECHO, code, checker="exact", kind="full").reward == 0.0
@@ -122,6 +152,11 @@ def test_many_are_streamed() -> None:
     ]
     grades = {each.sample_id: each.reward for each in grade_all({"add": ADD}, rollouts, workers=2, limits=PATIENT)}
     assert grades == {f"add#{n}": float(n % 3 == 0) for n in range(9)}
+
+
+def test_a_negative_number_of_workers_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="workers is -1: give 1 or more"):
+        grade_all([ADD], [], workers=-1)
 
 
 def test_a_long_output_is_shown_by_its_beginning_and_its_end() -> None:

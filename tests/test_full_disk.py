@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.commands.grading import Done, summarise_written
+from evaluator import GradedFile
+from evaluator.commands.grading import summarise_written
 from evaluator.runs.reading import Run, RunError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,5 +88,5 @@ def test_a_directory_that_is_taken_away(inputs: Path) -> None:
 def test_a_directory_of_which_a_part_is_gone_when_all_is_graded(inputs: Path) -> None:
     start(inputs).communicate(timeout=60)
     (inputs / "run" / "run.json").unlink()
-    with pytest.raises(RunError, match="run: taken away while it was graded"):
-        summarise_written(inputs / "run", Done(graded=5, seconds=1.0, stopped=False))
+    with pytest.raises(RunError, match="run: removed while it was graded"):
+        summarise_written(GradedFile(inputs / "run", graded=5, seconds=1.0, stopped=False, bad_lines=0))

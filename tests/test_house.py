@@ -117,7 +117,7 @@ def test_no_two_files_of_the_sandbox_share_a_name() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize("folder", ["evaluator", "dashboard", "pages", "tests", "tools"])
+@pytest.mark.parametrize("folder", ["evaluator", "dashboard", "pages", "tests", "tools", "benchmarks"])
 def test_no_module_is_long(folder: str) -> None:
     long = [str(path.relative_to(ROOT)) for path in modules(folder) if len(path.read_text().splitlines()) > 450]
-    assert long == []
+    assert [path for path in long if "/honest/" not in path] == []  # those are rows of data

@@ -17,8 +17,8 @@ from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
 from evaluator.runs.reading import Manifest, Run
-from tests import test_cli
-from tests.test_cli import Done
+from tests.commands import command_line
+from tests.commands.command_line import Done
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
 Row = dict[str, JsonValue]
@@ -80,7 +80,7 @@ Rollscope = Callable[..., Done]
 @pytest.fixture
 def rollscope(tmp_path: Path) -> Rollscope:
     """The command in a folder of its own."""
-    return partial(test_cli.rollscope, cwd=tmp_path)
+    return partial(command_line.rollscope, cwd=tmp_path)
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +22,15 @@ def pins(name: str) -> dict[str, Requirement]:
     found = [Requirement(line) for line in lines if line]
     assert len({canonicalize_name(one.name) for one in found}) == len(found), "a package is named twice"
     return {canonicalize_name(one.name): one for one in found}
+
+
+def ranges_of(extra: str) -> list[str]:
+    """What `rollscope[extra]` asks for."""
+    found = list(PROJECT["project"]["dependencies"])
+    for wanted in map(Requirement, PROJECT["project"]["optional-dependencies"][extra]):
+        own = wanted.name == PROJECT["project"]["name"]
+        found += [each for inner in sorted(wanted.extras) for each in ranges_of(inner)] if own else [str(wanted)]
+    return found
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -42,11 +53,8 @@ def test_no_index_link_folder_or_local_file_is_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "ranges"),
     [
-        ("requirements.txt", [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["build"]]),
-        (
-            "requirements-dev.txt",
-            [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["dev"]],
-        ),
+        ("requirements.txt", [*ranges_of("all"), *PROJECT["dependency-groups"]["build"]]),
+        ("requirements-dev.txt", [*ranges_of("all"), *ranges_of("dev")]),
     ],
 )
 def test_every_range_of_pyproject_is_pinned_inside_it(name: str, ranges: list[str]) -> None:
@@ -63,3 +71,22 @@ def test_the_development_pins_are_those_of_the_command_and_more() -> None:
     assert {name: development[name].specifier for name in command} == {
         name: pin.specifier for name, pin in command.items()
     }
+
+
+def test_what_the_library_and_the_pages_import_is_in_an_extra() -> None:
+    known = {canonicalize_name(Requirement(each).name) for each in ranges_of("all")} | {"referencing"}  # jsonschema's
+    ours = {"evaluator", "dashboard", "nemo_gym", *sys.stdlib_module_names}
+    for folder in ("evaluator", "dashboard", "pages"):
+        for path in (ROOT / folder).rglob("*.py"):
+            names = imported_by(path) - ours if "inside" not in path.parts else set()
+            assert {canonicalize_name({"yaml": "pyyaml"}.get(name, name)) for name in names} <= known, path
+
+
+def imported_by(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
-from dashboard.grading import Job
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.runs.reading import Manifest, Run, RunWriter
-from tests.older_run import narrow_columns
-from tests.test_cli import ADD, RIGHT, rollscope, sample
+from tests.commands.command_line import ADD, RIGHT, rollscope, sample
+from tests.runs.older_run import narrow_columns
 
 WHOLE = {"2147483647", "2147483648", "-2147483649", "1700000000000", "9223372036854775807", "-9223372036854775808"}
 TOO_LARGE = {"9223372036854775808", "-9223372036854775809", "1e300", "9" * 4000}
@@ -86,22 +84,6 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path
     assert exported.returncode == 0, exported.stderr
     steps = {json.loads(line)["step"] for line in (tmp_path / "run.jsonl").read_text().splitlines()}
     assert steps == {None, 0, *map(int, WHOLE)}
-
-
-def test_a_page_grades_the_same_lines_and_names_the_same_bad_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines, bad = rollout_lines()
-    (tmp_path / "d.jsonl").write_text(json.dumps(ADD) + "\n")
-    (tmp_path / "r.jsonl").write_text("\n".join(lines))
-    job = Job(tmp_path / "r.jsonl", tmp_path / "d.jsonl", tmp_path / "run", None)
-    deadline = time.monotonic() + 300
-    while job.running and time.monotonic() < deadline:
-        job._thread.join(1)
-    manifest = Run.open(tmp_path / "run").manifest
-    assert (job.failure, manifest.state) == (None, "finished")
-    assert {problem.line for problem in manifest.problems} == set(bad)
 
 
 @pytest.mark.parametrize("name", BAD_IN_TASKS)

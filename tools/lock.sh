@@ -15,5 +15,5 @@ compile() {
     rm -f "$fresh"
 }
 
-compile requirements.txt
-compile requirements-dev.txt --extra dev --constraint requirements.txt
+compile requirements.txt --extra all
+compile requirements-dev.txt --extra all --extra dev --constraint requirements.txt

@@ -98,7 +98,7 @@ def make(release: Release, interpreter: Interpreter) -> None:
     started = time.monotonic()
     shutil.rmtree(release.environment, ignore_errors=True)
     release.environment.parent.mkdir(exist_ok=True)
-    wanted = [f"nemo-gym=={release.number}", "pytest", "pytest-asyncio", "--editable", str(ROOT)]
+    wanted = [f"nemo-gym=={release.number}", "pytest", "pytest-asyncio", "--editable", f"{ROOT}[all]"]
     behind = ready(release)
     if behind is None:
         say(f"installing nemo-gym {release.number}, once: 1.5 GB, some minutes")

@@ -1,4 +1,4 @@
-// Figures in a row. A figure with an address is a link to the rollouts behind it.
+// Figures in a row. A figure with an address is a link to its rollouts.
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -7,23 +7,7 @@ export default function (component) {
 }
 
 function figure(card, pick) {
-  const element = document.createElement(card.href ? "a" : "div");
-  element.className = "card";
-  if (card.href) {
-    element.href = card.href;
-    element.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      pick();
-    });
-  }
-  element.append(part("name", card.name), part("value", card.value), part("note", card.note || "\u00a0"));
-  return element;
-}
-
-function part(name, text) {
-  const element = document.createElement("div");
-  element.className = name;
-  element.textContent = text;
+  const element = link("card", card.href, pick);
+  element.append(part("div", "name", card.name), part("div", "value", card.value), part("div", "note", card.note || "\u00a0"));
   return element;
 }

@@ -1,20 +1,20 @@
-// Opens an address as a link inside the page does: one entry in the browser's history, or none when the
-// present one is replaced. Streamlit hears of it the way it hears of the back button.
+// Opens an address like a link inside the page: with one entry in the browser's history, or none when the current one
+// is replaced. Streamlit notices it as it notices the back button.
 
 export default function (component) {
   const { data } = component;
   const tab = (window.__rollscopeTab ??= keepHistory({ went: {}, wanted: null }));
-  // The order stays until the next one, for a script that is interrupted may not get it here: carried out once a tab.
+  // The order stays until the next one, as an interrupted script may not send it: it is carried out once per tab.
   if (data.address && tab.went[data.key] !== data.number) {
     tab.went[data.key] = data.number;
     open(tab, new URL(data.address, window.location.href), data.replace);
   }
-  // Of a link to the page that is shown, Streamlit draws the target and leaves the address as it was.
+  // For a link to the current page, Streamlit draws the target but does not change the address.
   const onClick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     const link = event.target.closest?.("a[data-testid='stPageLink-NavLink']");
     if (!link) return;
-    // The front page's link has a query alone, which the browser would take for the shown page's.
+    // The Overview's link has only a query, which the browser would apply to the current page.
     const given = link.getAttribute("href") ?? "";
     const target = new URL(given === "" || given.startsWith("?") ? `./${given}` : given, window.location.href);
     tab.wanted = target.pathname;
@@ -28,7 +28,7 @@ export default function (component) {
 }
 
 function open(tab, address, replace) {
-  // A page that gives itself its full address may have been left before that comes.
+  // The visitor may have left the page that completes its own address.
   if (replace && address.pathname !== window.location.pathname) return;
   tab.wanted = address.pathname;
   if (replace) window.history.replaceState({}, "", address);
@@ -36,8 +36,8 @@ function open(tab, address, replace) {
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }
 
-// Streamlit adds an entry for a page whose drawing begins while the address says another: also for one that was left
-// again, by the back button, before the server came to it. Only the page that was wanted last is to have one.
+// Streamlit adds an entry when it starts to draw a page other than the address's: also for a page that the visitor has
+// already left with the back button. Only the page that was wanted last may get one.
 function keepHistory(tab) {
   const push = window.history.pushState;
   window.history.pushState = (state, unused, address) => {

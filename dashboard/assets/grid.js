@@ -1,5 +1,5 @@
-// A grid of one-letter cells. Only the visible window is drawn; the cursor lives here, so that moving
-// it costs no round trip: Python hears of a cell when it is clicked or Enter is pressed.
+// A grid of one-letter cells. Only the visible part is drawn. The cursor is kept here, so that moving it needs no round
+// trip: Python gets a cell on a click or Enter.
 
 const CELL = 20, HEAD = 18, BAR = 64, COUNT = 62, GAP = 8, CORNER = 6;
 

@@ -1,5 +1,5 @@
-// Brings a line of the code view into its middle: once when the page shows another line, and when a
-// link to a line is clicked. Only the code's own box moves, never the page.
+// Scrolls a line to the middle of the code view: once when the page shows another line, and on a click on a link to
+// a line. Only the code's box scrolls, never the page.
 
 export default function (component) {
   const { data, parentElement } = component;

@@ -1,4 +1,4 @@
-// A row of letters, one a test case. A click or Enter is told to Python; arrows move inside.
+// A row of letters, one per test case. A click or Enter goes to Python; arrows move inside the row.
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;

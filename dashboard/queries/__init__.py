@@ -1,5 +1,5 @@
-"""All SQL of the dashboard, a module a subject. Values travel as parameters; only fixed pieces are put together.
+"""All SQL of the dashboard, one module per subject. Values are always parameters; only fixed pieces are joined.
 
-Small results are cached by the run's key, so a rerun of the script costs no query that was already asked.
-A query on a run of a million rollouts sorts and pages inside DuckDB: what leaves it fits on a screen.
+Small results are cached by the run's key, so a rerun of the script repeats no query.
+On a run of a million rollouts DuckDB does the sorting and paging: its results fit on a screen.
 """

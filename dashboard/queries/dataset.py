@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.listing import TASKS_A_PAGE
+from dashboard.queries.listing import TASKS_PER_PAGE, window
 from dashboard.workspace import OpenRun
 
 
 class TaskLine(NamedTuple):
+    """A task with its counts; `nobody` and `everybody` count test cases, None where no rollout ran one."""
+
     task_id: str
-    mode: str
-    tests: int
     samples: int
     passed: int
     nobody: int | None
@@ -20,10 +20,11 @@ class TaskLine(NamedTuple):
 
 
 class CaseCount(NamedTuple):
+    """A test case, and how many rollouts passed it and ran it."""
+
     test_index: int
     passed: int
     ran: int
-    seen: int
 
 
 @cached
@@ -35,9 +36,9 @@ def task_total(run: OpenRun, q: str) -> int:
 
 @cached
 def task_lines(run: OpenRun, q: str, page: int) -> list[TaskLine]:
-    """One page of the dataset's tasks with their counts, and how many test cases nobody or everybody passes."""
+    """One page of the dataset's tasks with `q` in their id."""
     sql = """
-        WITH p AS (SELECT task_id, mode, tests_total FROM tasks WHERE contains(lower(task_id), lower($q))
+        WITH p AS (SELECT task_id FROM tasks WHERE contains(lower(task_id), lower($q))
                    ORDER BY task_id LIMIT $limit OFFSET $offset),
              r AS (SELECT task_id, count(*) AS samples, count(*) FILTER (verdict = 'passed') AS passed
                    FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id),
@@ -46,15 +47,14 @@ def task_lines(run: OpenRun, q: str, page: int) -> list[TaskLine]:
                    FROM cases SEMI JOIN p USING (task_id) GROUP BY task_id, test_index),
              s AS (SELECT task_id, count(*) FILTER (ok = 0 AND ran > 1) AS nobody,
                           count(*) FILTER (ok = ran AND ran > 1) AS everybody FROM i GROUP BY task_id)
-        SELECT p.task_id, mode, tests_total, coalesce(samples, 0), coalesce(passed, 0), nobody, everybody
+        SELECT p.task_id, coalesce(samples, 0), coalesce(passed, 0), nobody, everybody
         FROM p LEFT JOIN r USING (task_id) LEFT JOIN s USING (task_id) ORDER BY p.task_id"""
-    window = {"limit": TASKS_A_PAGE, "offset": (page - 1) * TASKS_A_PAGE}
-    return [TaskLine(*row) for row in run.rows(sql, {"q": q} | window)]
+    return [TaskLine(*row) for row in run.rows(sql, {"q": q} | window(page, TASKS_PER_PAGE))]
 
 
 @cached
 def case_counts(run: OpenRun, task_id: str) -> list[CaseCount]:
-    """For each test case of a task, how many rollouts passed it, ran it, and have a result for it."""
-    sql = """SELECT test_index, count(*) FILTER (verdict = 'passed'), count(*) FILTER (verdict <> 'not_run'), count(*)
+    """The test cases of a task, in order."""
+    sql = """SELECT test_index, count(*) FILTER (verdict = 'passed'), count(*) FILTER (verdict <> 'not_run')
              FROM cases WHERE task_id = $task GROUP BY test_index ORDER BY test_index"""
     return [CaseCount(*row) for row in run.rows(sql, {"task": task_id})]

@@ -1,4 +1,4 @@
-"""Pieces of SQL that several queries are put together from."""
+"""SQL expressions that several queries share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ INFINITY = "'inf'::DOUBLE"
 FILE_ORDER = '"row"'
 LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
 GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
-"""What counts in rates: a disagreement (docs/checks.md) counts as not passed."""
+"""What rates count. A disagreement (docs/checks.md) counts as not passed."""
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
-"""Why a grade is not verified. Runs of older versions do not say."""
+"""Why a grade is not verified. Runs of older versions have no reason."""
 
-# Digits, quoted pieces and addresses differ from one failure to the next; the cluster is what is left. After a letter
-# an apostrophe opens nothing: "can't".
+# Digits, quoted text and addresses differ between similar failures, so a cluster's name leaves them out. An apostrophe
+# after a letter opens no quotation: "can't".
 _MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
     '0x[0-9a-fA-F]+', '0x…', 'g'), '(^|\W)(''[^'']*''|"[^"]*")', '\1''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
 CLUSTER = f"""CASE WHEN verdict = 'passed' THEN NULL

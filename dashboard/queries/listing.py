@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER, REASON
-from dashboard.queries.filtering import where
-from dashboard.queries.most import Most, most
+from dashboard.queries.filter_sql import where
 from dashboard.queries.orders import GRID_SORTS, sort_key
+from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
-from dashboard.workspace import OpenRun
+from dashboard.workspace import OpenRun, Params
 
-TASKS_A_PAGE = 200
-ROLLOUTS_A_PAGE = 200
+TASKS_PER_PAGE = 200
+ROLLOUTS_PER_PAGE = 200
 SAMPLES_SHOWN = 500
 TABLE_COLUMNS = (
     "task_id", "sample_id", "model", "verdict", "unverified_reason", "reward", "tests_passed", "tests_total",
@@ -30,16 +32,15 @@ _SHOWN = {
 
 class GridRow(NamedTuple):
     task_id: str
-    samples: int
     passed: int
     graded: int
     letters: str
     mask: str
     """'1' where the sample is inside the filter."""
     ids: list[str]
-    """The samples, one a cell."""
+    """The samples, one per cell."""
     models: list[str]
-    """The model of each sample; "" where none is named."""
+    """The model of each sample; "" where there is none."""
     unverified: str
     """'1' where the sample is not verified."""
 
@@ -52,9 +53,9 @@ class CaseRow(NamedTuple):
     inside: bool
     """Whether the filter lets it through."""
     letters: str
-    """One a test case."""
+    """One per test case."""
     model: str
-    """"" where none is named."""
+    """"" where there is none."""
     verified: bool
 
 
@@ -72,8 +73,8 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
     key = GRID_SORTS.get(sort, GRID_SORTS[""])[1]
     sql = f"""
         WITH hit AS (SELECT DISTINCT task_id FROM rollouts WHERE {condition}),
-             t AS (SELECT task_id, min("row") AS first, count(*) AS samples,
-                          count(*) FILTER (verdict = 'passed') AS passed, count(*) FILTER ({GRADED}) AS graded,
+             t AS (SELECT task_id, min("row") AS first, count(*) FILTER (verdict = 'passed') AS passed,
+                          count(*) FILTER ({GRADED}) AS graded,
                           coalesce(sum(wall_s), 0) AS wall_s
                    FROM rollouts SEMI JOIN hit USING (task_id) GROUP BY task_id),
              p AS (SELECT *, row_number() OVER (ORDER BY {key}, first) AS place FROM t
@@ -84,10 +85,9 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
                           list(coalesce(model, '') ORDER BY {FILE_ORDER}) AS models,
                           string_agg(CASE WHEN verified THEN '0' ELSE '1' END, '' ORDER BY {FILE_ORDER}) AS unverified
                    FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id)
-        SELECT task_id, samples, passed, graded, letters, mask, ids, models, unverified
+        SELECT task_id, passed, graded, letters, mask, ids, models, unverified
         FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
-    window = {"limit": TASKS_A_PAGE, "offset": (page - 1) * TASKS_A_PAGE}
-    return [GridRow(*row) for row in run.rows(sql, params | window)]
+    return [GridRow(*row) for row in run.rows(sql, params | window(page, TASKS_PER_PAGE))]
 
 
 class Sample(NamedTuple):
@@ -97,15 +97,15 @@ class Sample(NamedTuple):
 
 
 @cached
-def samples(run: OpenRun, task_id: str, limit: int = ROLLOUTS_A_PAGE) -> Most[Sample]:
+def samples(run: OpenRun, task_id: str, limit: int = ROLLOUTS_PER_PAGE) -> Ranking[Sample]:
     """A task's rollouts, in file order."""
     sql = f"""SELECT sample_id, verdict, model, count(*) OVER () FROM rollouts WHERE task_id = $task
               ORDER BY {FILE_ORDER} LIMIT $limit"""  # noqa: S608
-    return most(run.rows(sql, {"task": task_id, "limit": limit}), Sample)
+    return ranking(run.rows(sql, {"task": task_id, "limit": limit}), Sample)
 
 
 @cached
-def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Most[CaseRow]:
+def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Ranking[CaseRow]:
     """A task's rollouts with the verdicts of their test cases."""
     condition, params = where(filter_)
     sql = f"""
@@ -117,14 +117,18 @@ def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Most[CaseRow]:
         SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified,
                r.total
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
-    return most(run.rows(sql, params | {"task": task_id}), CaseRow)
+    return ranking(run.rows(sql, params | {"task": task_id}), CaseRow)
 
 
-def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> Any:
+def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> pa.Table:
     """One page of rollouts as an Arrow table with `TABLE_COLUMNS`; messages are cut at 200 characters."""
     condition, params = where(filter_)
     columns = ", ".join(_SHOWN.get(column, column) for column in TABLE_COLUMNS)
     sql = f"""SELECT {columns} FROM rollouts WHERE {condition}
               ORDER BY {sort_key(sort)}, "row" LIMIT $limit OFFSET $offset"""  # noqa: S608
-    window = {"limit": ROLLOUTS_A_PAGE, "offset": (page - 1) * ROLLOUTS_A_PAGE}
-    return run.connection.cursor().sql(sql, params=params | window).to_arrow_table()
+    return run.connection.cursor().sql(sql, params=params | window(page, ROLLOUTS_PER_PAGE)).to_arrow_table()
+
+
+def window(page: int, size: int) -> Params:
+    """The parameters of LIMIT and OFFSET for one page."""
+    return {"limit": size, "offset": (page - 1) * size}

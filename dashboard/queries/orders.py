@@ -1,4 +1,4 @@
-"""The orders of rollouts, and which one stands where in them."""
+"""The orders of rollouts, and a rollout's place in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import INFINITY
-from dashboard.queries.filtering import where
+from dashboard.queries.filter_sql import where
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 
@@ -18,7 +18,7 @@ SORTS: dict[str, tuple[str, str]] = {
     "slow": ("slowest first", "-coalesce(wall_s, 0)"),
     "memory": ("most memory first", "-coalesce(memory_mb, 0)"),
 }
-"""Orders of the rollouts, also that of previous and next: URL word -> what it is called, ascending key."""
+"""Orders of the table and of previous/next: URL word -> (label, ascending key)."""
 
 GRID_SORTS: dict[str, tuple[str, str]] = {
     "": ("file order", "first"),
@@ -31,7 +31,7 @@ GRID_SORTS: dict[str, tuple[str, str]] = {
 
 
 class Place(NamedTuple):
-    """Where a rollout stands in the filtered order; `inside` is false when the filter leaves it out."""
+    """A rollout's place in the filtered order; `inside` is false when the filter leaves it out."""
 
     inside: bool
     position: int
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 def sort_key(sort: str) -> str:
-    """The ascending key of one of `SORTS`; an unknown word means file order."""
+    """The key of one of `SORTS`; an unknown word means file order."""
     return SORTS.get(sort, SORTS[""])[1]
 
 
@@ -56,7 +56,7 @@ def first(run: OpenRun, filter_: Filter, sort: str) -> tuple[str, str] | None:
 
 @cached
 def place(run: OpenRun, filter_: Filter, sort: str, row: int) -> Place:
-    """Where the rollout with ordinal `row` stands in the filter's order, and its neighbours there."""
+    """The place of the rollout with ordinal `row`, and its neighbours."""
     condition, params = where(filter_)
     key = sort_key(sort)
     sql = f"""

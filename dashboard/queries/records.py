@@ -1,27 +1,105 @@
-"""One rollout, test case or task with all its columns, and the id nearest to one that is not there."""
+"""One rollout, test case or task as the pages show it, and the id nearest to one that is missing."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER
-from dashboard.workspace import OpenRun
+from dashboard.workspace import OpenRun, Params
 from evaluator.model import TestCase
+
+T = TypeVar("T")
+
+
+class RolloutRecord(msgspec.Struct, frozen=True):
+    """A row of `rollouts`. A run of an older version has None in columns that it did not know."""
+
+    row: int
+    task_id: str
+    sample_id: str
+    model: str | None
+    reward: float | None
+    given_reward: float | None
+    verdict: str
+    verified: bool
+    unverified_reason: str | None
+    disagreement: str | None
+    tests_passed: int
+    tests_total: int
+    error_type: str | None
+    error_message: str | None
+    error_line: int | None
+    first_failing_test: int | None
+    wall_s: float | None
+    memory_mb: float | None
+    flags: list[str] | None
+    flag_evidence: list[str] | None
+    checker: str | None
+    grader: str | None
+    components: str | None
+    code: str | None
+    completion: str
+    line_offset: int | None
+    duplicate_of: str | None
+    layers: list[str] | None
+    limits: str | None
+    metadata: str | None
+    number: int
+    """Its place among the task's samples, from 1."""
+    samples: int
+    """How many samples the task has."""
+
+
+class CaseRecord(msgspec.Struct, frozen=True):
+    """A row of `cases`."""
+
+    test_index: int
+    verdict: str
+    expected: str | None
+    actual: str | None
+    difference: str | None
+    wall_s: float | None
+    stdout: str | None
+    stdout_bytes: int | None
+    stderr: str | None
+    stderr_bytes: int | None
+    error_type: str | None
+    error_message: str | None
+    error_line: int | None
+    traceback: str | None
+
+
+class TaskRecord(msgspec.Struct, frozen=True):
+    """A row of `tasks`."""
+
+    task_id: str
+    mode: str
+    prompt: str | None
+    entry_point: str | None
+    preamble: str | None
+    reference: str | None
+    test: str | None
+    source: str | None
+    test_hash: str | None
+    task: str
+    cases: str | None
+
+
+Record = TypeVar("Record", RolloutRecord, CaseRecord, TaskRecord)
 
 
 @cached
-def rollout(run: OpenRun, task_id: str, sample_id: str) -> dict[str, Any] | None:
-    """All columns of one rollout, and `n_of_task`, `in_task`: its place among the task's samples."""
+def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
+    """The rollout with these ids."""
     sql = f"""
-        WITH s AS (SELECT "row" AS at, row_number() OVER (ORDER BY {FILE_ORDER}) AS n_of_task,
-                          count(*) OVER () AS in_task
+        WITH s AS (SELECT "row" AS at, row_number() OVER (ORDER BY {FILE_ORDER}) AS number, count(*) OVER () AS samples
                    FROM rollouts WHERE task_id = $task)
-        SELECT r.*, s.n_of_task, s.in_task FROM rollouts r JOIN s ON r."row" = s.at
-        WHERE r.task_id = $task AND r.sample_id = $sample ORDER BY r."row" LIMIT 1"""  # noqa: S608
-    return _record(run, sql, {"task": task_id, "sample": sample_id})
+        SELECT {_columns(RolloutRecord)} FROM rollouts r JOIN s ON r."row" = s.at
+        WHERE task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
+    return _first(run, RolloutRecord, sql, {"task": task_id, "sample": sample_id})
 
 
 @cached
@@ -32,29 +110,36 @@ def verdicts_of(run: OpenRun, task_id: str, sample_id: str) -> list[tuple[int, s
 
 
 @cached
-def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> dict[str, Any] | None:
-    """All columns of one test case's result."""
-    sql = """SELECT * FROM cases WHERE task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""
-    return _record(run, sql, {"task": task_id, "sample": sample_id, "test": test_index})
+def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRecord | None:
+    """The result of one test case of a rollout."""
+    sql = f"""SELECT {_columns(CaseRecord)} FROM cases
+              WHERE task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
+    return _first(run, CaseRecord, sql, {"task": task_id, "sample": sample_id, "test": test_index})
 
 
 @cached
-def task(run: OpenRun, task_id: str) -> dict[str, Any] | None:
-    """All columns of a task; None when the run's dataset does not have it."""
-    return _record(run, "SELECT * FROM tasks WHERE task_id = $task LIMIT 1", {"task": task_id})
+def task(run: OpenRun, task_id: str) -> TaskRecord | None:
+    """The task with this id; None when the run's dataset does not have it."""
+    sql = f"SELECT {_columns(TaskRecord)} FROM tasks WHERE task_id = $task LIMIT 1"  # noqa: S608
+    return _first(run, TaskRecord, sql, {"task": task_id})
 
 
-def test_cases(record: dict[str, Any]) -> list[TestCase]:
-    """The test cases that the grader ran, from a task's record."""
+def test_cases(record: TaskRecord) -> list[TestCase]:
+    """The test cases that the grader ran."""
+    return decoded(record.cases, list[TestCase]) or []
+
+
+def decoded(text: str | None, kind: type[T]) -> T | None:
+    """The value of a column that holds JSON; None where it is empty, or not what this version writes."""
     try:
-        return msgspec.json.decode(record.get("cases") or "[]", type=list[TestCase])
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return []
+        return msgspec.json.decode(text, type=kind) if text else None
+    except msgspec.DecodeError:
+        return None
 
 
 @cached
 def nearest(run: OpenRun, task_id: str, sample_id: str = "") -> str | None:
-    """The id most like one that the run does not have: of a sample when `sample_id` is given, else of a task."""
+    """The known id that is most like a missing one: a sample's when `sample_id` is given, else a task's."""
     if sample_id:
         sql = """SELECT sample_id FROM rollouts WHERE task_id = $task
                  ORDER BY jaro_winkler_similarity(sample_id, $sample) DESC LIMIT 1"""
@@ -66,9 +151,10 @@ def nearest(run: OpenRun, task_id: str, sample_id: str = "") -> str | None:
     return found[0][0] if found else None
 
 
-def _record(run: OpenRun, sql: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    cursor = run.connection.cursor().execute(sql, params)
-    row = cursor.fetchone()
-    if row is None:
-        return None
-    return dict(zip([column[0] for column in cursor.description], row, strict=True))
+def _columns(kind: type[msgspec.Struct]) -> str:
+    return ", ".join(f'"{name}"' for name in kind.__struct_fields__)
+
+
+def _first(run: OpenRun, kind: type[Record], sql: str, params: Params) -> Record | None:
+    rows = run.rows(sql, params)
+    return kind(*rows[0]) if rows else None

@@ -75,7 +75,7 @@ def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, 
     rollouts = _without(others, _rollouts(run, limit), report)
     with meter(_count(run, limit)) as progress:
         for rollout, grade, _ in grade_all(audited, rollouts, _options(run, names), workers=workers):
-            progress.count(grade.verdict)
+            progress.count(grade.passed)
             _take(report, rollout, grade)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
     if as_json:

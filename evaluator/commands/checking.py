@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from evaluator.api import grade_all
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.preamble_option import preamble_text, put_before
+from evaluator.commands.preamble_option import preamble_text
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
-from evaluator.graders import waits
+from evaluator.graders import traits
 from evaluator.graders.look import look_at
 from evaluator.model import Grade, Kind, Mode, Rollout, Task
 
@@ -32,7 +32,9 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
     problems: list[Problem] = []
     before = preamble_text(preamble)
     tasks = list(load_tasks(dataset, format_name, on_problem=problems.append))
-    put_before(tasks, before)
+    if before is not None:
+        for task in tasks:
+            task.preamble = before
     if not tasks:
         raise CommandError(f"{dataset}: no readable tasks (see rollscope formats {dataset} --check)")
     found = [Finding(task.task_id, task.line, what) for task in tasks for what in look_at(task)]
@@ -77,7 +79,7 @@ def _first_message(grade: Grade) -> str:
 
 def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
     for task in tasks:
-        if task.reference is not None and not waits(task, None):  # no calls to a judge without a request
+        if task.reference is not None and not traits(task, None).waits:  # no calls to a judge without a request
             yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
 
 

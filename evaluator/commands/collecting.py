@@ -13,9 +13,8 @@ from typing import Final
 
 import msgspec
 
-from evaluator.commands.collecting_progress import CollectingMeter, collecting_meter
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import paced
+from evaluator.commands.progress import Meter, meter, paced
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem
 from evaluator.interop.nemo_gym.collecting import (
@@ -94,11 +93,11 @@ class _Progress:
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
-        self._meter = CollectingMeter(0)
+        self._meter = Meter(0)
         self._bad = 0
 
     def begins(self, asked: int, done: int) -> None:
-        self._meter = self._stack.enter_context(collecting_meter(asked - done))
+        self._meter = self._stack.enter_context(meter(asked - done, "collected", _mean_so_far))
 
     def rolled(self, record: JsonObject) -> None:
         if "_ng_failure_class" in record:
@@ -117,6 +116,10 @@ class _Progress:
 
     def notice(self, line: str) -> None:
         print(line, file=sys.stderr)
+
+
+def _mean_so_far(mean: float | None) -> str:
+    return "no rewards yet" if mean is None else f"mean reward {mean:.3f}"
 
 
 def _summary(request: Request, collected: Collected) -> dict[str, object]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -22,7 +22,10 @@ from evaluator.formats import nemo_gym_writer as nemo_gym
 from evaluator.formats.dataset import Dataset, load_dataset
 from evaluator.formats.nemo_gym_writer import Place
 from evaluator.model import Flag, Grade, JsonValue, Kind, Rollout, Task, Verdict
-from evaluator.runs.reading import Run, is_run
+from evaluator.runs.files import is_run
+
+if TYPE_CHECKING:
+    from evaluator.runs.reading import Run
 
 To = Literal["nemo_gym", "native"]
 Row = dict[str, JsonValue]
@@ -150,6 +153,8 @@ def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
 
 
 def _from_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
+    from evaluator.runs.reading import Run
+
     run = Run.open(request.source)
     tasks = _load(request, request.dataset, None).tasks if request.dataset else _tasks_of(run)
     return tasks, _rows_of(run)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -44,12 +45,12 @@ def example_run() -> Path:
 
 def _grade(data: Path, out: Path) -> None:
     from evaluator.commands import grading
+    from evaluator.file_grading import grade_file
     from evaluator.sandbox import SandboxUnavailable
 
     print("grading the bundled example, once", file=sys.stderr)
-    request = grading.Request(rollouts=data / _ROLLOUTS, dataset=data / _DATASET, out=out, resume=True)
     try:
-        done = grading.grade_quietly(request)
+        done = grading.grade_quietly(partial(grade_file, data / _ROLLOUTS, data / _DATASET, out=out, resume=True))
     except SandboxUnavailable as error:
         raise RunError(str(error)) from None
     if done.stopped:

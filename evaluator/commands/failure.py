@@ -27,11 +27,11 @@ def status_of(error: Exception) -> Exit | None:
     """The exit status of an error whose message is meant for the user; None for a bug of our own."""
     # Imported late: the modules that define these errors are only needed after a failure.
     from evaluator.checkers import CheckerError
+    from evaluator.extras import MissingExtraError
     from evaluator.formats import FormatError
     from evaluator.graders import GraderError
     from evaluator.model import RecordError
-    from evaluator.runs.export import ExportError
-    from evaluator.runs.reading import QueryError, RunError
+    from evaluator.runs.files import ExportError, QueryError, RunError
     from evaluator.sandbox import InterpreterError, SandboxUnavailable
 
     if isinstance(error, CommandError):
@@ -40,6 +40,6 @@ def status_of(error: Exception) -> Exit | None:
         return Exit.NO_SANDBOX
     expected = (
         CheckerError, ExportError, FormatError, GraderError, InterpreterError,
-        RecordError, QueryError, RunError, OSError,
+        MissingExtraError, RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
     return Exit.BAD_INPUT if isinstance(error, expected) else None

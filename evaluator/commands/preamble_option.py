@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from evaluator import syntax
 from evaluator.commands.failure import CommandError
 from evaluator.import_headers import LIVECODEBENCH
-from evaluator.model import Task
 
 _NAMED: Final = {"none": "", "lcb": LIVECODEBENCH}
 
@@ -29,10 +27,3 @@ def preamble_text(given: str | None) -> str | None:
     except (ValueError, RecursionError, MemoryError) as error:
         raise CommandError(f"--preamble: {path} is not Python: {error}: {instead}") from None
     return text
-
-
-def put_before(tasks: Iterable[Task], preamble: str | None) -> None:
-    """Gives all tasks this preamble; None changes nothing."""
-    if preamble is not None:
-        for task in tasks:
-            task.preamble = preamble

@@ -1,4 +1,4 @@
-"""How far the grading is, on stderr: a bar on a terminal, else a line every few seconds."""
+"""How far grading or collecting is, on stderr: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -6,145 +6,134 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import IO, Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from evaluator.model import Verdict
-
 _LINE_EVERY: Final = 5.0
+
+InWords = Callable[[float | None], str]
+"""The mean of what was counted, for people to read; None where there is none yet."""
+
+
+def passed_share(mean: float | None) -> str:
+    """The share that passed, of graded rollouts that count 1 or 0."""
+    return f"{mean or 0.0:.0%} passed"
 
 
 class Meter:
-    """Counts what has been graded. `total` is None where it can't be told beforehand."""
+    """Counts what is done in this session, and shows nothing. `total` is None where it can't be known beforehand."""
 
-    def __init__(self, total: int | None) -> None:
-        self.total = total
-        self.graded = 0
-        self.passed = 0
+    def __init__(self, total: int | None, verb: str = "graded", in_words: InWords = passed_share) -> None:
+        self._total = total
+        self._verb = verb
+        self._in_words = in_words
+        self._counted = self._failed = self._valued = 0
+        self._sum = 0.0
         self._started = time.monotonic()
 
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
+    def count(self, value: float | None) -> None:
+        """One more; None where it has no value that goes into the mean."""
+        self._counted += 1
+        if value is not None:
+            self._valued += 1
+            self._sum += value
+        self._show()
+
+    def count_failure(self) -> None:
+        """One more that came to nothing."""
+        self._failed += 1
+        self._show()
 
     @property
-    def rate(self) -> float:
-        """Rollouts a second so far."""
-        return self.graded / self.seconds if self.seconds > 0 else 0.0
+    def _rate(self) -> float:
+        """Rollouts per second so far."""
+        seconds = time.monotonic() - self._started
+        return self._counted / seconds if seconds > 0 else 0.0
 
     @property
-    def passed_share(self) -> float:
-        """Share of the graded rollouts that passed, 0 to 1."""
-        return self.passed / self.graded if self.graded else 0.0
-
-    def count(self, verdict: Verdict) -> None:
-        self.graded += 1
-        self.passed += verdict is Verdict.PASSED
+    def _figures(self) -> list[str]:
+        mean = self._in_words(self._sum / self._valued if self._valued else None)
+        return [paced(self._rate), *([f"{self._failed:,} failed"] if self._failed else []), mean]
 
     def __enter__(self) -> Self:
+        self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *exception: object) -> None:
+        self._stop()
+
+    def _start(self) -> None: ...
+    def _show(self) -> None: ...
+    def _stop(self) -> None: ...
 
 
-class Speaker:
-    """Within it, a plain line every five seconds, for logs, also while something slow holds everything up."""
+class LineMeter(Meter):
+    """A plain line every five seconds, for logs, also while something slow holds everything up."""
 
-    def __init__(self, line: Callable[[], str], stream: IO[str]) -> None:
-        self._line = line
+    def __init__(self, total: int | None, verb: str, in_words: InWords, stream: IO[str]) -> None:
+        super().__init__(total, verb, in_words)
         self._stream = stream
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._speak, daemon=True)
 
-    def start(self) -> None:
+    def _start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         self._over.set()
         self._thread.join()
 
     def _speak(self) -> None:
         while not self._over.wait(_LINE_EVERY):
-            print(self._line(), file=self._stream, flush=True)
+            print(self.line(), file=self._stream, flush=True)
 
-
-def bar(*columns: TextColumn) -> Progress:
-    """A bar on stderr over the whole width, with these columns after it, that goes away at its end."""
-    return Progress(
-        BarColumn(bar_width=None),
-        *columns,
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-        expand=True,
-    )
-
-
-class LineMeter(Meter):
-    """A plain line every five seconds."""
-
-    def __init__(self, total: int | None, stream: IO[str]) -> None:
-        super().__init__(total)
-        self._speaker = Speaker(self._line, stream)
-
-    def __enter__(self) -> Self:
-        self._speaker.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._speaker.stop()
-
-    def _line(self) -> str:
-        of, left = "", ""
-        if self.total and self.graded <= self.total:
-            of = f" of {self.total:,}"
-            left = f", {_clock((self.total - self.graded) / self.rate)} left" if self.rate else ""
-        return f"{self.graded:,}{of} graded, {paced(self.rate)}, {self.passed_share:.0%} passed{left}"
+    def line(self) -> str:
+        """What there is to say now."""
+        of, figures = "", self._figures
+        left = (self._total or 0) - self._counted - self._failed
+        if self._total and left >= 0:
+            of = f" of {self._total:,}"
+            figures += [f"{_clock(left / self._rate)} left"] if self._rate else []
+        return f"{self._counted:,}{of} {self._verb}, {', '.join(figures)}"
 
 
 class BarMeter(Meter):
-    """A bar with the rate, the share passed so far and the time left."""
+    """A bar over the whole width with the same figures, that goes away at its end."""
 
-    def __init__(self, total: int | None) -> None:
-        super().__init__(total)
-        self._progress = bar(
+    def __init__(self, total: int | None, verb: str, in_words: InWords) -> None:
+        super().__init__(total, verb, in_words)
+        self._progress = Progress(
+            BarColumn(bar_width=None),
             TextColumn("{task.completed:,.0f}{task.fields[of]}"),
-            TextColumn("{task.fields[rate]}"),
-            TextColumn("{task.fields[passed]} passed"),
+            TextColumn("{task.fields[figures]}"),
+            TimeRemainingColumn(compact=True),
+            console=Console(stderr=True),
+            transient=True,
+            expand=True,
         )
-        of = f"/{total:,}" if total else ""
-        self._bar = self._progress.add_task("", total=total, of=of, rate="-", passed="-")
+        self._bar = self._progress.add_task("", total=total, of=f"/{total:,}" if total else "", figures="")
 
-    def count(self, verdict: Verdict) -> None:
-        super().count(verdict)
-        rate, passed = paced(self.rate), f"{self.passed_share:.0%}"
-        self._progress.update(self._bar, completed=self.graded, rate=rate, passed=passed)
+    def _show(self) -> None:
+        self._progress.update(self._bar, completed=self._counted + self._failed, figures="  ".join(self._figures))
 
-    def __enter__(self) -> Self:
+    def _start(self) -> None:
         self._progress.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _stop(self) -> None:
         self._progress.stop()
 
 
-def meter(total: int | None) -> Meter:
+def meter(total: int | None, verb: str = "graded", in_words: InWords = passed_share) -> Meter:
     """The meter that suits where stderr goes."""
-    return BarMeter(total) if sys.stderr.isatty() else LineMeter(total, sys.stderr)
+    if sys.stderr.isatty():
+        return BarMeter(total, verb, in_words)
+    return LineMeter(total, verb, in_words, sys.stderr)
 
 
 def paced(rate: float) -> str:
-    """A rate for people to read, in rollouts a second."""
+    """A rate for people to read, in rollouts per second."""
     return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 import msgspec
 import numpy as np
 
@@ -15,6 +14,9 @@ from evaluator.commands.tables import counted, new_table, one_line, print_table
 from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs.reading import Run
+
+if TYPE_CHECKING:
+    import duckdb
 
 _GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
 _COUNTED: Final = f"({_GRADED} OR (verdict = 'unknown' AND disagreement IS NOT NULL))"

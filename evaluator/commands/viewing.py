@@ -22,6 +22,7 @@ from typing import Final
 from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.sidecars import found_dataset, tell_failures
+from evaluator.extras import require
 from evaluator.runs.files import is_run
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
@@ -35,6 +36,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follow: bool, allow_rerun: bool) -> int:
     """Serve the dashboard until stopped. Without a path: the bundled example."""
+    require("streamlit", "dashboard", "the dashboard needs streamlit and more")
     runs, rollouts = _sorted(paths)
     if dataset is not None and not dataset.is_file():
         raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")

@@ -21,7 +21,7 @@ from evaluator.engines.gate import Gate
 from evaluator.engines.shield import shielded
 from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
-from evaluator.graders import by_completion, runs_code, waits
+from evaluator.graders import traits
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable
@@ -50,18 +50,12 @@ def grade_all(
     workers: int | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Graded]:
-    """Grades each rollout and yields it when it is done, so not in the order of the input.
+    """Grades each rollout and yields it when it is done. Order, memory, duplicates, errors: see `evaluator.grade_all`.
 
-    Reads `rollouts` as it goes, a few ahead of the workers: memory stays flat however many there are.
-    Rollouts of a task with the same completion are graded once; the others get that grade, with `duplicate_of` set
-    (unless their grader says that they may differ).
-    A rollout without `sample_id` gets `<task_id>#<n>`, n counting the task's rollouts from 0, as in `load_rollouts`.
     When `stop` is set, no further rollout starts, unfinished ones are abandoned, and the iterator ends.
-
-    `tasks` by task_id, or just the tasks; `workers` defaults to the number of CPUs that this process may use, or, for
-    tasks whose graders only wait for others, to the number that these accept at once if that is higher.
-    Raises `SandboxUnavailable` before the first rollout if no sandbox can be started.
     """
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers is {workers}: give 1 or more")
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
     return crew.grades(_named(rollouts))
@@ -150,7 +144,7 @@ class _Crew:
     def _put(self, row: int, rollout: Rollout) -> None:
         """Adds it to the queue of the lane that grades its task; without a task, to any."""
         task = self._tasks.get(rollout.task_id)
-        needs_code = task is not None and runs_code(task, self._options.grader)
+        needs_code = task is not None and traits(task, self._options.grader).runs_code
         lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
         lane.waiting.put((row, rollout))
 
@@ -188,7 +182,7 @@ class _Crew:
 
     def _grade(self, worker: Worker, row: int, rollout: Rollout) -> None:
         task = self._tasks.get(rollout.task_id)
-        if task is None or not by_completion(task, self._options.grader):
+        if task is None or not traits(task, self._options.grader).by_completion:
             self._done.put(Graded(rollout, worker.grade(task, rollout), row))
             return
         key = _key(rollout)
@@ -237,12 +231,12 @@ def _warm_up(sandbox: Sandbox) -> None:
 def _lanes(tasks: Mapping[str, Task], grader: str | None, workers: int | None) -> Iterator[_Lane]:
     """One for the tasks whose grading runs code, one for the others; at least one of the two."""
     kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
-    light = [task for task in kinds if not runs_code(task, grader)]
+    light = [each for task in kinds if not (each := traits(task, grader)).runs_code]
     cpus = len(os.sched_getaffinity(0))
     if len(light) < len(kinds):
         yield _Lane(workers or cpus, runs_code=True, waiting=queue.SimpleQueue())
     if light or not kinds:
-        at_once = max((waits(task, grader) for task in light), default=0)
+        at_once = max((each.waits for each in light), default=0)
         yield _Lane(workers or max(cpus, at_once), runs_code=False, waiting=queue.SimpleQueue())
 
 

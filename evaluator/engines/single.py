@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluator.engines import pool
 from evaluator.engines.shield import shielded
 from evaluator.engines.worker import Worker
-from evaluator.graders import runs_code
+from evaluator.graders import traits
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task
 
@@ -17,7 +17,7 @@ def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
     """
 
     def graded() -> Grade:
-        if not runs_code(task, options.grader):
+        if not traits(task, options.grader).runs_code:
             return Worker(options).grade(task, rollout)
         with pool.lease(options.sandbox) as leased:
             return Worker(options, pool.gate(), leased).grade(task, rollout)

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 from evaluator.engines.gate import Gate
 from evaluator.engines.pool import FAULTS
+from evaluator.extras import MissingExtraError
 from evaluator.graders import Bench, GraderError, grader_of
 from evaluator.graders.bench import Options
 from evaluator.graders.reward_range import within_range
@@ -33,7 +34,7 @@ class Worker:
             return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
         try:
             grader = grader_of(task, self._options.grader)
-        except GraderError as error:
+        except (GraderError, MissingExtraError) as error:
             unknown = _ungraded(rollout, Verdict.UNKNOWN, str(error))
             unknown.grader = (task.grader or self._options.grader or unknown.grader)[:_SHOWN]
             return unknown
@@ -43,7 +44,7 @@ class Worker:
             try:
                 with self._gate.shared() if grader.runs_code else nullcontext():
                     return within_range(grader.grade(task, rollout, self._bench), grader)
-            except RecordError as error:
+            except (RecordError, MissingExtraError) as error:
                 return _ungraded(rollout, Verdict.UNKNOWN, str(error))
             except UndecidedError as error:
                 return _ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])

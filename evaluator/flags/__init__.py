@@ -7,10 +7,10 @@ outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from evaluator.flags import _endings, _escapes, _invisible_text, _patches
-from evaluator.flags._source import MAX_PARSED, Source
+from evaluator.flags._source import MAX_PARSED, Finders, Source
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, hard_coded_evidence
 from evaluator.model import CaseResult, Flag, Mode, Task
 
@@ -31,14 +31,10 @@ WORDS = (
 )
 """Every flag, in the order in which a grade has them. Flags of the sandbox that are not listed come last."""
 
+MODULES: list[Finders] = [_escapes, _patches]
+"""Those that look for flags in the code."""
+
 _SHOWN = 3
-_FINDERS: dict[str, Callable[[Source], Iterable[int]]] = {
-    "early_exit": _escapes.early_exits,
-    "frame_walking": _escapes.frames,
-    "gc_walking": _escapes.collector,
-    "ctypes": _escapes.memory,
-    "patched_builtins": _patches.patches,
-}
 
 
 def flags_of(
@@ -60,11 +56,11 @@ def flags_of(
 
 
 def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
-    if len(code) > MAX_PARSED or not (_escapes.may_occur(code) or _patches.may_occur(code)):
+    if len(code) > MAX_PARSED or not any(module.may_occur(code) for module in MODULES):
         return []
     source = Source(code, main_runs=task.mode is Mode.STDIN)
     found: list[Flag] = []
-    for word, find in _FINDERS.items():
+    for word, find in (pair for module in MODULES for pair in module.FINDERS.items()):
         if word == "early_exit" and task.mode is Mode.STDIN and not _endings.silent(cases):
             continue  # it is judged by its output before the exit
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from evaluator.flags._source import Source, attribute_of
+from evaluator.flags._source import Finder, Source, attribute_of
 
 _EXITS = frozenset(("os._exit", "os.abort", "posix._exit", "posix.abort"))
 
@@ -125,3 +125,11 @@ def _casts_object(source: Source, call: ast.Call) -> bool:
         if isinstance(node, ast.expr) and source.dotted(node) == "ctypes.py_object":
             return True
     return False
+
+
+FINDERS: dict[str, Finder] = {
+    "early_exit": early_exits,
+    "frame_walking": frames,
+    "gc_walking": collector,
+    "ctypes": memory,
+}

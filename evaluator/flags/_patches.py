@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from evaluator.flags._source import Source
+from evaluator.flags._source import Finder, Source
 
 _LEANED_ON = frozenset(
     (
@@ -95,3 +95,6 @@ def _changes_others(path: str) -> bool:
             return False
         found = getattr(found, name)
     return callable(found) or rest.endswith("__code__")
+
+
+FINDERS: dict[str, Finder] = {"patched_builtins": patches}

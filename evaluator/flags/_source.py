@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from evaluator import syntax
 
@@ -103,6 +103,20 @@ class Source:
         if isinstance(function, ast.Name) and function.id == "__import__":
             return True
         return self.dotted(function, depth - 1) in ("importlib.import_module", "builtins.__import__")
+
+
+Finder = Callable[[Source], Iterable[int]]
+"""Yields the lines of the code, from 1, that show a flag."""
+
+
+class Finders(Protocol):
+    """A module that looks for flags."""
+
+    FINDERS: dict[str, Finder]
+    """By the flag's word."""
+
+    def may_occur(self, code: str) -> bool:
+        """Whether the code has a word without which none of them can occur. Takes microseconds."""
 
 
 def parsed(code: str) -> ast.Module | None:

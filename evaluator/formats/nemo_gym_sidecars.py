@@ -9,10 +9,36 @@ from collections import Counter
 from pathlib import Path
 
 from evaluator.formats.containers import open_container
+from evaluator.formats.loader import sniff
 from evaluator.formats.nemo_gym import ROLLOUT_INDEX, TASK_INDEX, index_of
+from evaluator.formats.problems import FormatError
+from evaluator.formats.registry import Role
 from evaluator.formats.rows import Row, read_rows
 
+_FORMAT = "nemo_gym"
 _PACKINGS = (".gz", ".zst")
+
+
+def roles_of(path: Path, format_name: str | None = None) -> set[Role]:
+    """What the rows of a file of NeMo Gym's can be read as; nothing where its format is another or none is known."""
+    if format_name not in (None, _FORMAT):
+        return set()
+    try:
+        found = sniff(path)
+    except FormatError:
+        return set()
+    return {reading.role for reading in (found, *found.others) if reading.format == _FORMAT}
+
+
+def tasks_file(rollouts: Path, format_name: str | None = None) -> Path | None:
+    """The tasks of NeMo Gym's rollouts: the inputs beside them, else the rollouts where their rows have the tests."""
+    roles = roles_of(rollouts, format_name)
+    if Role.ROLLOUTS not in roles:
+        return None
+    beside = materialized_inputs_path(rollouts)
+    if beside.is_file():
+        return beside
+    return rollouts if Role.TASKS in roles else None
 
 
 def materialized_inputs_path(rollouts: Path) -> Path:

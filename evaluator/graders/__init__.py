@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from types import ModuleType
-from typing import cast, get_args, get_type_hints
+from typing import NamedTuple, cast, get_args, get_type_hints
 
 import msgspec
 
@@ -27,14 +27,13 @@ __all__ = [
     "Bench",
     "Grader",
     "GraderError",
-    "by_completion",
+    "Traits",
     "get_grader",
     "grader_of",
     "known_graders",
     "needs_tasks",
-    "runs_code",
     "shown_cases",
-    "waits",
+    "traits",
 ]
 
 
@@ -70,23 +69,21 @@ def _grader_of_row(text: str) -> Grader:
     return get_grader(text)
 
 
-def _grader_or_none(task: Task, requested: str | None) -> Grader | None:
+class Traits(NamedTuple):
+    """These fields of a task's `Grader`; the defaults if the task has no valid one."""
+
+    runs_code: bool = False
+    waits: int = 0
+    by_completion: bool = True
+
+
+def traits(task: Task, requested: str | None) -> Traits:
+    """How a task is graded."""
     try:
-        return grader_of(task, requested)
+        grader = grader_of(task, requested)
     except GraderError:
-        return None
-
-
-def runs_code(task: Task, requested: str | None) -> bool:
-    """Whether grading a task needs a sandbox."""
-    grader = _grader_or_none(task, requested)
-    return grader is not None and grader.runs_code
-
-
-def by_completion(task: Task, requested: str | None) -> bool:
-    """Whether rollouts of a task with the same completion have the same grade."""
-    grader = _grader_or_none(task, requested)
-    return grader is None or grader.by_completion
+        return Traits()
+    return Traits(grader.runs_code, grader.waits, grader.by_completion)
 
 
 def needs_tasks(requested: str | None) -> bool:
@@ -97,16 +94,12 @@ def needs_tasks(requested: str | None) -> bool:
         return True
 
 
-def waits(task: Task, requested: str | None) -> int:
-    """How many rollouts of a task may be graded at once because a server does the work; 0: one per CPU."""
-    grader = _grader_or_none(task, requested)
-    return grader.waits if grader else 0
-
-
 def shown_cases(task: Task, requested: str | None) -> tuple[TestCase, ...]:
     """The test cases that the task's grader decides; none if it can't be graded."""
-    grader = _grader_or_none(task, requested)
-    return grader.test_cases(task) if grader else ()
+    try:
+        return grader_of(task, requested).test_cases(task)
+    except GraderError:
+        return ()
 
 
 @cache

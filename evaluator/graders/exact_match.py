@@ -55,10 +55,11 @@ def make(config: Config) -> Grader:
         raise GraderError("grader exact_match: give only one of extract, marker and pattern")
     if config.marker is not None and not config.marker.strip():
         raise GraderError("grader exact_match: marker is empty")
-    try:
-        has_group(config.pattern or "")
-    except PatternError as error:
-        raise GraderError(f"grader exact_match: {error}") from None
+    if config.pattern is not None:
+        try:
+            has_group(config.pattern)
+        except PatternError as error:
+            raise GraderError(f"grader exact_match: {error}") from None
     return answer_grader("exact_match", partial(_test_cases, config), partial(_complete, config))
 
 

@@ -16,6 +16,7 @@ import msgspec
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
+from evaluator.extras import require
 from evaluator.graders.answers.grades import answer_grader, case_result, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import excerpt, not_run
@@ -64,6 +65,7 @@ def make(config: Config) -> Grader:
     """The grader. Raises `GraderError` for impossible options or a missing key."""
     _validate(config)
     _server(config)
+    require("openai", "judge", "grader similarity needs openai")
     return answer_grader(
         "similarity", partial(_test_cases, config), partial(_complete, config), waits=config.concurrency
     )

@@ -24,7 +24,6 @@ from evaluator.assertions.ungradable import UngradableError
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import answer_grader, case_result, conclude
 from evaluator.graders.answers.json_answer import JsonAnswer, Where, json_in, value_at
-from evaluator.graders.answers.json_schema import schema_check
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import not_run
 from evaluator.graders.grader import Grader, GraderError
@@ -138,6 +137,8 @@ def _decoded(answer: JsonValue) -> JsonValue:
 def _listed(requirements: Requirements) -> Iterator[Requirement]:
     """Raises `UngradableError`."""
     if requirements.schema is not None:
+        from evaluator.graders.answers.json_schema import schema_check
+
         problem_in = schema_check(requirements.schema)
         yield Requirement("schema", _json(requirements.schema), lambda value: (value, problem_in(value)))
     for path in requirements.required:

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive
-
 from evaluator.engines.stop import Stop
+from evaluator.extras import needs
+
+with needs("serve", "a server needs starlette"):
+    from starlette.requests import ClientDisconnect
+    from starlette.types import Receive
 
 Result = TypeVar("Result")
 

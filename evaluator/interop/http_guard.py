@@ -17,13 +17,15 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
+from evaluator.extras import needs
 from evaluator.interop.disconnection import current_receive
 from evaluator.interop.http_server import host_name, is_loopback
+
+with needs("serve", "a server needs starlette"):
+    from starlette.datastructures import Headers
+    from starlette.requests import ClientDisconnect
+    from starlette.responses import JSONResponse
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MIB: Final = 2**20
 _SHOWN: Final = 100

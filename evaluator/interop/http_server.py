@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+from evaluator.extras import needs
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
@@ -71,9 +73,10 @@ def serve(
         with listen("127.0.0.1", 8000) as listener:
             serve(agentfly.server.application(), listener, "127.0.0.1", longest=8)
     """
-    import uvicorn
+    with needs("serve", "a server needs starlette and uvicorn"):
+        import uvicorn
 
-    from evaluator.interop.http_guard import Guard, Hosts
+        from evaluator.interop.http_guard import Guard, Hosts
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

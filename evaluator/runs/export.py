@@ -14,13 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, Literal
 
-import duckdb
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from evaluator.extras import needs
+from evaluator.runs.files import ExportError
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Per = Literal["rollout", "case"]
 
@@ -44,10 +48,6 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BATCH_ROWS: Final = 1_000
 
 BatchWriter = Callable[[Iterator[pa.RecordBatch], pa.Schema, IO[bytes]], int]
-
-
-class ExportError(ValueError):
-    """An export that can't be made. The message is one line that says why and how to fix it."""
 
 
 def export(
@@ -85,17 +85,12 @@ def export(
         connection.close()
 
 
-def known_endings() -> str:
-    """The known file extensions, for messages."""
-    return ", ".join(f".{name}" for name in _WRITERS)
-
-
 def _format_of(to: Path | str | IO[bytes]) -> str:
     if not isinstance(to, Path | str):
         raise ExportError("a stream has no file extension: pass the format")
     ending = Path(to).suffix.lower().removeprefix(".")
     if ending not in _WRITERS:
-        raise ExportError(f"{to}: unknown file extension: use one of {known_endings()}")
+        raise ExportError(f"{to}: unknown file extension: use one of {', '.join(f'.{name}' for name in _WRITERS)}")
     return ending
 
 

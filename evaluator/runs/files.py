@@ -27,6 +27,14 @@ class RunError(ValueError):
     """A run that can't be read, created or resumed. The message is one line that says why and how to fix it."""
 
 
+class QueryError(ValueError):
+    """SQL that somebody typed and that can't be used. The message is one line."""
+
+
+class ExportError(ValueError):
+    """An export that can't be made. The message is one line that says why and how to mend it."""
+
+
 def is_run(path: Path | str) -> bool:
     """Whether the path is a run's directory."""
     return (Path(path) / MANIFEST).is_file()

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import duckdb
-
-from evaluator.runs.files import TASKS, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
+from evaluator.extras import needs
+from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
 from evaluator.runs.schema import TABLES, BadLine, Manifest, sample_key, sql_type
 from evaluator.runs.writing import RunWriter, graded_samples
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import duckdb
 
 __all__ = [
     "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
@@ -26,10 +28,6 @@ __all__ = [
 
 _THREADS: Final = 2
 _MEMORY: Final = "1GB"
-
-
-class QueryError(ValueError):
-    """SQL typed by a user that can't be used. The message is one line."""
 
 
 class Run:

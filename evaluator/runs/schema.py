@@ -117,6 +117,12 @@ class Manifest(msgspec.Struct, kw_only=True):
     interpreter: str | None = None
     """Path of the requested Python; None: the one that graded, with numpy alone."""
 
+    def add_problem(self, path: str, line: int, message: str, snippet: str = "") -> None:
+        """Keep a bad line of an input file; of those beyond the first 1,000 only the number."""
+        self.problems_total += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(BadLine(path, line, safe_text(message), safe_text(snippet)))
+
 
 def safe_text(text: str) -> str:
     r"""The text with lone surrogates, which UTF-8 can't encode, written as `\udXXX`; else unchanged."""

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.runs.files import (
     LOCK,
@@ -33,10 +31,8 @@ from evaluator.runs.files import (
 )
 from evaluator.runs.schema import (
     CASE_COLUMNS,
-    MAX_PROBLEMS,
     ROLLOUT_COLUMNS,
     TASK_COLUMNS,
-    BadLine,
     CaseRow,
     Column,
     GradedRow,
@@ -46,6 +42,10 @@ from evaluator.runs.schema import (
     safe_text,
     sample_key,
 )
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
@@ -107,10 +107,9 @@ class RunWriter:
         if earlier is not None:
             _require_same(run, earlier, manifest, lock)
             remove_leftovers(run)
-            for name in _MAY_CHANGE:
+            for name in (*_MAY_CHANGE, "problems", "problems_total"):  # the files are read again
                 setattr(earlier, name, getattr(manifest, name))
             manifest = earlier
-            manifest.problems, manifest.problems_total = [], 0  # reported again when the files are read again
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
         manifest.state = "running"
         write_manifest(run, manifest)
@@ -123,7 +122,7 @@ class RunWriter:
         self.close("stopped")
 
     def graded_samples(self) -> set[int]:
-        """The keys (`run_schema.sample_key`) of the samples that have a grade in a written part."""
+        """The keys (`schema.sample_key`) of the samples that have a grade in a written part."""
         return graded_samples(self.path)
 
     def regrade(self) -> None:
@@ -150,12 +149,6 @@ class RunWriter:
         if not manifest.layers:
             manifest.layers = grade.layers
         self._flush_when_due()
-
-    def problem(self, path: Path | str, line: int, message: str, snippet: str = "") -> None:
-        """Record a bad line of an input file. The first 1,000 are kept, the others only counted."""
-        self.manifest.problems_total += 1
-        if len(self.manifest.problems) < MAX_PROBLEMS:
-            self.manifest.problems.append(BadLine(str(path), line, safe_text(message), safe_text(snippet)))
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""

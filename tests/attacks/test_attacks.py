@@ -20,7 +20,8 @@ SHOWABLE = [attack for attack in ATTACKS if os.geteuid() == 0 or attack.name not
 """Some need what only root has, which another user's grader can't give them."""
 
 OVER_ITS_LIMIT_S = 1.0
-HARD_CAP = 10
+HARD_CAP, CAP_MARGIN_S = 10, 20.0
+"""In times the limit; the margin is for a machine so busy that the grader waits too."""
 
 HERE, *ELSEWHERE = OURS
 
@@ -91,7 +92,7 @@ def test_none_outlives_its_limit(graded: Records) -> None:
         name: (record["counted_s"], record["wall_s"], record["limit_s"])
         for name, record in graded.items()
         if record["counted_s"] > record["limit_s"] + OVER_ITS_LIMIT_S
-        or record["wall_s"] > HARD_CAP * record["limit_s"] + OVER_ITS_LIMIT_S
+        or record["wall_s"] > HARD_CAP * record["limit_s"] + CAP_MARGIN_S
     }
     assert late == {}
 

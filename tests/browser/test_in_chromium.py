@@ -104,7 +104,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     click_cell(page, row=0, column=-1)
     page.wait_for_url("**/rollouts?*task=math*")
     page.mouse.move(0, 0)
-    expect(page.get_by_text("a test case that nobody passes")).to_be_visible()  # meanwhile there are two grids
+    expect(page.get_by_text("a test case that no rollout passes")).to_be_visible()  # meanwhile there are two grids
     settled(page)
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowDown")
@@ -303,7 +303,7 @@ def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Vis
     extra.scroll_into_view_if_needed()
     expect(extra).to_be_in_viewport()
     expect(page.locator(".rs-diff td.minus")).to_have_count(0)
-    page.get_by_text("stdout: 204.0 KiB, head and tail kept: 16.0 KiB").click()
+    page.get_by_text("stdout: 204.0 KiB, head and tail stored: 16.0 KiB").click()
     expect(page.get_by_test_id("stExpander").get_by_text("line 19999")).to_be_attached()
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") < 1_500
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard import plain
+from dashboard import escape
 from tests.browser.conftest import settled
 from tests.browser.test_in_chromium import click_cell, go_up, open_table_row
 from tests.dashboard import hostile_text
@@ -22,7 +22,7 @@ def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list
     expect(legends).to_have_count(2)
     for legend in legends.all():
         drawn = legend.locator(".legendtext").all_text_contents()
-        assert sorted(drawn) == sorted(plain.text(text) for text in TEXTS)
+        assert sorted(drawn) == sorted(escape.text(text) for text in TEXTS)
     expect(page.locator(".js-plotly-plot a")).to_have_count(0)
     expect(page.locator(".js-plotly-plot .legendtext [style*=bold], .legendtext .line")).to_have_count(0)
     assert page.title() == "Rollscope"
@@ -40,14 +40,14 @@ def test_what_hovers_over_a_mark_is_plain_text(visit: Visit) -> None:
         expect(label).not_to_have_text(seen[-1])  # until then it is the one of the bar before
         seen.append(label.text_content() or "")
     for text in TEXTS:
-        assert any(plain.text(text) in each for each in seen), (text, seen)
+        assert any(escape.text(text) in each for each in seen), (text, seen)
 
 
 def test_a_list_of_options_shows_names_as_they_are(visit: Visit) -> None:
     page = visit("?run=hostile")
     page.get_by_label("Model", exact=True).locator("visible=true").click()
     for text in TEXTS:
-        expect(page.get_by_role("option", name=plain.text(text), exact=True)).to_be_attached()
+        expect(page.get_by_role("option", name=escape.text(text), exact=True)).to_be_attached()
 
 
 def test_what_is_not_seen_is_drawn_in_code_and_copied_as_it_is(visit: Visit) -> None:

@@ -21,6 +21,7 @@ from evaluator.model import (
     Verdict,
 )
 from evaluator.runs.reading import Manifest, RunWriter
+from tests.dashboard import sample_run
 from tests.dashboard.sample_run import grade
 
 PATCHES = "the check replaces `open`, a name of the completion's"
@@ -81,21 +82,12 @@ CLASS = (
 
 
 def _passed(case: TestCase, actual: str | None = None) -> CaseResult:
-    return CaseResult(
-        index=case.index, verdict=Verdict.PASSED, expected=case.expected, actual=actual, wall_s=0.004, memory_mb=19.0
-    )
+    return msgspec.structs.replace(sample_run.passed(case.index, case.expected), actual=actual)
 
 
 def _wrong(case: TestCase, message: str, actual: str | None) -> CaseResult:
-    return CaseResult(
-        index=case.index,
-        verdict=Verdict.WRONG_ANSWER,
-        expected=case.expected,
-        actual=actual,
-        difference=Difference(message),
-        wall_s=0.004,
-        memory_mb=19.0,
-    )
+    found = sample_run.wrong(case.index, case.expected, "", message)
+    return msgspec.structs.replace(found, actual=actual, difference=Difference(message))
 
 
 def _raised(case: TestCase) -> CaseResult:

@@ -177,7 +177,7 @@ def write(path: Path) -> Path:
             if one.code:
                 one.line_offset = 2
             writer.add(rollout, one, row)
-        writer.problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}')
+        writer.manifest.add_problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}')
         writer.close()
     return path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import trial, workspace
+from dashboard import trial_run, workspace
 from evaluator.engines.local import grade_all
 from evaluator.graders import shown_cases
 from evaluator.graders.bench import Options
@@ -17,7 +17,7 @@ from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.sample_run import HOSTILE
 from tests.dashboard.test_pages import no_exception, text, visit
-from tests.older_run import forget_columns
+from tests.runs.older_run import forget_columns
 
 GRADER = json.dumps(
     {
@@ -85,8 +85,8 @@ def test_every_page_shows_a_run_of_answers(page: str) -> None:
 def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
     app, shown = of_sample("capital", "c1")
     assert "expected one of &#x27;Paris&#x27;, &#x27;paris&#x27;, got &#x27;Rome" in shown
-    assert "what was found is not what is expected" in shown
-    assert "what is checked" in shown
+    assert "the answer differs from what is expected" in shown
+    assert "what the grader checks" in shown
     assert "exact match: the whole text" in [code.value for code in app.code]
     assert "stdout" not in shown, "nothing ran"
     panes = next(group for group in app.get("button_group") if group.proto.label == "Pane")
@@ -96,7 +96,7 @@ def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
 @pytest.mark.usefixtures("answers")
 def test_a_completion_without_an_answer_says_so() -> None:
     _, shown = of_sample("capital", "c2")
-    assert "or no answer found in it" in shown
+    assert "no code or answer was found in the completion" in shown
     assert "no answer was found: the completion has no text" in shown
 
 
@@ -137,20 +137,20 @@ def test_a_run_of_an_older_version_has_no_table(answers: Path) -> None:
 def test_any_answer_can_be_tried() -> None:
     app = visit("tasks", task="capital")
     no_exception(app)
-    assert "Hold any answer against the task" in text(app)
+    assert "Grade any answer to the task" in text(app)
     assert not app.button(key="trial_all").disabled
     for answer, reward in (("paris", 1.0), ("PARIS", 0.0)):
-        assert trial.tried(TASKS[0], None, answer, None).reward == reward
-    assert trial.tried(TASKS[0], "exact_match:case=ignore", "PARIS", 0).reward == 1.0
+        assert trial_run.trial_grade(TASKS[0], None, answer, None).reward == reward
+    assert trial_run.trial_grade(TASKS[0], "exact_match:case=ignore", "PARIS", 0).reward == 1.0
 
 
-def test_nothing_is_tried_where_others_would_be_asked(answers: Path, tmp_path: Path) -> None:
+def test_nothing_is_tried_where_the_grader_calls_another_service(answers: Path, tmp_path: Path) -> None:
     manifest = json.loads((answers / "run.json").read_text())
     judge = {"name": "similarity", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
     (answers / "run.json").write_text(json.dumps(manifest | {"grader": json.dumps(judge)}))
     app = visit("tasks", task="capital")
     no_exception(app)
-    assert "others would have to be asked" in text(app)
+    assert "grader calls another service" in text(app)
 
 
 def test_a_runs_own_grader_is_not_loaded_by_a_page(answers: Path, tmp_path: Path) -> None:
@@ -161,5 +161,5 @@ def test_a_runs_own_grader_is_not_loaded_by_a_page(answers: Path, tmp_path: Path
     for named in (f"{tmp_path}/own.py:f", json.dumps(inner), "{"):
         (answers / "run.json").write_text(json.dumps(manifest | {"grader": named}))
         no_exception(visit("tasks", task="capital"))
-        assert trial.tried_by(named) is None
+        assert trial_run.trial_grader(named) is None
     assert not left.exists()

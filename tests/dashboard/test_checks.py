@@ -13,7 +13,7 @@ import pytest
 from dashboard import workspace
 from tests.dashboard import check_run
 from tests.dashboard.test_pages import PAGES, component, no_exception, text, visit
-from tests.older_run import forget_columns
+from tests.runs.older_run import forget_columns
 
 
 @pytest.mark.usefixtures("opened")
@@ -26,14 +26,14 @@ def test_overview_says_why_rollouts_are_not_verified_each_reason_a_link_to_its_r
     query = dict(parse_qsl(urlsplit(rows[0]["href"]).query))
     assert query == {"run": "checks", "verified": f"no: {check_run.PATCHES}"}
     assert "3 of 7 rollouts" in text(visit("rollouts", **query))
-    assert "their reward is kept" in text(app)
-    assert "no reward" in text(visit("overview", run="withheld"))
+    assert "Not verified, with their reward" in text(app)
+    assert "Not verified, without a reward" in text(visit("overview", run="withheld"))
 
 
 @pytest.mark.usefixtures("opened")
 def test_a_run_that_is_all_verified_has_no_place_for_reasons() -> None:
     app = visit("overview", run="checks", verified="yes")
-    assert "Why not verified" not in text(app)
+    assert "Not verified" not in text(app)
     assert {card["name"]: card for card in component(app, "cards")["cards"]}["not verified"]["href"] is None
 
 
@@ -103,7 +103,7 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
 
 @pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize(
-    ("sample", "test", "told", "missing"),
+    ("sample", "test", "expected", "missing"),
     [
         ("top#1", "2", "expected ValueError, nothing was raised", '<td class="minus">'),
         ("top#1", "3", "got `[5, 1, 0]`", 'class="rs-diff"'),
@@ -113,10 +113,10 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
     ],
 )
 def test_what_a_check_asks_for_in_words_is_not_compared_as_text(
-    sample: str, test: str, told: str, missing: str
+    sample: str, test: str, expected: str, missing: str
 ) -> None:
     shown = unescape(text(visit("completion", run="checks", task="checks/top", sample=sample, test=test)))
-    assert told in shown
+    assert expected in shown
     assert missing not in shown
 
 

@@ -93,4 +93,4 @@ def test_what_is_no_conversation_of_ours_stays_in_the_metadata() -> None:
 
 @pytest.mark.parametrize("metadata", [None, "", "{", "[]", '{"conversation": 3}', '{"conversation": [3]}'])
 def test_broken_metadata_has_no_conversation(metadata: str | None) -> None:
-    assert conversation.of({"metadata": metadata}) == []
+    assert conversation.items(metadata) == []

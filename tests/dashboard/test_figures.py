@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import estimates, workspace
-from dashboard.queries import distributions, filtering
+from dashboard.queries import distributions, filter_sql
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Flag, Grade, Rollout, Verdict
@@ -111,7 +111,7 @@ def test_of_very_many_models_the_first_are_drawn_and_the_others_counted(opened: 
     specs = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
     histogram = next(spec for spec in specs if spec["data"][0].get("name") == "m00")
     assert [trace["name"] for trace in histogram["data"]][-2:] == ["m07", "23 other models"]
-    assert sum(sum(trace["y"]) for trace in histogram["data"]) == filtering.count(run, Filter()) == 93
+    assert sum(sum(trace["y"]) for trace in histogram["data"]) == filter_sql.count(run, Filter()) == 93
 
 
 def test_lists_say_of_how_many_they_are_the_first(opened: Opened) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from dashboard.queries import dataset, distributions, filtering, listing, orders, outcomes, records
+from dashboard.queries import aggregates, dataset, distributions, filter_sql, listing, orders, records
 from dashboard.queries.expressions import CLUSTER
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
@@ -40,14 +40,14 @@ FILTERS = [
 
 
 def test_counts_agree_with_the_grades(run: OpenRun) -> None:
-    found = {c.verdict: c.rollouts for c in outcomes.verdict_counts(run, Filter())}
+    found = {c.verdict: c.rollouts for c in aggregates.verdict_counts(run, Filter())}
     assert found == Counter(g.verdict.value for g in GRADES)
-    totals = outcomes.totals(run, Filter())
+    totals = aggregates.totals(run, Filter())
     rewards = [g.reward for g in GRADES if g.reward is not None]
     assert totals.rollouts == len(GRADES)
     assert totals.tasks == 3
     assert totals.mean_reward == pytest.approx(sum(rewards) / len(rewards))
-    assert (totals.unknown, totals.sandbox_error, totals.unverified, totals.duplicates) == (1, 1, 1, 1)
+    assert (totals.unknown, totals.sandbox_error, totals.unverified) == (1, 1, 1)
     assert (totals.samples_min, totals.samples_max) == (1, 8)
 
 
@@ -57,14 +57,14 @@ def test_counts_agree_with_the_grades(run: OpenRun) -> None:
 def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, filter_: Filter, sort: str) -> None:
     rows = listing.table(run, filter_, sort, 1).select(["task_id", "sample_id"]).to_pylist()
     listed = [(row["task_id"], row["sample_id"]) for row in rows]
-    assert len(listed) == filtering.count(run, filter_)
+    assert len(listed) == filter_sql.count(run, filter_)
     at = orders.first(run, filter_, sort)
     walked: list[tuple[str, str]] = []
     while at is not None:
         walked.append(at)
         record = records.rollout(run, *at)
         assert record is not None
-        place = orders.place(run, filter_, sort, record["row"])
+        place = orders.place(run, filter_, sort, record.row)
         assert (place.inside, place.position, place.total) == (True, len(walked), len(listed))
         assert place.previous == (walked[-2] if len(walked) > 1 else None)
         at = place.following
@@ -82,17 +82,17 @@ def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> 
     fields = {"q": text, "model": text, "err": text, "flag": text, "verified": f"no: {text}"}
     filters = [Filter(**{name: value}) for name, value in fields.items()]
     for filter_ in (*filters, Filter(flag=f"x: {text}")):
-        assert filtering.count(run, filter_) == 0
-        assert filtering.count(run, Filter()) == len(GRADES)
+        assert filter_sql.count(run, filter_) == 0
+        assert filter_sql.count(run, Filter()) == len(GRADES)
 
 
 def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun) -> None:
-    found = {c.name: c for c in outcomes.clusters(run, Filter()).rows}
+    found = {c.name: c for c in aggregates.clusters(run, Filter()).rows}
     assert found["AttributeError: '…' object has no attribute '…'"].rollouts == 1
     assert found["wrong_answer"].rollouts == 1
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
-        assert filtering.count(run, Filter(err=name)) == cluster.rollouts
+        assert filter_sql.count(run, Filter(err=name)) == cluster.rollouts
 
 
 @pytest.mark.parametrize(
@@ -108,30 +108,30 @@ def test_an_apostrophe_within_a_word_opens_no_quotation(run: OpenRun, message: s
 
 
 def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(run: OpenRun) -> None:
-    flags = outcomes.flag_counts(run, Filter()).rows
+    flags = aggregates.flag_counts(run, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in flags] == [("missing_package", 2, 1), ("ctypes", 1, 1)]
-    packages = outcomes.missing_packages(run, Filter()).rows
+    packages = aggregates.missing_packages(run, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in packages] == [("missing_package: pandas", 2, 1)]
     for count in (*flags, *packages):
-        assert filtering.count(run, Filter(flag=count.name)) == count.rollouts
-    assert filtering.count(run, Filter(flag="missing_package: torch")) == 0
-    assert outcomes.flag_counts(run, Filter(verdicts=("passed",))) == ([], 0)
+        assert filter_sql.count(run, Filter(flag=count.name)) == count.rollouts
+    assert filter_sql.count(run, Filter(flag="missing_package: torch")) == 0
+    assert aggregates.flag_counts(run, Filter(verdicts=("passed",))) == ([], 0)
 
 
 def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_its_filter_finds(
     run: OpenRun, checks: OpenRun
 ) -> None:
-    found = outcomes.unverified_reasons(checks, Filter()).rows
+    found = aggregates.unverified_reasons(checks, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in found] == [
         (f"no: {check_run.PATCHES}", 3, 1),
         (f"no: {check_run.COMPARES}", 1, 1),
     ]
     for count in found:
-        assert filtering.count(checks, Filter(verified=count.name)) == count.rollouts
-    assert filtering.count(checks, Filter(verified="no")) == outcomes.unverified_count(checks, Filter()) == 4
-    assert filtering.count(checks, Filter(verified="yes")) == 3
-    assert outcomes.unverified_reasons(checks, Filter(verified="yes")) == ([], 0)
-    assert [(c.name, c.rollouts) for c in outcomes.unverified_reasons(run, Filter()).rows] == [
+        assert filter_sql.count(checks, Filter(verified=count.name)) == count.rollouts
+    assert filter_sql.count(checks, Filter(verified="no")) == aggregates.unverified_count(checks, Filter()) == 4
+    assert filter_sql.count(checks, Filter(verified="yes")) == 3
+    assert aggregates.unverified_reasons(checks, Filter(verified="yes")) == ([], 0)
+    assert [(c.name, c.rollouts) for c in aggregates.unverified_reasons(run, Filter()).rows] == [
         (f"no: {sample_run.REASON}", 1)
     ]
 
@@ -142,8 +142,8 @@ def test_the_grid_marks_the_samples_that_are_not_verified(checks: OpenRun) -> No
     assert (rows["checks/stack"].letters, rows["checks/stack"].unverified) == ("PEWP", "1110")
     by_case = listing.case_grid(checks, Filter(), "checks/stack").rows
     assert [row.verified for row in by_case] == [False, False, False, True]
-    told = listing.table(checks, Filter(q="top#"), "", 1)["unverified_reason"].to_pylist()
-    assert told == [None, None, check_run.COMPARES]
+    reasons = listing.table(checks, Filter(q="top#"), "", 1)["unverified_reason"].to_pylist()
+    assert reasons == [None, None, check_run.COMPARES]
 
 
 def test_the_table_shows_the_flags(run: OpenRun) -> None:
@@ -154,9 +154,9 @@ def test_the_table_shows_the_flags(run: OpenRun) -> None:
 
 
 def test_the_first_failure_is_the_first_in_the_file_with_its_test_case(run: OpenRun) -> None:
-    assert outcomes.first_failure(run, Filter()) == ("math/add", "add#1", 1)
-    assert outcomes.first_failure(run, Filter(verdicts=("passed",))) is None
-    assert outcomes.first_failure(run, Filter(verdicts=("unknown", "sandbox_error"))) is None
+    assert aggregates.first_failure(run, Filter()) == ("math/add", "add#1", 1)
+    assert aggregates.first_failure(run, Filter(verdicts=("passed",))) is None
+    assert aggregates.first_failure(run, Filter(verdicts=("unknown", "sandbox_error"))) is None
 
 
 def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run: OpenRun) -> None:
@@ -201,7 +201,7 @@ def test_task_lines_count_test_cases_that_nobody_or_everybody_passes(run: OpenRu
 
 
 def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
-    signal = outcomes.signal(run, Filter())
+    signal = aggregates.signal(run, Filter())
     assert (signal.groups, signal.flat, signal.all_low) == (2, 1, 1)
 
 
@@ -211,7 +211,7 @@ def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None
     assert {reward for reward, _, _ in values} == {0.0, 1.0}
     for reward in (0.0, 1.0):
         bar = sum(count for value, _, count in values if value == reward)
-        assert filtering.count(run, Filter(r_min=reward, r_max=reward)) == bar
+        assert filter_sql.count(run, Filter(r_min=reward, r_max=reward)) == bar
 
 
 def test_unknown_ids_have_a_nearest_match(run: OpenRun) -> None:
@@ -221,20 +221,20 @@ def test_unknown_ids_have_a_nearest_match(run: OpenRun) -> None:
 
 def test_which_part_of_the_filter_took_the_rows(run: OpenRun) -> None:
     filter_ = Filter(q="add#1", verdicts=("passed",))
-    assert filtering.count(run, filter_) == 0
-    assert dict(filtering.without_each(run, filter_)) == {"verdicts": 1, "q": 2}
+    assert filter_sql.count(run, filter_) == 0
+    assert dict(filter_sql.without_each(run, filter_)) == {"verdicts": 1, "q": 2}
 
 
 @pytest.mark.parametrize("filter_", FILTERS, ids=repr)
 def test_an_export_has_exactly_the_rows_of_the_filter(run: OpenRun, filter_: Filter) -> None:
     file = io.BytesIO()
-    rows = export(run.run, file, format="csv", where=filtering.condition_text(filter_), columns=["sample_id"])
-    assert rows == filtering.count(run, filter_)
+    rows = export(run.run, file, format="csv", where=filter_sql.condition_text(filter_), columns=["sample_id"])
+    assert rows == filter_sql.count(run, filter_)
     assert len(list(csv.reader(io.StringIO(file.getvalue().decode())))) == rows + 1
 
 
 def test_an_export_by_test_case_has_the_cases_of_the_filtered_rollouts(run: OpenRun) -> None:
     file = io.BytesIO()
     filter_ = Filter(q="add#1")
-    rows = export(run.run, file, format="jsonl", per="case", where=filtering.case_condition_text(filter_))
+    rows = export(run.run, file, format="jsonl", per="case", where=filter_sql.case_condition_text(filter_))
     assert rows == 3

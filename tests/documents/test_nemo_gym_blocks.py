@@ -371,7 +371,10 @@ def test_requirements_of_ones_own_have_the_form_of_a_new_servers(tmp_path: Path)
     write_server(tmp_path / "my_task")
     lines = (tmp_path / "my_task" / "requirements.txt").read_text().splitlines()
     printed = document.REQUIREMENTS.splitlines()
-    assert all(re.fullmatch(r"[a-z]+(>=[\d.]+)?|rollscope==[\w.]+|-e file:///\S+", line) for line in lines + printed)
+    assert all(
+        re.fullmatch(r"[a-z]+(>=[\d.]+)?|rollscope\[serve\](==[\w.]+)?|-e file:///\S+", line)
+        for line in lines + printed
+    )
 
 
 LS = document.WONT_START.splitlines()[-1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.graders import GraderError, get_grader, grader_of, known_graders, runs_code, shown_cases, waits
+from evaluator.graders import GraderError, get_grader, grader_of, known_graders, shown_cases, traits
 from evaluator.graders.spec import anchored, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
 from tests.graders.answers import options, task
@@ -61,13 +61,13 @@ def test_a_row_wins_over_the_run_and_the_run_over_what_is_usual() -> None:
     assert grader_of(task("x"), None).name == "exact_match"
     assert grader_of(task("x"), "structured").name == "structured"
     assert grader_of(task("x", "exact_match"), "structured").name == "exact_match"
-    assert runs_code(code, None)
-    assert not runs_code(task("x"), None)
+    assert traits(code, None).runs_code
+    assert not traits(task("x"), None).runs_code
 
 
 def test_a_task_whose_grader_can_not_be_takes_nothing() -> None:
     odd = task("x", "nobody")
-    assert (runs_code(odd, None), waits(odd, None), shown_cases(odd, None)) == (False, 0, ())
+    assert (traits(odd, None), shown_cases(odd, None)) == ((False, 0, True), ())
 
 
 def test_files_are_found_wherever_they_stand() -> None:

@@ -255,8 +255,8 @@ def test_a_server_made_by_init_server_is_guarded_too(served: Callable[[Served], 
 @pytest.mark.parametrize(
     ("system", "option", "value", "message"),
     [
-        ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give a name"),
-        ("agentfly", "--max-timeout", "5", "--max-timeout: `serve agentfly` has none"),
+        ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give only a host name"),
+        ("agentfly", "--max-timeout", "5", "--max-timeout: not for `serve agentfly`"),
         ("nemo-gym", "--max-timeout", "0", "--max-timeout 0: give seconds above 0"),
         ("colossalai", "--max-timeout", "inf", "--max-timeout inf: give seconds above 0"),
     ],

@@ -18,7 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evaluator.cli import main
-from evaluator.interop import http_serving
+from evaluator.interop import http_server
 from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ class InThread:
     """An application that this process serves."""
 
     def __init__(self, application: ASGIApp) -> None:
-        listener = http_serving.listening("127.0.0.1", 0)
+        listener = http_server.listen("127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         config = uvicorn.Config(application, log_level="critical", timeout_graceful_shutdown=1, ws="none")
         self._server = uvicorn.Server(config)

@@ -6,36 +6,29 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from sysconfig import get_path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.packaging.conftest import ROOT, empty_environment, pip, run
+
 START_S = 180
 """How long `view` may take to listen: nothing is compiled yet, and the example is graded first."""
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
-    (built,) = folder.glob("rollscope-*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment in which nothing but the wheel and what it asks for was installed."""
-    folder = tmp_path_factory.mktemp("empty") / "venv"
-    run(sys.executable, "-I", "-m", "venv", "--without-pip", folder)
-    pip = [sys.executable, "-I", "-m", "pip", "--python", folder / "bin" / "python"]
-    run(*pip, "install", "-qq", "--no-compile", "--constraint", ROOT / "requirements.txt", wheel)
+    """An environment with the wheel, which sees the packages that the tests run with, but not this checkout."""
+    folder = empty_environment(tmp_path_factory.mktemp("full") / "venv")
+    run(*pip(folder), "install", "--no-deps", "--no-compile", wheel)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    (packages / "theirs.pth").write_text(f"{get_path('purelib')}\n{get_path('platlib')}\n")
     return folder
 
 
@@ -63,11 +56,6 @@ def address(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         watchdog.cancel()
         process.kill()
         process.communicate()
-
-
-def run(*command: str | Path, cwd: Path | None = None) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def url_printed_by(process: subprocess.Popen[str]) -> str:
@@ -103,16 +91,17 @@ def test_it_carries_the_dashboard_and_the_example_unchanged(wheel: Path) -> None
     assert carried == {name: (ROOT / name).read_bytes() for name in carried}
 
 
-def test_it_brings_no_tests_and_no_leftovers(wheel: Path) -> None:
+def test_it_brings_types_but_no_tests_and_no_leftovers(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
         assert not [name for name in archive.namelist() if "__pycache__" in name]
+        assert "evaluator/py.typed" in archive.namelist()
     assert {top.partition("-")[0] for top in tops} == {"evaluator", "rollscope"}
 
 
 def test_a_new_server_is_written_and_passes_where_the_wheel_is_installed(environment: Path, tmp_path: Path) -> None:
     run(environment / "bin" / "rollscope", "init-server", "my_task", cwd=tmp_path)
-    assert (tmp_path / "my_task" / "requirements.txt").read_text().startswith("rollscope==")
+    assert (tmp_path / "my_task" / "requirements.txt").read_text().startswith("rollscope[serve]==")
     run(environment / "bin" / "rollscope", "test-server", "my_task", "--validate-data", cwd=tmp_path)
 
 

@@ -7,7 +7,6 @@ import datetime
 import decimal
 import enum
 import fractions
-import json
 import marshal
 import math
 import sys
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 
 from evaluator.model import Opaque
 from evaluator.sandbox.inside import encode
-from evaluator.sandbox.values import BadValueError, decoded, encoded_call
+from evaluator.sandbox.values import decoded, encoded_call
 
 CAP = 1 << 20
 QUICK_S = 2.0
@@ -354,122 +353,6 @@ def test_an_array_that_is_large_without_taking_memory_is_refused_at_once(shape: 
     with pytest.raises(encode.TooLargeError):
         encode.encode(numpy.broadcast_to(numpy.int8(0), shape), CAP)
     assert time.process_time() - started < QUICK_S
-
-
-# ---- hostile texts
-
-NO_KEYS = ['{"d":[[1],2]}', '{"S":[[1]]}', '{"S":[{"S":[]}]}', '{"d":[{"x":["Decimal","sNaN"]},1]}', '{"d":[1,2,1,3]}']
-
-
-@pytest.mark.parametrize("text", NO_KEYS)
-def test_a_text_whose_keys_can_be_none_holds_something_that_is_no_data(text: str) -> None:
-    assert "Opaque" in repr(decoded(text.encode()))
-
-
-HOSTILE = {
-    "nothing": "",
-    "no JSON": "{",
-    "two values": "1 2",
-    "not UTF-8": b"\xff",
-    "deep": "[" * 100_000,
-    "deep and closed": "[" * 100_000 + "]" * 100_000,
-    "deep tags": '{"t":[' * 5000 + "]}" * 5000,
-    "unknown tag": '{"q":1}',
-    "two tags": '{"t":[],"d":[]}',
-    "no tag": "{}",
-    "unknown name": '{"x":["Popen",[]]}',
-    "name of a strange type": '{"x":[{"t":[]},[]]}',
-    "one part": '{"x":["Counter"]}',
-    "no list": '{"t":"abc"}',
-    "an object for a list": '{"t":{"a":1}}',
-    "odd pairs": '{"d":[1]}',
-    "bad hex": '{"b":"zz"}',
-    "bad int": '{"i":"zz"}',
-    "int of a list": '{"i":[]}',
-    "bad float": '{"f":"1e999"}',
-    "float of a list": '{"f":["nan"]}',
-    "bad complex": '{"c":[1,2]}',
-    "complex of three": '{"c":[1.0,2.0,3.0]}',
-    "bad surrogates": '{"s":"ff"}',
-    "lone surrogate in JSON": '"\\ud800"',
-    "bad decimal": '{"x":["Decimal","1.2.3"]}',
-    "Fraction by zero": '{"x":["Fraction",[1,0]]}',
-    "Fraction of text": '{"x":["Fraction",["1","2"]]}',
-    "Fraction of long ints": '{"x":["Fraction",[{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 900_000 + '"}]]}',
-    "range of long ints": '{"x":["range",[0,{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 400_000 + '"}]]}',
-    "range of step zero": '{"x":["range",[0,1,0]]}',
-    "range of four": '{"x":["range",[0,1,2,3]]}',
-    "bad date": '{"x":["date","2020-13-40"]}',
-    "date of a number": '{"x":["date",5]}',
-    "huge timedelta": '{"x":["timedelta",[999999999999,0,0]]}',
-    "timedelta of long ints": '{"x":["timedelta",[{"i":"' + "7" * 900_000 + '"},0,0]]}',
-    "opaque of three": '{"o":["a","b","c"]}',
-    "opaque of nothing": '{"o":[]}',
-    "Counter of a list": '{"x":["Counter",{"t":[]}]}',
-    "keys with one hash": '{"S":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}}' for i in range(20_000)) + "]}",
-    "tuples with one hash": '{"S":['
-    + ",".join(f'{{"t":[{{"i":"{i * (2**61 - 1):x}"}}]}}' for i in range(20_000))
-    + "]}",
-    "dict keys with one hash": '{"d":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}},1' for i in range(20_000)) + "]}",
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_text_is_refused_quickly(what: str) -> None:
-    text = HOSTILE[what]
-    started = time.process_time()
-    with pytest.raises(BadValueError) as refused:
-        decoded(text if isinstance(text, bytes) else text.encode())
-    assert time.process_time() - started < QUICK_S
-    assert len(str(refused.value)) <= 300
-
-
-json_nodes = st.recursive(
-    st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)
-    ),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(st.sampled_from([*"ifsbBctdSZox", "q"]), inner, max_size=2),
-        st.tuples(
-            st.sampled_from(
-                ["Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "range", "date", "time"]
-            ),
-            inner,
-        ).map(lambda pair: {"x": list(pair)}),
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=500, deadline=None)
-@given(json_nodes)
-def test_any_json_is_read_or_refused(node: object) -> None:
-    try:
-        decoded(json.dumps(node).encode("utf-8", "surrogatepass"))
-    except BadValueError:
-        return
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(text: bytes) -> None:
-    try:
-        decoded(text)
-    except BadValueError:
-        return
-
-
-@settings(max_examples=200, deadline=None)
-@given(values, st.data())
-def test_a_text_that_was_tampered_with_is_read_or_refused(value: object, data: st.DataObject) -> None:
-    text = bytearray(encode.encode(value, CAP))
-    for _ in range(data.draw(st.integers(1, 4))):
-        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        decoded(bytes(text))
-    except BadValueError:
-        return
 
 
 # ---- arguments on their way in

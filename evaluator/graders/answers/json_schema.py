@@ -12,16 +12,20 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
-import referencing.exceptions
-from jsonschema import FormatChecker
-from jsonschema.exceptions import SchemaError, ValidationError
-from jsonschema.validators import Draft202012Validator, extend, validator_for
-from referencing import Registry
-
 from evaluator.assertions.ungradable import UngradableError
+from evaluator.extras import needs
 from evaluator.graders.answers.patterns import PatternError, has_group, matches
 from evaluator.graders.recent import Remembered
 from evaluator.model import JsonValue
+
+with needs("schema", "a JSON Schema needs jsonschema"):
+    import referencing.exceptions
+    from jsonschema import FormatChecker
+    from jsonschema.exceptions import SchemaError, ValidationError
+    from jsonschema.validators import Draft202012Validator, extend, validator_for
+    from referencing import Registry
+
+    from evaluator.graders.answers.patterns import PatternError, has_group, matches
 
 _MOST_STEPS: Final = 20_000
 _LONGEST_MESSAGE: Final = 400

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from evaluator.extras import needs
+
+with needs("runs", "a pattern needs pyarrow"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 LONGEST = 20_000
 """`last_match` searches so many characters at the end of a text."""

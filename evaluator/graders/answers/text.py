@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from evaluator.graders.answers.patterns import last_match
-
 Extract = Literal["whole", "last_line", "boxed"]
 
 _BOX = "\\boxed{"
@@ -18,6 +16,8 @@ def answer_in(text: str, extract: Extract, marker: str | None, pattern: str | No
     if marker is not None:
         return _after(marker, text)
     if pattern is not None:
+        from evaluator.graders.answers.patterns import last_match
+
         return last_match(pattern, text)
     match extract:
         case "whole":

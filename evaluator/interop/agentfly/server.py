@@ -17,16 +17,20 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
+from evaluator.extras import needs
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
 from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
+
+with needs("serve", "a server needs starlette and uvicorn"):
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
 
 LONGEST: Final = 8.0
 """MiB, the largest request."""

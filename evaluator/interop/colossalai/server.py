@@ -13,16 +13,20 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
+from evaluator.extras import needs
 from evaluator.interop.colossalai.testing_util import report_of
 from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
+
+with needs("serve", "a server needs starlette and uvicorn"):
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
 
 LONGEST: Final = 256.0
 """MiB, the largest request."""

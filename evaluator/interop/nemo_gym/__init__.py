@@ -1,17 +1,20 @@
 """NeMo Gym's resource servers with Rollscope's grading. See docs/nemo-gym.md."""
 
-from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
-from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
-from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig
-from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest, BaseVerifyResponse
-from evaluator.interop.nemo_gym.responses import ToolError
-from evaluator.interop.nemo_gym.wire import (
-    AggregateMetrics,
-    AggregateMetricsRequest,
-    ReverifyMode,
-    VerifyRequest,
-    VerifyResponse,
-)
+from evaluator.extras import needs
+
+with needs("serve", "NeMo Gym's servers need fastapi and more"):
+    from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
+    from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
+    from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig
+    from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest, BaseVerifyResponse
+    from evaluator.interop.nemo_gym.responses import ToolError
+    from evaluator.interop.nemo_gym.wire import (
+        AggregateMetrics,
+        AggregateMetricsRequest,
+        ReverifyMode,
+        VerifyRequest,
+        VerifyResponse,
+    )
 
 __all__ = [
     "AggregateMetrics", "AggregateMetricsRequest", "BaseResourcesServer", "BaseVerifyRequest", "BaseVerifyResponse",

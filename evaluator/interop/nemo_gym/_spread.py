@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from evaluator.interop.nemo_gym._student_t import t95
+from evaluator.interop.nemo_gym.student_t import t95
 
 Figures = dict[str, float]
 

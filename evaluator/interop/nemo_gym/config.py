@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from evaluator.checkers import CheckerError, get_checker
+from evaluator.extras import MissingExtraError
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
 from evaluator.interop.http_server import host_name
@@ -120,7 +121,7 @@ def config_from(kind: type[Config], fields: Mapping[str, object], where: str, fo
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise ConfigError(f"{where}: {place}: {first['msg'].lower()} (it is {first['input']!r:.60})") from None
-    except (GraderError, CheckerError) as error:
+    except (GraderError, CheckerError, MissingExtraError) as error:
         raise ConfigError(f"{where}: {error}") from None
     return config
 

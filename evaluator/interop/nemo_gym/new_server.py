@@ -51,8 +51,8 @@ def requirement() -> str:
     """The requirement that installs this version of Rollscope, or this checkout."""
     root = Path(evaluator.__file__).resolve().parent.parent
     if (root / "pyproject.toml").is_file() and (root / "tools" / "hatch_build.py").is_file():
-        return f"-e {root.as_uri()}"
-    return f"rollscope=={evaluator.__version__}"
+        return f"-e {root.as_uri()}\nrollscope[serve]"
+    return f"rollscope[serve]=={evaluator.__version__}"
 
 
 def _checked_name(folder: Path, name: str | None) -> str:

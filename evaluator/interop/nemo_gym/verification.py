@@ -16,7 +16,7 @@ from typing import Final
 
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders import waits
+from evaluator.graders import traits
 from evaluator.graders.bench import Options
 from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
@@ -81,7 +81,7 @@ class Verifier:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _threads(self, task: Task) -> ThreadPoolExecutor:
-        at_once = waits(task, self._options.grader)
+        at_once = traits(task, self._options.grader).waits
         if not at_once:
             return self._running
         if self._waiting is None:

@@ -124,9 +124,9 @@ def test_its_names_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_it_is_installed_from_the_checkout_or_by_version(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (folder / "requirements.txt").read_text().splitlines()[0] == f"-e {ROOT.as_uri()}"
+    assert (folder / "requirements.txt").read_text().splitlines()[:2] == [f"-e {ROOT.as_uri()}", "rollscope[serve]"]
     monkeypatch.setattr(evaluator, "__file__", str(tmp_path / "site-packages" / "evaluator" / "__init__.py"))
-    assert new_server.requirement() == f"rollscope=={evaluator.__version__}"
+    assert new_server.requirement() == f"rollscope[serve]=={evaluator.__version__}"
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:

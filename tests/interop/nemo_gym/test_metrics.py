@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.interop.nemo_gym._student_t import t95
 from evaluator.interop.nemo_gym.metrics import aggregate, compute_metrics, key_metrics
+from evaluator.interop.nemo_gym.student_t import t95
 
 ANSWERED = json.loads((Path(__file__).parent / "aggregate_metrics_0.7.0.json").read_text())["cases"]
 

@@ -9,13 +9,16 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 
+from evaluator.extras import needs
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.failures import CollectError, FailureClass, TransientError
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of
+
+with needs("serve", "collecting rollouts needs httpx2"):
+    import httpx2
 
 HOPELESS: Final = (401, 403, 404, 405)
 """Statuses that every other request would get, too, if none has succeeded yet."""

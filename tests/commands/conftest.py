@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands.command_line import (
+    ADD,
+    COMMAND,
+    ECHO,
+    RIGHT,
+    UNTESTED,
+    WRONG,
+    Done,
+    environment,
+    sample,
+    write_rows,
+)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "d.jsonl", ADD, ECHO, UNTESTED)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
+    folder = tmp_path_factory.mktemp("graded")
+    data = write_rows(folder / "d.jsonl", ADD, ECHO, UNTESTED)
+    rollouts = folder / "r.rollouts.jsonl"
+    write_rows(
+        rollouts,
+        sample("a", RIGHT, expected_pass=True, model="m"),
+        sample("b", WRONG, expected_pass=True),
+        sample("c", RIGHT),
+        sample("a", WRONG),
+        sample("e", "print(input())", "echo"),
+        sample("f", "1 / 0", "echo", expected_pass=False),
+        sample("g", RIGHT, "nowhere"),
+        sample("h", "print(1)", "untested"),
+    )
+    with rollouts.open("a") as file:
+        file.write('{"task_id": "add", "completion"\n')
+    words = [*COMMAND, "grade", str(rollouts), "--dataset", str(data), "--out", "run", "--json"]
+    done = subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    return folder, Done(done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,121 @@
+"""`rollscope audit`: whose grader would have paid, on small runs and on the example that NeMo Gym ships."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.checkers import known_checkers
+from tests.commands.command_line import ROOT, in_process, one_line, rollscope, write_rows
+
+PRINTS = {"task_id": "prints", "in_outs": {"inputs": [""], "outputs": ["1 2\n"]}}
+CALLS = {
+    "task_id": "calls", "mode": "call", "entry_point": "f", "checker": "value",
+    "in_outs": {"inputs": ["1", "2"], "outputs": ["[1, 2, 3]", "[1, 2, 3]"]},
+}  # fmt: skip
+ASSERTS = {"task_id": "asserts", "entry_point": "f", "test": "def check(f):\n    assert f(1) == 1\n"}
+ANSWERS = {"task_id": "answers", "prompt": "6 * 7?", "answer": 42}
+ROLLOUTS = [
+    {"task_id": "answers", "sample_id": "answers", "completion": "42"},
+    {"task_id": "prints", "sample_id": "lines", "completion": "print('1\\n2')"},
+    {"task_id": "prints", "sample_id": "right", "completion": "print('1 2')", "expected_pass": True},
+    {"task_id": "prints", "sample_id": "raises", "completion": "print('1 2')\nraise ValueError('no')"},
+    {"task_id": "calls", "sample_id": "first", "completion": "def f(n): return 1"},
+    {"task_id": "calls", "sample_id": "all", "completion": "def f(n): return [1, 2, 3]"},
+    {"task_id": "asserts", "sample_id": "asserts", "completion": "def f(n): return n"},
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audit")
+    dataset = write_rows(folder / "dataset.jsonl", PRINTS, CALLS, ASSERTS, ANSWERS)
+    rollouts = write_rows(folder / "r.jsonl", *ROLLOUTS)
+    options = ["--dataset", dataset, "--out", folder / "run", "--fail-fast"]
+    graded = rollscope("grade", rollouts, *options, cwd=folder)
+    assert graded.returncode == 0, graded.stderr
+    return folder / "run"
+
+
+def audited(run: Path, checkers: str) -> dict[str, Any]:
+    done = rollscope("audit", run, "--checkers", checkers, "--json", cwd=run.parent)
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (1 if report["differ"] else 0), done.stderr
+    return report
+
+
+def test_what_depends_on_the_checker_is_listed_with_each_reason(run: Path) -> None:
+    report = audited(run, "floats,tokens,colossalai")
+    [lines] = report["differing"]
+    assert (lines["task_id"], lines["sample_id"]) == ("prints", "lines")
+    assert lines["rewards"] == {"floats": 0.0, "tokens": 1.0, "colossalai": 0.0}
+    assert lines["reasons"]["floats"] == "test 0: line 1, column 2: expected '2', got the end of the line"
+    assert set(lines["reasons"]) == {"floats", "colossalai"}
+    assert (report["rollouts"], report["compared"]) == (7, 5)
+    assert report["not_compared"] == {
+        "no checker decides a task of mode assert": 1,
+        "graded by exact_match, which uses no checker": 1,
+    }
+    assert [list(payer.values()) for payer in report["checkers"]] == [
+        ["floats", 3, 1],
+        ["tokens", 3, 2],
+        ["colossalai", 5, 3],
+    ]
+
+
+def test_values_are_compared_by_the_rules_that_compare_values(run: Path) -> None:
+    report = audited(run, "value,colossalai,livecodebench")
+    [first] = report["differing"]
+    assert first["sample_id"] == "first"
+    assert first["rewards"] == {"value": 0.0, "colossalai": 1.0, "livecodebench": 0.0}
+
+
+def test_the_table_says_who_pays_and_why_not(run: Path) -> None:
+    done = rollscope("audit", run, "--checkers", "floats,tokens", cwd=run.parent)
+    assert done.returncode == 1
+    header, row = done.stdout.splitlines()[:2]
+    assert header.split() == ["task", "sample", "floats", "tokens", "expected", "why", "not"]
+    assert re.fullmatch(r"prints +lines +W +P +floats: test 0: line 1, column 2: expected '2', .*", row)
+    assert "1 of 5 rollouts depends on the checker" in done.stdout
+
+
+def test_checkers_that_agree_are_no_finding(run: Path) -> None:
+    done = rollscope("audit", run, "--checkers", "floats,lines", cwd=run.parent)
+    assert done.returncode == 0
+    assert "0 of 5 rollouts depend on the checker" in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("checkers", "told"),
+    [
+        ("floats", "--checkers: give two or more, such as floats,livecodebench,colossalai"),
+        ("floats,fuzzy", f"checker 'fuzzy' is unknown: use one of {', '.join(known_checkers())}"),
+    ],
+)
+def test_checkers_that_can_not_be_compared_are_told_in_one_line(
+    run: Path, checkers: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process("audit", run, "--checkers", checkers, cwd=run.parent, monkeypatch=monkeypatch) == 2
+    assert one_line(capsys.readouterr().err) == f"rollscope: {told}"
+
+
+@pytest.mark.skipif(not (ROOT.parent / "shared" / "data").is_dir(), reason="the development data is not beside it")
+def test_two_of_the_five_examples_of_nemo_gym_depend_on_the_rule_as_the_docs_say(tmp_path: Path) -> None:
+    data = ROOT.parent / "shared" / "data"
+    graded = rollscope(
+        "grade", data / "nemo_code_gen.rollouts.jsonl", "--dataset", data / "nemo_code_gen.dataset.jsonl",
+        "--out", tmp_path / "run", cwd=tmp_path,
+    )  # fmt: skip
+    assert graded.returncode == 0, graded.stderr
+    table = (ROOT / "docs" / "audit.md").read_text()
+    names = re.findall(r"\w+", next(line for line in table.splitlines() if line.startswith("| task")))[2:]
+    report = audited(tmp_path / "run", ",".join(names))
+    rows = [re.findall(r"[^| ]+", row) for row in re.findall(r"\| `nemo.*", table)]
+    documented = {cells[0].strip("`"): cells[2:] for cells in rows}
+    letters = {1.0: "P", 0.0: "W"}
+    found = {each["task_id"]: [letters[each["rewards"][name]] for name in names] for each in report["differing"]}
+    assert found == documented

@@ -1,0 +1,326 @@
+"""Bad files and arguments, missing sandboxes, `export`, `formats`, `doctor`, `--help` and `view`."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.command_line import (
+    COMMAND,
+    RIGHT,
+    Done,
+    environment,
+    in_process,
+    one_line,
+    rollscope,
+    running,
+    sample,
+    write_rows,
+)
+from tests.engines.processes import descendants, wait_until_none
+from tests.sandbox.refusing import command
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"\x7fELF\x02\x01\x01" + bytes(500), "binary"),
+        (b'{"a": 1}\n', "format"),
+    ],
+)
+@pytest.mark.parametrize("which", ["rollouts", "dataset"])
+def test_a_file_without_a_usable_row_ends_it(
+    tmp_path: Path, dataset: Path, which: str, content: bytes | None, said: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    good = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    bad = tmp_path / "bad.jsonl"
+    if content is not None:
+        bad.write_bytes(content)
+    pair = (bad, dataset) if which == "rollouts" else (good, bad)
+    arguments = ("grade", pair[0], "--dataset", pair[1], "--out", "run")
+    assert in_process(*arguments, cwd=tmp_path, monkeypatch=monkeypatch) == 2
+    line = one_line(capsys.readouterr().err)
+    assert "bad.jsonl" in line
+    assert said.lower() in line.lower()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "add", "completion": 5})
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path)
+    row, end = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert row.startswith(f"{rollouts}:1: ")
+    assert "no usable row" in end
+
+
+def test_a_cut_off_archive_is_told(tmp_path: Path, dataset: Path) -> None:
+    archive = tmp_path / "r.jsonl.gz"
+    archive.write_bytes(gzip.compress(b'{"task_id": "add", "completion": "x"}\n' * 99)[:-20])
+    done = rollscope("grade", archive, "--dataset", dataset, "--out", "run", cwd=tmp_path)
+    assert done.returncode in (0, 2)
+    assert "r.jsonl.gz:" in done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_directory_is_no_file(tmp_path: Path, dataset: Path) -> None:
+    done = rollscope("grade", tmp_path, "--dataset", dataset, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "directory" in one_line(done.stderr)
+
+
+def test_a_line_of_50_mb_is_told_and_the_rest_graded(tmp_path: Path, dataset: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT), sample("b", "x" * 50_000_000), sample("c", RIGHT))
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdicts"]["passed"] == 2
+    told = [line for line in done.stderr.splitlines() if "r.jsonl:" in line]
+    assert all("r.jsonl:2:" in line and len(line) < 1000 for line in told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grade"], "Missing argument"),
+        (["grade", "r.jsonl"], "--dataset"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--workers", "0"], "--workers"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--timeout", "-1"], "wall_s"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--checker", "fuzzy"], "floats"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--grader", "vibes"], "tests"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--format", "csv"], "native"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--map", "x"], "ours=theirs"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--resume"], "--out"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--only", "passed", "--out", "absent"], "absent"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "d.jsonl"], "--out"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--unverified", "maybe"], "--unverified"),
+        (["export", "absent"], "absent"),
+        (["export"], "RUN"),
+        (["view", "absent"], "absent"),
+        (["view", "empty"], "empty"),
+        (["view", "r.jsonl", "--dataset", "absent"], "absent"),
+        (["view", "r.jsonl", "--host", "203.0.113.7"], "203.0.113.7"),
+        (["view", "r.jsonl", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["formats", "absent"], "absent"),
+        (["formats", "d.jsonl", "--format", "csv"], "native"),
+        (["fly"], "fly"),
+        (["--fly"], "--fly"),
+    ],
+)
+def test_bad_arguments_are_told_in_one_line(tmp_path: Path, dataset: Path, arguments: list[str], said: str) -> None:
+    write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
+    (tmp_path / "empty").mkdir()
+    done = rollscope(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in one_line(done.stderr)
+    assert done.stderr.startswith("rollscope: ")
+    assert dataset.read_text().startswith('{"task_id"')
+
+
+def grade_where(
+    refused: list[str], tmp_path: Path, dataset: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, object]]]:
+    """Grades right completions on a machine that refuses these; and what was exported, equal rows once."""
+    write_rows(tmp_path / "r.jsonl", *(sample(f"s{number}", f"{RIGHT}# {number}") for number in range(8)))
+    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", "--workers", "2", *options]
+    done = subprocess.run(
+        command(refused, *words), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    if not (tmp_path / "run").exists():
+        return done, []
+    exported = rollscope("export", "run", "--columns", "reward,layers", cwd=tmp_path)
+    return done, [json.loads(line) for line in dict.fromkeys(exported.stdout.splitlines())]
+
+
+def test_without_a_sandbox_nothing_is_graded(tmp_path: Path, dataset: Path) -> None:
+    done, rows = grade_where(["namespaces", "landlock"], tmp_path, dataset)
+    assert (done.returncode, rows) == (3, [])
+    told = one_line(done.stderr)
+    assert "no sandbox" in told
+    assert "sysctl -w" in told, "it names what mends it"
+
+
+def test_without_user_namespaces_grading_is_strict_all_the_same(tmp_path: Path, dataset: Path) -> None:
+    done, (row,) = grade_where(["namespaces"], tmp_path, dataset)
+    assert done.returncode == 0
+    assert row == {"reward": 1.0, "layers": ["rlimits", "seccomp", "landlock"]}
+
+
+def test_degraded_grades_with_what_there_is_and_says_so(tmp_path: Path, dataset: Path) -> None:
+    done, (row,) = grade_where(["namespaces", "landlock"], tmp_path, dataset, "--sandbox", "degraded")
+    assert done.returncode == 0
+    unproved = ["unproved: files", "unproved: process tree"]
+    assert row == {"reward": 1.0, "layers": ["rlimits", "seccomp", "degraded", *unproved]}
+
+
+# export, formats, doctor, help
+
+
+def test_export_writes_the_file_that_is_named(graded: tuple[Path, Done]) -> None:
+    folder, _ = graded
+    done = rollscope("export", "run", "--to", "out.csv", "--where", "reward = 1", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "out.csv: 3 rollouts" in done.stderr
+    with (folder / "out.csv").open(newline="") as file:
+        assert [row["sample_id"] for row in csv.DictReader(file)] == ["a", "c", "e"]
+    cases = rollscope("export", "run", "--per", "case", "--columns", "sample_id,test_index,verdict", cwd=folder)
+    first = json.loads(cases.stdout.splitlines()[0])
+    assert first == {"sample_id": "a", "test_index": 0, "verdict": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--columns", "verdit"], "verdict"),
+        (["--where", "rewards > 0"], '"reward"'),
+        (["--where", "reward >"], "syntax error"),
+        (["--where", "sample_id::INTEGER > 0"], "convert"),
+        (["--to", "out.html"], ".csv"),
+        (["--per", "line"], "--per"),
+    ],
+)
+def test_a_bad_export_is_told_in_one_line(
+    graded: tuple[Path, Done], options: list[str], said: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    assert in_process("export", "run", *options, cwd=graded[0], monkeypatch=monkeypatch) == 2
+    out, told = capsys.readouterr()
+    assert out == ""
+    assert said in one_line(told)
+
+
+def test_a_pipe_that_closes_early_is_no_error(graded: tuple[Path, Done]) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "export", "run"], cwd=graded[0], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stdout.read(1)
+    process.stdout.close()
+    _, told = process.communicate()
+    assert (process.returncode, told) == (0, b"")
+
+
+def test_formats_says_what_a_file_is(tmp_path: Path, dataset: Path) -> None:
+    listed = rollscope("formats", cwd=tmp_path)
+    assert "livecodebench" in listed.stdout
+    found = rollscope("formats", dataset, cwd=tmp_path)
+    assert found.returncode == 0
+    assert "tasks in format native" in found.stdout
+    assert "3 usable rows, 0 bad lines" in found.stdout
+
+
+def test_formats_tells_bad_lines(tmp_path: Path) -> None:
+    rollouts = write_rows(tmp_path / "r.jsonl", *(sample(f"s{i}", RIGHT) for i in range(3)))
+    with rollouts.open("a") as file:
+        file.writelines("{broken\n" for _ in range(30))
+    glance = rollscope("formats", rollouts, cwd=tmp_path)
+    assert glance.returncode == 0
+    assert "3 usable rows, 30 bad lines" in glance.stdout
+    assert "and 10 more" in glance.stdout
+    check = rollscope("formats", rollouts, "--check", cwd=tmp_path)
+    assert check.returncode == 2
+    assert check.stdout.count("r.jsonl:") == 31
+    report = json.loads(rollscope("formats", rollouts, "--check", "--json", cwd=tmp_path).stdout)
+    assert (report["rows"], report["bad_lines"], report["problems"][0]["line"]) == (3, 30, 4)
+
+
+def test_doctor_proves_each_layer(tmp_path: Path) -> None:
+    done = rollscope("doctor", "--json", cwd=tmp_path)
+    layers = json.loads(done.stdout)
+    assert layers
+    assert done.returncode == (0 if all(layer["holds"] for layer in layers) else 1)
+    assert all(layer["proof"] and layer["how"] for layer in layers)
+    assert all(layer["mend"] for layer in layers if not layer["holds"])
+    assert layers[0]["name"] in rollscope("doctor", cwd=tmp_path).stdout
+
+
+def test_help_answers_without_loading_what_it_does_not_need() -> None:
+    code = (
+        "import sys; from evaluator.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: print(sorted({m.partition('.')[0] for m in sys.modules}))"
+    )
+    for arguments in (["--help"], ["grade", "--help"], []):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, text=True, check=True
+        )
+        assert "Usage: rollscope" in done.stdout
+        loaded = set(done.stdout.splitlines()[-1].strip("[]").replace("'", "").split(", "))
+        assert not loaded & {"pandas", "pyarrow", "duckdb", "streamlit", "plotly", "numpy", "rich"}
+
+
+# view
+
+
+class Viewed:
+    """A running `rollscope view`."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stdout is not None
+        self.url = process.stdout.readline().strip().removeprefix("listening on ")
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[Callable[..., Viewed]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: object) -> Viewed:
+        process = subprocess.Popen(
+            [*COMMAND, "view", *map(str, arguments)], cwd=tmp_path, env=environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        return Viewed(process)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_view_takes_the_next_free_port_and_ends_with_its_process(
+    graded: tuple[Path, Done], view: Callable[..., Viewed]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        viewed = view(graded[0] / "run", "--port", port)
+        assert viewed.url.startswith("http://127.0.0.1:")
+        assert int(viewed.url.rpartition(":")[2]) > port
+    assert viewed.answers()
+    below = descendants(viewed.process.pid)
+    assert below
+    viewed.process.send_signal(signal.SIGTERM)
+    assert viewed.process.wait(timeout=15) == 0
+    assert not viewed.answers()
+    assert not any(running(pid) for pid in below)
+
+
+def test_view_leaves_nothing_behind_when_it_is_killed(graded: tuple[Path, Done], view: Callable[..., Viewed]) -> None:
+    viewed = view(graded[0] / "run", "--port", 0)
+    below = descendants(viewed.process.pid)
+    assert viewed.answers()
+    viewed.process.kill()
+    assert not wait_until_none(lambda: [pid for pid in below if running(pid)])
+    assert not viewed.answers()

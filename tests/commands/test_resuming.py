@@ -1,0 +1,130 @@
+"""The command that goes on with a stopped run: typed in another folder, it grades the rest in the same way."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evaluator.model import Limits
+from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.resuming import folder_from, resume_command
+from tests.commands.command_line import COMMAND, environment, rollscope, wait_until
+
+ADD = {
+    "task_id": "add",
+    "mode": "call",
+    "in_outs": {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"},
+}
+RIGHT = "def add(a, b):\n    return a + b\n# "
+SLOW = "import time\ndef add(a, b):\n    time.sleep(99)\n# "
+OPTIONS = [
+    "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
+    "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
+    "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable, "--unverified", "unknown",
+    "--preamble", "lcb",
+]  # fmt: skip
+ASKED = (
+    "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
+    "sandbox", "interpreter", "unverified", "preamble",
+)  # fmt: skip
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """A folder with a dataset and twenty rollouts, of which the first three are quick."""
+    folder = tmp_path / "my inputs"
+    folder.mkdir()
+    (folder / "d.jsonl").write_text(json.dumps(ADD) + "\n")
+    codes = [(SLOW if i > 2 else RIGHT) + str(i) for i in range(20)]
+    rows = [{"uid": "add", "sid": f"s{i}", "answer": {"text": code}} for i, code in enumerate(codes)]
+    (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_path: Path, inputs: Path) -> None:
+    arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
+    process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
+    run = tmp_path / "run"
+    wait_until(lambda: process.poll() is not None or bool(list(run.glob("rollouts/*.parquet"))))
+    process.send_signal(signal.SIGINT)
+    printed = process.communicate(timeout=30)[1]
+    stopped = Run.open(run).manifest
+    assert (process.returncode, stopped.state) == (130, "stopped"), printed
+
+    command = resume_command(run, stopped)
+    assert f"resume with: {command}\n" in printed
+    program, *words = shlex.split(command)
+    assert Path(program).name == "rollscope"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = rollscope(*words, "--json", cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdicts"] == {"passed": 3, "time_limit": 9}
+    distinct = Run.open(run).connect().sql("SELECT count(*), count(DISTINCT sample_id) FROM rollouts").fetchall()
+    assert distinct == [(12, 12)]
+    finished = Run.open(run).manifest
+    assert finished.state == "finished"
+    assert [getattr(finished, name) for name in ASKED] == [getattr(stopped, name) for name in ASKED]
+    assert (finished.isolation, finished.limit, finished.workers) == ("test", 12, 1)
+    assert (finished.sandbox, finished.interpreter) == ("degraded", sys.executable)
+    assert finished.unverified == "unknown"
+
+
+def command_of(run: Path, **fields: object) -> list[str]:
+    """The words of the command for a run in `run` that was requested with `fields`."""
+    return shlex.split(resume_command(run, msgspec.structs.replace(Manifest(rollouts="r", dataset="d"), **fields)))[1:]
+
+
+def test_what_was_not_requested_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = ["grade", f"{tmp_path}/r", "--dataset", f"{tmp_path}/d", "--resume", "--out", f"{tmp_path}/runs/a"]
+    assert command_of(Path("runs/a"), folder=folder_from(Path("runs/a"))) == expected
+
+
+def test_what_was_graded_again_goes_on_being_graded_again(tmp_path: Path) -> None:
+    words = command_of(tmp_path, only="verdict = 'time_limit'")
+    assert words[words.index("--only") + 1] == "verdict = 'time_limit'"
+
+
+def test_a_run_that_is_moved_with_its_inputs_names_them_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    (before / "runs" / "a").mkdir(parents=True)
+    monkeypatch.chdir(before)
+    folder = folder_from(Path("runs/a"))
+    before.rename(after)
+    assert command_of(after / "runs" / "a", folder=folder)[1] == str(after / "r")
+
+
+def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
+    limits = Limits().replaced({"wall_s": 3.0, "cpu_s": 3.0})
+    given = Manifest(rollouts="r.jsonl", dataset="/data/d.jsonl", limits=limits, grader="tests", fail_fast=True)
+    RunWriter.create(tmp_path / "run", given).close("stopped")
+    file = tmp_path / "run" / "run.json"
+    fields = json.loads(file.read_text())
+    for name in ("folder", "workers", "format", "field_map", "limit", "only", "interpreter"):
+        del fields[name]
+    file.write_text(json.dumps(fields))
+    command = resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest)
+    assert command.endswith(
+        f"grade r.jsonl --dataset /data/d.jsonl --timeout 3 --grader tests --fail-fast --resume --out {tmp_path}/run"
+    )
+
+
+def test_the_last_request_counts(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path / "run", Manifest(rollouts="r", dataset="d", limit=10, format="mapped")).close("finished")
+    again = Manifest(rollouts="/all/r", dataset="d", limit=20, workers=3)
+    RunWriter.create(tmp_path / "run", again, resume=True).close("stopped")
+    words = shlex.split(resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest))
+    assert words[2] == "/all/r"
+    assert words[words.index("--limit") + 1] == "20"
+    assert words[words.index("--workers") + 1] == "3"
+    assert "--format" not in words

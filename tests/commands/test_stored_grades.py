@@ -1,0 +1,111 @@
+"""`rollscope grade --grader stored`: the rewards that rollouts came with, as a run, with and without a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.runs.reading import Run
+from tests.commands.command_line import in_process, write_rows
+
+Row = dict[str, Any]
+Ask = Callable[..., int]
+TESTS = {"inputs": ["a\n", "b\n"], "outputs": ["a\n", "b\n"]}
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    return partial(in_process, cwd=tmp_path, monkeypatch=monkeypatch)
+
+
+def answered(question: str, reward: float | None, text: str = "An answer.", **more: object) -> Row:
+    output = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]
+    asked = {"input": [{"role": "user", "content": question}]}
+    response = {"object": "response", "output": output, "model": "m"}
+    return {"responses_create_params": asked, "response": response, "reward": reward} | more
+
+
+def grades(run: Path, columns: str = "task_id, reward, verdict") -> list[tuple[Any, ...]]:
+    connection = Run.open(run).connect()
+    try:
+        return connection.execute(f"SELECT {columns} FROM rollouts ORDER BY row").fetchall()
+    finally:
+        connection.close()
+
+
+def tasks(run: Path) -> list[tuple[Any, ...]]:
+    connection = Run.open(run).connect()
+    try:
+        return connection.execute("SELECT task_id, prompt, mode FROM tasks ORDER BY prompt").fetchall()
+    finally:
+        connection.close()
+
+
+def test_rollouts_need_no_dataset_and_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
+    rows = [answered("How far?", 0.25), answered("How far?", 19.5), answered("How long?", -2.0, task_id="long")]
+    rollouts = write_rows(tmp_path / "out.jsonl", *rows, answered("How long?", 0.0, mask_sample=True))
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    found = grades(tmp_path / "run", "reward, verdict, verified, grader")
+    assert found == [
+        (0.25, "wrong_answer", False, "stored"),
+        (19.5, "passed", False, "stored"),
+        (-2.0, "wrong_answer", False, "stored"),
+        (None, "unknown", False, "stored"),
+    ]
+    (_, far, mode), (name, long, _) = tasks(tmp_path / "run")
+    assert (far, long, mode, name) == ("How far?", "How long?", "answer", "long")
+
+
+def test_the_tests_of_the_inputs_beside_are_shown_also_where_a_row_names_a_grader(tmp_path: Path, ask: Ask) -> None:
+    inputs = {"responses_create_params": {"input": "Echo."}, "verifier_metadata": {"unit_tests": TESTS}}
+    named = {"responses_create_params": {"input": "Say x."}, "verifier_metadata": {"answer": "x"}}
+    unusable = {"responses_create_params": {"input": "Judge."}, "verifier_metadata": {"rubric": "kind"}}
+    named["verifier_metadata"]["grader"] = "exact_match"
+    write_rows(tmp_path / "out_materialized_inputs.jsonl", inputs, named, unusable)
+    rollouts = write_rows(
+        tmp_path / "out.jsonl",
+        answered("Echo.", 0.0, "```python\nprint()\n```", result=[True, -2]),
+        answered("Say x.", 0.5, "x"),
+        answered("Judge.", 0.75),
+    )
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    found = grades(tmp_path / "run", "reward, verdict, tests_passed, tests_total")
+    assert found == [(0.0, "wrong_answer", 1, 2), (0.5, "wrong_answer", 0, 0), (0.75, "wrong_answer", 0, 0)]
+    assert len(tasks(tmp_path / "run")) == 3
+    assert not Run.open(tmp_path / "run").manifest.problems
+
+
+def test_a_bad_line_is_told_once_and_the_others_are_kept(
+    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rollouts = write_rows(
+        tmp_path / "out.jsonl", answered("How far?", 1.0), {"responses_create_params": {"input": "x"}}
+    )
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert capsys.readouterr().err.count("out.jsonl:2: response is missing") == 1
+    assert len(grades(tmp_path / "run")) == 1
+
+
+def test_rollouts_of_another_format_have_theirs_too(tmp_path: Path, ask: Ask) -> None:
+    row = {"task_id": "a", "sample_id": "a#0", "completion": "x", "reward": 0.5, "prompt": "Which?"}
+    assert ask("grade", write_rows(tmp_path / "r.jsonl", row), "--grader", "stored", "--out", "run") == 0
+    assert grades(tmp_path / "run") == [("a", 0.5, "wrong_answer")]
+    assert tasks(tmp_path / "run") == [("a", "Which?", "answer")]
+
+
+def test_it_can_be_gone_on_with(tmp_path: Path, ask: Ask) -> None:
+    rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run", "--limit", 1) == 0
+    assert ask("grade", rollouts, "--dataset", rollouts, "--out", "run", "--resume") == 0
+    assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0]
+
+
+def test_every_other_grader_asks_for_a_dataset(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+    rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 1.0))
+    for grader in ("tests", '{"name": "weighted", "graders": [{"grader": "stored"}]}'):
+        assert ask("grade", rollouts, "--grader", grader) == 2
+        assert "Missing option '--dataset'" in capsys.readouterr().err

@@ -1,0 +1,199 @@
+"""Exports: the columns people are promised, safe in a spreadsheet, the same bytes for the same grades."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
+from evaluator.runs import writing
+from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
+from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
+from evaluator.runs.schema import column_names
+from tests.runs.older_run import forget_columns
+
+
+def grade(sample: str, verdict: Verdict = Verdict.PASSED, task: str = "t", **fields: object) -> Grade:
+    reward = {Verdict.PASSED: 1.0, Verdict.SANDBOX_ERROR: None}.get(verdict, 0.0)
+    return Grade(**({"task_id": task, "sample_id": sample, "verdict": verdict, "reward": reward} | fields))
+
+
+def made(path: Path, *grades: Grade, **rollout: object) -> Run:
+    with RunWriter.create(path, Manifest(dataset_hash="abc", evaluator_version="0.1.0")) as writer:
+        for row, one in enumerate(grades):
+            writer.add(Rollout(task_id=one.task_id, sample_id=one.sample_id, completion="c", **rollout), one, row)
+        writer.close("finished")
+    return Run.open(path)
+
+
+def as_csv(run: Run, **options: object) -> list[dict[str, str]]:
+    stream = io.BytesIO()
+    export(run, stream, format="csv", **options)
+    return list(csv.DictReader(io.StringIO(stream.getvalue().decode(), newline="")))
+
+
+def as_jsonl(run: Run, **options: object) -> list[dict[str, object]]:
+    stream = io.BytesIO()
+    export(run, stream, format="jsonl", **options)
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_the_promised_columns_come_first_and_in_order(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a", cases=(CaseResult(index=0, verdict=Verdict.PASSED),)))
+    promised = """
+        task_id, sample_id, sample_index, group, model, reward, verdict, verified, unverified_reason,
+        tests_passed, tests_total, pass_rate, error_type, error_message, error_line, first_failing_test, wall_s,
+        cpu_s, memory_mb, flags, checker, grader, dataset_hash, evaluator_version, code"""
+    assert ", ".join(as_jsonl(run)[0]) == " ".join(promised.split())
+    promised = """
+        task_id, sample_id, test_index, verdict, expected, actual, difference, wall_s, cpu_s, memory_mb"""
+    assert ", ".join(as_jsonl(run, per="case")[0]) == " ".join(promised.split())
+    assert list(as_csv(run)[0]) == list(ROLLOUT_DEFAULTS)
+
+
+def test_rows_are_sorted_whatever_the_order_of_grading(tmp_path: Path) -> None:
+    grades = [grade(s, task=t) for t, s in [("t2", "a"), ("t10", "b"), ("t1", "z"), ("t1", "a")]]
+    one, two = made(tmp_path / "one", *grades), made(tmp_path / "two", *reversed(grades))
+    assert [(r["task_id"], r["sample_id"]) for r in as_jsonl(one)] == [
+        ("t1", "a"), ("t1", "z"), ("t10", "b"), ("t2", "a"),
+    ]  # fmt: skip
+    for format_ in ("csv", "jsonl", "parquet"):
+        first, second = io.BytesIO(), io.BytesIO()
+        assert export(one, first, format=format_) == export(two, second, format=format_) == 4
+        assert first.getvalue() == second.getvalue()
+
+
+def test_addresses_in_messages_do_not_make_two_runs_differ(tmp_path: Path) -> None:
+    different = Difference("expected 1, got <A object at 0x7f0000beef00>")
+    case = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, difference=different)
+    run = made(tmp_path / "run", grade("a", error_message="<A at 0x7fAB> is not 0xCAFE", cases=(case,)))
+    assert as_jsonl(run)[0]["error_message"] == "<A at 0x0> is not 0xCAFE"
+    assert as_jsonl(run, per="case")[0]["difference"] == "expected 1, got <A object at 0x0>"
+
+
+def test_why_a_grade_is_not_verified_stands_beside_it(tmp_path: Path) -> None:
+    reason = "compared by `__eq__` of <A object at 0x7fAB>"
+    run = made(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason=reason))
+    reason = "compared by `__eq__` of <A object at 0x0>"
+    assert [(row["verified"], row["unverified_reason"]) for row in as_jsonl(run)] == [(True, None), (False, reason)]
+    assert [(row["verified"], row["unverified_reason"]) for row in as_csv(run)] == [("true", ""), ("false", reason)]
+
+
+def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), grade("b", Verdict.WRONG_ANSWER))
+    forget_columns(run.path, "unverified_reason")
+    assert [row["unverified_reason"] for row in as_jsonl(Run.open(run.path))] == [None, None]
+    assert export(Run.open(run.path), tmp_path / "out.parquet") == 2
+
+
+def test_a_reward_that_could_not_be_had_is_an_empty_cell(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a", Verdict.SANDBOX_ERROR), grade("b", Verdict.WRONG_ANSWER))
+    assert [row["reward"] for row in as_csv(run)] == ["", "0.0"]
+    assert [row["reward"] for row in as_jsonl(run)] == [None, 0.0]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_a_spreadsheet_would_run_is_neutralised(tmp_path: Path, start: str) -> None:
+    text = f'{start}HYPERLINK("http://x")'
+    run = made(tmp_path / "run", grade(text, code=text, flags=(Flag(text, ""),)), model=text, given_reward=-1.5)
+    [row] = as_csv(run, columns=["sample_id", "code", "model", "flags", "given_reward"])
+    assert [row[name] for name in ("sample_id", "code", "model", "flags")] == ["'" + text] * 4
+    assert row["given_reward"] == "-1.5"
+    assert as_jsonl(run)[0]["code"] == text
+
+
+def test_code_survives_csv(tmp_path: Path) -> None:
+    code = 'def f(x):\n\tif x < 1: return "a,\'b\'"\r\n    return "\0\u2028é"'
+    [row] = as_csv(made(tmp_path / "run", grade("a", code=code)))
+    assert row["code"] == code.replace("\0", "\\x00")
+
+
+def test_evidence_with_semicolons_stays_readable_in_csv(tmp_path: Path) -> None:
+    flags = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
+    run = made(tmp_path / "run", grade("a", flags=flags))
+    [row] = as_csv(run, columns=["flags", "flag_evidence"])
+    assert row["flags"].split(";") == ["early_exit", "gc_walking"]
+    assert row["flag_evidence"].split("\n") == ["line 1: import os; os._exit(0)", "line 2"]
+    assert as_jsonl(run, columns=["flag_evidence"])[0]["flag_evidence"] == [flag.evidence for flag in flags]
+
+
+def test_columns_and_conditions_choose(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), grade("b", Verdict.TIME_LIMIT, flags=(Flag("f", "e"), Flag("g", ""))))
+    assert as_jsonl(run, where="verdict = 'time_limit'", columns=["flags", "sample_id"]) == [
+        {"flags": ["f", "g"], "sample_id": "b"}
+    ]
+    assert as_csv(run, where="reward = 0", columns=["flags", "verified"]) == [{"flags": "f;g", "verified": "true"}]
+    for per, table in (("rollout", "rollouts"), ("case", "cases")):
+        assert as_jsonl(run, per=per, columns=column_names(table)) is not None
+    assert as_jsonl(run, where="reward > 1") == []
+
+
+def test_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"))
+    with pytest.raises(ExportError, match="did you mean verdict"):
+        as_csv(run, columns=["verdicts"])
+    with pytest.raises(ExportError, match="did you mean test_index"):
+        as_csv(run, per="case", columns=["test_idx"])
+
+
+def test_a_condition_that_fails_on_a_row_is_reported_in_one_line(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", *(grade(f"s{i}") for i in range(3)))
+    with pytest.raises(QueryError, match="Could not convert") as refused:
+        as_csv(run, where="sample_id::INTEGER > 3")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["out.html", "out", "out.xlsx"])
+def test_an_unknown_file_extension_is_refused(tmp_path: Path, name: str) -> None:
+    run = made(tmp_path / "run", grade("a"))
+    with pytest.raises(ExportError, match=r"\.csv, \.jsonl, \.parquet"):
+        export(run, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), grade("1"))
+    target = tmp_path / "out.csv"
+    target.write_text("before")
+    with pytest.raises(QueryError):
+        export(run, target, where="sample_id::INTEGER = 1")
+    assert target.read_text() == "before"
+    assert export(run, target) == 2
+    assert len(target.read_text().splitlines()) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "run"]
+    with pytest.raises(ExportError, match="can't be written"):
+        export(run, tmp_path / "absent" / "out.csv")
+
+
+def test_an_empty_run_exports_its_head(tmp_path: Path) -> None:
+    run = made(tmp_path / "run")
+    for per, names in (("rollout", ROLLOUT_DEFAULTS), ("case", CASE_DEFAULTS)):
+        target = tmp_path / f"{per}.parquet"
+        assert export(run, target, per=per) == 0
+        assert pq.read_table(target).column_names == list(names)
+        assert as_csv(run, per=per) == []
+
+
+def test_parquet_keeps_types(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a", flags=(Flag("f", "e"),)), grade("b", Verdict.SANDBOX_ERROR))
+    export(run, tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table["flags"].to_pylist() == [["f"], []]
+    assert table["reward"].to_pylist() == [1.0, None]
+    assert table["verified"].to_pylist() == [True, True]
+
+
+def test_regraded_samples_are_exported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "PART_ROWS", 1)
+    made(tmp_path / "run", grade("a", Verdict.SANDBOX_ERROR), grade("b"))
+    manifest = Manifest(dataset_hash="abc", evaluator_version="0.1.0")
+    with RunWriter.create(tmp_path / "run", manifest, resume=True) as writer:
+        writer.regrade()
+        writer.add(Rollout(task_id="t", sample_id="a", completion="c"), grade("a"), 0)
+    rows = as_jsonl(Run.open(tmp_path / "run"), columns=["sample_id", "verdict"])
+    assert rows == [{"sample_id": "a", "verdict": "passed"}, {"sample_id": "b", "verdict": "passed"}]
