@@ -20,7 +20,6 @@ from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import begun, conclude
 from evaluator.graders.answers.normal_text import Rules, as_number, normal
-from evaluator.graders.answers.patterns import PatternError, has_group
 from evaluator.graders.answers.text import Extract, answer_in, name_of
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt, not_run
@@ -67,6 +66,7 @@ def make(config: Config) -> Grader:
 
 
 def _require_usable(pattern: str) -> None:
+    from evaluator.graders.answers.patterns import PatternError, has_group
 
     try:
         has_group(pattern)
