@@ -1,4 +1,4 @@
-"""The function that asserts test, found in their source. Nothing is run."""
+"""Finds the function that asserts test, from their source. Runs nothing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from evaluator import syntax
 from evaluator.task_parts import RecordError
 
-_NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 _OF_TESTS = frozenset(("candidate", "check"))
 
 
 def names_called(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Every name that is called in these nodes or below, as often as it is."""
+    """Every name that is called in these nodes or below, once per call."""
     for node in nodes:
         for part in ast.walk(node):
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
@@ -22,23 +21,22 @@ def names_called(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def entry_point_of(test: str, preamble: str) -> str | None:
-    """The one name that the test's asserts call and neither Python nor the dataset defines; None where there is none.
+    """The only name that the test's asserts call and neither Python nor the dataset defines; None if there is none.
 
-    Raises `RecordError` where there are several.
+    Raises `RecordError` if there are several.
     """
     try:
         trees = [syntax.parse(test), syntax.parse(preamble)]
         parts = [part for tree in trees for part in ast.walk(tree)]
         asserts = [part for part in ast.walk(trees[0]) if isinstance(part, ast.Assert)]
         called = dict.fromkeys(names_called(asserts))
-    except _NOT_PYTHON:
+    except syntax.NOT_PYTHON:
         return None
     known = _OF_TESTS.union(dir(builtins), *map(_defined, parts))
-    found = [name for name in called if name not in known]
-    if len(found) > 1:
-        several = ", ".join(found)
-        raise RecordError(f"entry_point is missing, and the asserts call {several}: name the function they are about")
-    return found[0] if found else None
+    names = [name for name in called if name not in known]
+    if len(names) > 1:
+        raise RecordError(f"entry_point is missing, and the asserts call {', '.join(names)}: name the function to test")
+    return names[0] if names else None
 
 
 def _defined(node: ast.AST) -> Iterator[str]:

@@ -103,13 +103,13 @@ def _resampled(known: Floats) -> Floats:
     n = known.shape[0]
     random = np.random.default_rng(_SEED)
     at_once = max(1, _DRAWS_AT_ONCE // n)
-    found = []
+    means = []
     for start in range(0, _RESAMPLES, at_once):
         size = min(at_once, _RESAMPLES - start)
         drawn = random.integers(0, n, (size, n)) + np.arange(size)[:, np.newaxis] * n
         times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)  # each task in each resample
-        found.append(times @ known / n)
-    return np.concatenate(found)
+        means.append(times @ known / n)
+    return np.concatenate(means)
 
 
 def pass_at_k_over_tasks(n: ArrayLike, c: ArrayLike, k: int = 1) -> Interval:

@@ -42,13 +42,13 @@ __all__ = [
 ]
 
 NO_REASON: Final = "no reason was given"
-"""Said of a grade that is not verified and has no `unverified_reason`."""
+"""Shown for a grade that is not verified and has no `unverified_reason`."""
 SPLIT_DISAGREES: Final = "split_disagrees"
-"""The reason of a grade whose test suite fails apart from the completion and passes in its process."""
+"""The reason of a grade whose test suite fails in two processes and passes in one."""
 
 
 class Kind(StrEnum):
-    """What a completion's text is: a program, the rest of the prompt, or a chat answer with fenced code."""
+    """The kind of a completion's text: a program, the rest of the prompt, or a chat answer with fenced code."""
 
     FULL = "full"
     CONTINUATION = "continuation"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What became of a test case or a rollout, in the order in which they are displayed."""
+    """The result of a test case or a rollout, in display order."""
 
     PASSED = "passed"
     WRONG_ANSWER = "wrong_answer"
@@ -73,12 +73,12 @@ class Verdict(StrEnum):
 
     @property
     def letter(self) -> str:
-        """The one character that a grid cell shows."""
+        """The character in a grid cell."""
         return _LETTERS[self]
 
     @property
     def graded(self) -> bool:
-        """Whether a reward can follow from it: false where the fault is ours or nothing could be decided."""
+        """Whether it allows a reward: false if the fault is ours or nothing could be decided."""
         return self not in (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
 
 
@@ -113,26 +113,26 @@ class Task(msgspec.Struct, kw_only=True):
     preamble: str = ""
     """Code that the dataset puts before every completion (imports)."""
     reference: str | None = None
-    """A solution that came with the dataset, where there is one."""
+    """A solution that came with the dataset, if any."""
     answer: JsonValue = None
-    """answer: what is right, as its grader wants it (a text, or several that are accepted)."""
+    """answer: the right answer in its grader's form (a text, or a list of accepted ones)."""
     checker: str | None = None
     grader: str | None = None
-    """Who grades it, and how: see `evaluator.graders.spec`."""
+    """Its grader and options: see `evaluator.graders.spec`."""
     exit_code: Literal["ignore", "strict"] = "ignore"
     weights: tuple[float, ...] | None = None
     limits: dict[str, float] | None = None
-    """Only the limits that the row names; the run's hold for the others."""
+    """Only the limits in the row; the run's apply to the others."""
     source: str = ""
     licence: str = ""
     metadata: dict[str, JsonValue] = msgspec.field(default_factory=dict)
-    """Fields of the row that have no place above, kept as they came."""
+    """The row's other fields, unchanged."""
     line: int = 0
-    """Where the row stands in its file, from 1; 0 when it did not come from a file."""
+    """The row's line in its file, from 1; 0 if it did not come from a file."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
-        """A task from a row in the native format (docs/formats.md), which is how tasks are made by hand.
+        """A task from a row in the native format (docs/formats.md).
 
         >>> from evaluator import Task
         >>> task = Task.from_row({"task_id": 7, "in_outs": {"inputs": [[1, 2]], "outputs": [3], "fn_name": "add"}})
@@ -140,20 +140,20 @@ class Task(msgspec.Struct, kw_only=True):
         ('7', 'call', '1\\n2')
         >>> Task.from_row({"task_id": "add", "mode": "call"})
         Traceback (most recent call last):
-        evaluator.task_parts.RecordError: entry_point is missing: a task of mode call names the function to call
+        evaluator.task_parts.RecordError: entry_point is missing: a task of mode call must name the function to call
 
         Args:
-            row: An object as it comes from JSON; only `task_id` is needed. Without `mode`: assert where there is a
-                `test`, answer where there is an `answer` and no `in_outs`, call where a function is named, else
-                stdin. `in_outs` may also be its JSON text. call: an input that is a list has an argument in each
-                item, a text has a JSON value in each line. `limits` are seconds and MiB (see `Limits`); absent
-                ones are the run's. Fields that are not known are kept in `metadata`.
+            row: An object from JSON; only `task_id` is required. Without `mode`: assert if there is a `test`, answer
+                if there is an `answer` and no `in_outs`, call if a function is named, else stdin. `in_outs` may also
+                be its JSON text. call: an input that is a list has one argument per item, a text has one JSON value
+                per line. `limits` are seconds and MiB (see `Limits`); absent ones are the run's. Unknown fields
+                are kept in `metadata`.
 
-        A row without test cases makes a task, whose grades are `unknown`.
+        The grades of a task without test cases are `unknown`.
 
         Raises:
             RecordError: `task_id` is missing, a field has the wrong type or value, or a call or assert task names no
-                function. One line, which says what to write instead.
+                function. One line that says what to write instead.
         """
         return cls(**task_fields(row))
 
@@ -166,7 +166,7 @@ class Rollout(msgspec.Struct, kw_only=True):
     sample_id: str = ""
     sample_index: int | None = None
     kind: Kind | None = None
-    """None: to be told from the text."""
+    """None: detected from the text."""
     model: str | None = None
     group: str | None = None
     step: int | None = None
@@ -202,7 +202,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Traceback(msgspec.Struct, frozen=True):
-    """An exception as the completion raised it: outermost frame first, as Python prints it.
+    """An exception of the completion: outermost frame first, as Python prints it.
 
     With an empty `type`: where the completion was when a limit stopped it.
     """
@@ -220,7 +220,7 @@ class Traceback(msgspec.Struct, frozen=True):
 
 
 class CaseResult(msgspec.Struct, kw_only=True):
-    """What one test case did. Times in seconds, memory in MiB (the process's peak so far)."""
+    """The result of one test case. Times in seconds, memory in MiB (the process's peak so far)."""
 
     index: int
     verdict: Verdict
@@ -231,12 +231,12 @@ class CaseResult(msgspec.Struct, kw_only=True):
     cpu_s: float | None = None
     memory_mb: float | None = None
     stdout: str = ""
-    """Head and tail where it was long; `stdout_bytes` is its true size."""
+    """Head and tail if it was long; `stdout_bytes` is its true size."""
     stdout_bytes: int = 0
     stderr: str = ""
     stderr_bytes: int = 0
     exit_code: int | None = None
-    """The program's exit status (stdin), negative for a signal; None where there was none."""
+    """The program's exit status (stdin), negative for a signal; None if there was none."""
     error_type: str | None = None
     error_message: str | None = None
     traceback: Traceback | None = None
@@ -248,14 +248,14 @@ class CaseResult(msgspec.Struct, kw_only=True):
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """Something seen beside the verdict, with what showed it."""
+    """An observation besides the verdict, with its evidence."""
 
     word: str
     evidence: str
 
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):
-    """What one part of a reward came to. `reward` is None where that part could not be decided."""
+    """One part of a reward. `reward` is None if that part could not be decided."""
 
     name: str
     reward: float | None
@@ -265,11 +265,11 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CaseDisagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """One test case that ended otherwise in the two runs of a test suite, with what each said of it."""
+    """One test case with different results in the two runs of a test suite, and their messages."""
 
     index: int
     apart: Verdict
-    """With the test in a process of its own."""
+    """With the test in a separate process."""
     plain: Verdict
     """With the test in the completion's process."""
     apart_message: str = ""
@@ -277,35 +277,35 @@ class CaseDisagreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs of a test suite of which not both fail: see docs/checks.md."""
+    """Two runs of a test suite that disagree: see docs/checks.md."""
 
     apart: Verdict
     plain: Verdict
     cases: tuple[CaseDisagreement, ...] = ()
     """Those that differ."""
     last_operation: str = ""
-    """What the test did last with an object of the completion's, where it ran apart from it; empty where nothing."""
+    """The test's last operation on one of the completion's objects, in the run in two processes; empty if none."""
 
 
 class Grade(msgspec.Struct, kw_only=True):
-    """What a rollout was found to be worth, and why."""
+    """The result of a rollout: verdict, reward and reasons."""
 
     task_id: str
     sample_id: str
     verdict: Verdict
     reward: float | None
-    """None for `sandbox_error` and `unknown`: a grade that could not be made is not a 0."""
+    """None for `sandbox_error` and `unknown`: a missing grade is not a 0."""
     verified: bool = True
-    """False where the check could only be made inside the completion's own process."""
+    """False if the completion could have influenced the verdict, because it was decided in its own process."""
     unverified_reason: str | None = None
-    """Why it is not verified, in one line; None where it is."""
+    """Why it is not verified, in one line; None if it is."""
     disagreement: Disagreement | None = None
-    """Where the test suite, which did not pass apart from the completion, passes in the completion's own process."""
+    """Set if the test suite does not pass in two processes but passes in one."""
     pass_rate: float | None = None
-    """Share of the test cases that passed, those not run included as not passed; None when unknown."""
+    """Share of the test cases that passed; those not run count as not passed. None if unknown."""
     cases: tuple[CaseResult, ...] = ()
     components: tuple[Component, ...] = ()
-    """What the reward is made of, where it has several parts."""
+    """The parts of the reward, if it has several."""
     flags: tuple[Flag, ...] = ()
     error_type: str | None = None
     error_message: str | None = None
@@ -315,13 +315,13 @@ class Grade(msgspec.Struct, kw_only=True):
     grader: str = "tests"
     limits: Limits = msgspec.field(default_factory=Limits)
     layers: tuple[str, ...] = ()
-    """The sandbox layers that held while it was graded."""
+    """The sandbox layers that were active while it was graded."""
     code: str | None = None
-    """What was extracted and run; None when nothing was."""
+    """The code that was extracted and run, if any."""
     kind: Kind | None = None
-    """What the completion was taken for."""
+    """The kind of text that the completion was treated as."""
     line_offset: int = 0
-    """Line of the completion's text = line of `code` + this; not above 0 means: in the prompt."""
+    """Line of the completion's text = line of `code` + this; 0 or less means: in the prompt."""
     duplicate_of: str | None = None
     """The sample with the same task and code whose grade this is."""
 
@@ -344,8 +344,8 @@ class Grade(msgspec.Struct, kw_only=True):
 
 
 class Opaque(msgspec.Struct, frozen=True):
-    """A value that did not cross the sandbox's border because it is no data. Equal to nothing."""
+    """A value that did not leave the sandbox because it is not data. Equal to nothing."""
 
     type: str
     text: str
-    """Why it is no data, or its repr, shortened."""
+    """Why it is not data, or its repr, shortened."""

@@ -11,11 +11,11 @@ from typing import Any, Final
 import msgspec
 
 JsonValue = Any
-"""A decoded JSON value. Rows of other people's files can't be typed more closely before they are checked."""
+"""A decoded JSON value. Rows of users' files can't be typed more precisely before they are validated."""
 
 
 class RecordError(ValueError):
-    """A row that can't be a record. The message says which field is wrong and how to mend it."""
+    """A row that can't be a record. The message names the wrong field and the fix."""
 
 
 _BRIEF: Final = reprlib.Repr()
@@ -23,7 +23,7 @@ _BRIEF.maxstring = _BRIEF.maxother = 120
 
 
 def brief(value: JsonValue) -> str:
-    """A value of somebody's file for a message: its `repr`, with the middle left out where it is long."""
+    """A value of a user's file for a message: its `repr`, without the middle if it is long."""
     return _BRIEF.repr(value)
 
 
@@ -35,19 +35,19 @@ class Mode(StrEnum):
     ASSERT = "assert"
     UNITTEST = "unittest"
     ANSWER = "answer"
-    """No program: the answer itself is looked at (see `evaluator.graders`)."""
+    """No program: the answer itself is graded (see `evaluator.graders`)."""
 
 
 _MOST: Final = 10**9
 _MOST_AT_ONCE: Final = 10_000
-"""More than any machine has, and less than the kernel's functions take."""
+"""More than any machine has, and less than the kernel's functions accept."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a completion may use. Seconds, mebibytes and counts; each limit has its own verdict.
 
-    `wall_s`, `cpu_s`, `memory_mb` (resident), `virtual_mb` (address space) and `output_mb` hold for each
-    test case, `total_s` for the whole completion, `threads` and `processes` at any one moment.
+    `wall_s`, `cpu_s`, `memory_mb` (resident), `virtual_mb` (address space) and `output_mb` apply to each
+    test case, `total_s` to the whole completion, `threads` and `processes` at any moment.
     """
 
     wall_s: float = 10.0
@@ -86,12 +86,12 @@ def limits_from(row: Mapping[str, JsonValue]) -> Limits:
 class TestCase(msgspec.Struct, frozen=True):
     """One input with its expected output, both as text.
 
-    call: `input` has one JSON value a line, one line an argument; `expected` is one JSON value.
+    call: `input` has one JSON value per line, one line per argument; `expected` is one JSON value.
     stdin: the whole input and the whole expected output.
-    assert: `input` is the statement's source, `expected` the source of the value it asks for.
+    assert: `input` is the statement's source, `expected` the source of the expected value.
     """
 
-    __test__ = False  # pytest would take the name for a test class
+    __test__ = False  # otherwise pytest collects it as a test class
 
     index: int
     input: str

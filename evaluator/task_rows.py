@@ -1,4 +1,4 @@
-"""The fields of a task from a row of the native format: each is checked, or `RecordError` names it and the fix."""
+"""The fields of a task from a row of the native format: each is valid, or `RecordError` names it and the fix."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _TASK_FIELDS = {
 
 
 def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
-    """What `Task` takes, by its fields' names. Raises `RecordError` with the field that is wrong."""
+    """The arguments of `Task`, by field. Raises `RecordError` that names the wrong field."""
     task_id = row.get("task_id")
     if not isinstance(task_id, str | int) or isinstance(task_id, bool) or task_id == "":
-        raise RecordError("task_id is missing: give each task a unique text")
+        raise RecordError("task_id is missing: give each task a unique one")
     in_outs = _decoded_in_outs(row.get("in_outs"))
     mode = _mode(row, in_outs)
     entry_point = _optional_text(row, "entry_point") or _optional_text(in_outs, "fn_name")
@@ -29,11 +29,11 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
     if mode is Mode.ASSERT and entry_point is None and test:
         entry_point = entry_point_of(test, preamble)
     if mode in (Mode.CALL, Mode.ASSERT) and entry_point is None:
-        raise RecordError(f"entry_point is missing: a task of mode {mode} names the function to call")
+        raise RecordError(f"entry_point is missing: a task of mode {mode} must name the function to call")
     limits = row.get("limits")
     if limits is not None:
         if not isinstance(limits, dict):
-            raise RecordError('limits is no object: give for instance {"wall_s": 2}')
+            raise RecordError('limits must be an object, for example {"wall_s": 2}')
         limits_from(limits)
     weights = row.get("weights")
     cases = cases_from(in_outs, mode) if mode in (Mode.CALL, Mode.STDIN) else ()
@@ -68,21 +68,21 @@ def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:
         except (ValueError, RecursionError) as error:
             raise RecordError(f"in_outs is text that is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise RecordError('in_outs is no object: give {"inputs": [...], "outputs": [...], "fn_name": ...}')
+        raise RecordError('in_outs must be an object: {"inputs": [...], "outputs": [...], "fn_name": ...}')
     return value
 
 
 def cases_from(in_outs: Mapping[str, JsonValue], mode: Mode) -> tuple[TestCase, ...]:
-    """Test cases from `inputs` and `outputs`. Values that are no text are written as JSON (call) or lines."""
+    """Test cases from `inputs` and `outputs`. Values other than text are written as JSON (call) or lines."""
     inputs, outputs = in_outs.get("inputs", []), in_outs.get("outputs", [])
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise RecordError("in_outs.inputs and in_outs.outputs must be lists")
     if len(inputs) != len(outputs):
         counts = f"{len(inputs)} inputs but {len(outputs)} outputs"
-        raise RecordError(f"in_outs has {counts}: give one output an input")
+        raise RecordError(f"in_outs has {counts}: give one output per input")
     as_input, as_output = (_call_input, _call_output) if mode is Mode.CALL else (_stdin_text, _stdin_text)
-    pairs = zip(inputs, outputs, strict=True)
-    return tuple(TestCase(i, as_input(given), as_output(wanted)) for i, (given, wanted) in enumerate(pairs))
+    pairs = zip(map(as_input, inputs), map(as_output, outputs), strict=True)
+    return tuple(TestCase(index, *pair) for index, pair in enumerate(pairs))
 
 
 def _call_input(value: JsonValue) -> str:
@@ -110,12 +110,12 @@ def _json(value: JsonValue) -> str:
 
 
 def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mode:
-    given = row.get("mode")
-    if given is not None:
+    mode = row.get("mode")
+    if mode is not None:
         try:
-            return Mode(given)
+            return Mode(mode)
         except ValueError:
-            raise RecordError(f"mode is {brief(given)}: give one of {', '.join(Mode)}") from None
+            raise RecordError(f"mode is {brief(mode)}: give one of {', '.join(Mode)}") from None
     if row.get("test"):
         return Mode.ASSERT
     if row.get("answer") is not None and not in_outs:
@@ -124,7 +124,7 @@ def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mod
 
 
 def _grader(value: JsonValue) -> str | None:
-    """One text, whether the row names it in a text or in an object with its options."""
+    """The grader as one text; the row may have a text, or an object with options."""
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True)
     if value is None or isinstance(value, str):
@@ -133,17 +133,17 @@ def _grader(value: JsonValue) -> str | None:
 
 
 def _exit_code(row: Mapping[str, JsonValue]) -> Literal["ignore", "strict"]:
-    given = row.get("exit_code", "ignore")
-    if given not in ("ignore", "strict"):
-        raise RecordError(f"exit_code is {brief(given)}: give ignore or strict")
-    return cast("Literal['ignore', 'strict']", given)
+    value = row.get("exit_code", "ignore")
+    if value not in ("ignore", "strict"):
+        raise RecordError(f"exit_code is {brief(value)}: give ignore or strict")
+    return cast("Literal['ignore', 'strict']", value)
 
 
 def _weights(value: JsonValue) -> tuple[float, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list) or not all(_is_weight(weight) for weight in value):
-        raise RecordError("weights is no list of numbers that are 0 or more")
+        raise RecordError("weights must be a list of numbers, 0 or more")
     return tuple(float(w) for w in value)
 
 

@@ -1,1 +1,1 @@
-"""Test code of a dataset, read as data: what its test cases are, what they need, where they can run. Runs nothing."""
+"""Reads a dataset's test code as data: its test cases, their needs, where they can run. Runs nothing."""

@@ -1,4 +1,4 @@
-"""The dataset's classes whose objects cross as data: those of the preamble and of the prompt, which both sides have."""
+"""The dataset's classes whose objects cross as data: those of preamble and prompt, which both sides have."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _Class = ast.ClassDef | ast.Assign
 def data_classes(reading: Reading) -> tuple[str, ...]:
     """Names of the classes that have no bases, or plain ones."""
     outside = [module for module in map(parsed, reading.outside) if module is not None]
-    found: set[str] = set()
+    names: set[str] = set()
     for node in (node for module in outside for node in _classes(module.body, reading)):
         bases = node.bases if isinstance(node, ast.ClassDef) else []
         is_odd = isinstance(node, ast.ClassDef) and node.keywords
-        if not is_odd and all(_is_plain(base, found) for base in bases):
-            found.add(_name(node))
-    return tuple(sorted(found))
+        if not is_odd and all(_is_plain(base, names) for base in bases):
+            names.add(_name(node))
+    return tuple(sorted(names))
 
 
-def classes_given(reading: Reading) -> dict[str, int]:
-    """The test's own classes that go into arguments of the completion's, and the lines where they stand.
+def classes_passed(reading: Reading) -> dict[str, int]:
+    """The test's own classes that may be passed to the completion, with the lines of their definitions.
 
-    The completion's process has none of them: such a class may as well hold what is expected of the completion.
+    The completion's process does not have them, because such a class might contain expected values.
     """
     body = [*reading.module.body, *(reading.check.body if reading.check else [])]
     own = {_name(node): node.lineno for node in _classes(body, reading) if not _makes_tuples(node)}
-    given = reading.flow.reached_from(_given(reading))
-    return {name: line for name, line in own.items() if name in given}
+    passed = reading.flow.reached_from(_argument_names(reading))
+    return {name: line for name, line in own.items() if name in passed}
 
 
 def _classes(body: Iterable[ast.AST], reading: Reading) -> Iterator[_Class]:
@@ -58,10 +58,10 @@ def _name(node: _Class) -> str:
 
 
 def _makes_tuples(node: _Class) -> bool:
-    """Named tuples cross as such, whoever has defined them."""
-    made = [node.value.func] if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else []
-    named = [*made, *(node.bases if isinstance(node, ast.ClassDef) else [])]
-    return any(ast.unparse(each).rpartition(".")[2] in ("NamedTuple", "namedtuple") for each in named)
+    """Whether it is a named tuple, which crosses as data wherever it is defined."""
+    maker = [node.value.func] if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else []
+    kinds = [*maker, *(node.bases if isinstance(node, ast.ClassDef) else [])]
+    return any(ast.unparse(each).rpartition(".")[2] in ("NamedTuple", "namedtuple") for each in kinds)
 
 
 def _is_plain(base: ast.expr, known: set[str]) -> bool:
@@ -77,19 +77,19 @@ def _is_plain(base: ast.expr, known: set[str]) -> bool:
             return False
 
 
-def _given(reading: Reading) -> set[str]:
-    """Names that go into the arguments of a call of the completion, or into what it has made."""
-    found: set[str] = set()
+def _argument_names(reading: Reading) -> set[str]:
+    """Names that are passed to the completion, or assigned to attributes of its objects."""
+    names: set[str] = set()
     for node in reading.nodes:
         match node:
             case ast.Call(func=function, args=arguments, keywords=keywords):
-                given = [*arguments, *(keyword.value for keyword in keywords)]
-                direct = any(isinstance(each, ast.Name) and each.id in reading.completion for each in given)
+                values = [*arguments, *(keyword.value for keyword in keywords)]
+                direct = any(isinstance(each, ast.Name) and each.id in reading.completion for each in values)
                 if direct or _is_in_touch(function, reading):
-                    found |= reading.reads.of_all(given)
+                    names |= reading.reads.of_all(values)
             case ast.Assign(targets=[ast.Attribute(value=owner)], value=value) if _is_in_touch(owner, reading):
-                found |= reading.reads(value)
-    return found
+                names |= reading.reads(value)
+    return names
 
 
 def _is_in_touch(function: ast.expr, reading: Reading) -> bool:

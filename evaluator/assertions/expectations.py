@@ -1,4 +1,4 @@
-"""What a statement that judges expects, as source text: the right side of its comparison, the exception, a word."""
+"""What a judging statement expects, as source text: the right side of its comparison, the exception, a word."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_TWO = (
     ("greaterequal", ">= "), ("greater", "> "), ("lessequal", "<= "), ("less", "< "), ("in", "one of "),
     ("regex", "text that matches "),
 )  # fmt: skip
-"""By how the function's name begins or ends, in lower case, without `assert`: the first that fits."""
+"""By the start or end of the function's name, in lower case, without `assert`: the first that fits."""
 _OF_ONE = {"true": "a true value", "false": "a false value", "isnone": "None", "isnotnone": "anything but None"}
 _RAISING = frozenset(("raises", "assertRaises", "assertRaisesRegex"))
 
@@ -34,13 +34,13 @@ class Expectations:
     def __init__(
         self, lines: Lines, is_completions: Callable[[ast.expr], bool], named: Mapping[str, ast.expr] | None = None
     ) -> None:
-        """`is_completions`: whether an expression comes from the completion. `named`: what names stand for."""
+        """`is_completions`: whether an expression comes from the completion. `named`: the values of names."""
         self._lines = lines
         self._is_completions = is_completions
         self._named = named or {}
 
     def of(self, node: ast.stmt) -> str:
-        """What this statement expects; empty where it can't be said in a few words."""
+        """What this statement expects; empty if that takes more than a few words."""
         match node:
             case ast.Assert(test=ast.Compare(left=left, ops=[op], comparators=[right])):
                 if self._is_completions(right) and not self._is_completions(left):
@@ -77,7 +77,7 @@ class Expectations:
         return f"an exception: {self._lines.of(call.args[0])}"
 
     def _source(self, node: ast.expr) -> str:
-        """The source, or that of what the name stands for."""
+        """The source, or that of the name's value."""
         if isinstance(node, ast.Name) and node.id in self._named:
             text = self._lines.of(self._named[node.id])
             if len(text) <= _LONGEST_NAMED:
@@ -86,7 +86,7 @@ class Expectations:
 
 
 def named_once(body: Iterable[ast.stmt], nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
-    """Names that an assignment in the body gives a value, and nothing else among the nodes."""
+    """Names that are assigned in the body and nowhere else among the nodes, with their values."""
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     return {
         target.id: node.value
@@ -113,7 +113,7 @@ def judging_in(nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def called_name(call: ast.Call) -> str:
-    """The last part of what is called."""
+    """The last part of the called function's name."""
     match call.func:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name

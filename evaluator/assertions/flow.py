@@ -1,6 +1,6 @@
-"""Which names of a test are made from which others: by name alone, whatever the order or the scope.
+"""Which names of a test are made from which others: by name only, whatever the order or the scope.
 
-An attribute of a test case's `self` counts as a name, `self.x`; so do its methods.
+Attributes and methods of a test case's `self` count as names, such as `self.x`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _SELVES = ("self", "cls")
 
 
 class Flow:
-    """What goes into each name, directly and by way of others. Rather too much than too little."""
+    """What flows into each name, directly or through others. Rather too much than too little."""
 
     def __init__(self, nodes: Iterable[ast.AST], imported: Container[str], reads: Reads) -> None:
-        """`imported`: names of modules, which hold nothing of what is given to their functions."""
+        """`imported`: names of modules, which keep nothing that is passed to their functions."""
         self._made_from: dict[str, set[str]] = defaultdict(set)
         self._goes_into: dict[str, set[str]] = defaultdict(set)
         nodes = list(nodes)
@@ -35,44 +35,44 @@ class Flow:
                         self._goes_into[name].add(target)
 
     def reaching(self, names: Iterable[str]) -> frozenset[str]:
-        """These names, and all that something of theirs goes into."""
+        """These names, and all names that they flow into."""
         return _closure(names, self._goes_into)
 
     def reached_from(self, names: Iterable[str]) -> frozenset[str]:
-        """These names, and all that goes into them."""
+        """These names, and all names that flow into them."""
         return _closure(names, self._made_from)
 
 
 def names_read(nodes: ast.AST | Iterable[ast.AST]) -> set[str]:
     """Every name that is read, at any depth."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in walk(nodes):
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in _SELVES:
-                found.add(f"self.{name}")
+                names.add(f"self.{name}")
             case ast.Name(id=name, ctx=ast.Load()) if name not in _SELVES:
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 class Reads:
-    """`names_read`, each node looked into once: a list may be most of a test."""
+    """`names_read`, computed once per node: a list may be most of a test."""
 
     def __init__(self) -> None:
         self._known: dict[ast.AST, frozenset[str]] = {}
 
     def __call__(self, node: ast.AST) -> frozenset[str]:
-        found = self._known.get(node)
-        if found is None:
+        names = self._known.get(node)
+        if names is None:
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    found = self(value).union(*map(self, targets))
+                    names = self(value).union(*map(self, targets))
                 case ast.Expr(value=value):
-                    found = self(value)
+                    names = self(value)
                 case _:
-                    found = frozenset(names_read(node))
-            self._known[node] = found
-        return found
+                    names = frozenset(names_read(node))
+            self._known[node] = names
+        return names
 
     def of_all(self, nodes: Iterable[ast.AST]) -> frozenset[str]:
         return frozenset[str]().union(*map(self, nodes))
@@ -93,19 +93,19 @@ def targets_of(node: ast.expr) -> Iterator[str]:
 
 
 def _made(node: ast.AST) -> Iterator[tuple[list[str], Sequence[ast.AST]]]:
-    """What a node gives a value, and what that is made from."""
+    """The names that a node assigns, and what they are made from."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield [name for target in targets for name in targets_of(target)], [value]
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield list(targets_of(target)), [value]
-        case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
-            yield list(targets_of(target)), [value]
-        case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
-            yield list(targets_of(target)), [value]
-        case ast.comprehension(target=target, iter=value):
-            yield list(targets_of(target)), [value]
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.AugAssign(target=target, value=value)
+            | ast.NamedExpr(target=target, value=value)
+            | ast.For(target=target, iter=value)
+            | ast.AsyncFor(target=target, iter=value)
+            | ast.comprehension(target=target, iter=value)
+            | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)
+        ):
             yield list(targets_of(target)), [value]
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             yield [name], [node]
@@ -124,7 +124,7 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
 
 
 def _passed(node: ast.AST, functions: Mapping[str, list[str]]) -> Iterator[tuple[list[str], Sequence[ast.AST]]]:
-    """What a call of a function of the test's own gives to its parameters."""
+    """The parameters of the test's own function that a call sets, and their arguments."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments) if name in functions:
             yield from (
@@ -134,10 +134,10 @@ def _passed(node: ast.AST, functions: Mapping[str, list[str]]) -> Iterator[tuple
 
 
 def _closure(names: Iterable[str], edges: Mapping[str, set[str]]) -> frozenset[str]:
-    found = set(names)
-    pending = list(found)
+    closure = set(names)
+    pending = list(closure)
     while pending:
-        for name in edges.get(pending.pop(), set()) - found:
-            found.add(name)
-            pending.append(name)
-    return frozenset(found)
+        new = edges.get(pending.pop(), set()) - closure
+        closure |= new
+        pending += new
+    return frozenset(closure)

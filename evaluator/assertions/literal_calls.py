@@ -1,11 +1,11 @@
-"""Assert tasks whose check is nothing but literal calls compared with literals, read as calls.
+"""Assert tasks whose check only compares literal calls with literals, read as calls.
 
-`def check(candidate): assert candidate([1, 2], 3) == [4]` needs no process of its own: the call's arguments
+`def check(candidate): assert candidate([1, 2], 3) == [4]` needs no separate process: the call's arguments
 go to the sandbox, the result comes back as data, and the trusted side compares. Every statement of the check
 must have that form, else the whole check is `NotLiteral`, with the reason. Tests are parsed, never run.
 
-Statements that can't fail (`pass`, `assert True`, a docstring, a printed literal) are passed over. A literal
-that is given a name is put where the name is used, if no call can have changed it between two uses.
+Statements that can't fail (`pass`, `assert True`, a docstring, a printed literal) are skipped. A name of a
+literal is replaced by the literal, if no call can have changed it between two uses.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from evaluator.assertions.literals import NotLiteralError, described, fold
 from evaluator.assertions.relations import Expectation, Relation, expectation_holds
 from evaluator.assertions.test_module import CheckModule, RefusedError, read_check, refusal
+from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task, TestCase
 from evaluator.syntax import lines_of
 
@@ -36,24 +37,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LiteralCall:
-    """One assert of a check: called with these arguments, the entry point's result must be as expected."""
+    """One assert of a check: what the entry point must return for these arguments."""
 
     index: int
     """From 0, among the check's calls: the test case's index."""
     source: str
-    """The statement as it stands in the test, after the assignments of the names in it."""
+    """The statement's source, after the assignments of the names in it."""
     args: tuple[object, ...]
     kwargs: dict[str, object]
     expectation: Expectation
     line: int
-    """Of the statement in the test, from 1."""
+    """The statement's line in the test, from 1."""
     expected_source: str
-    """The literal that the result is compared with, as it stands in the test."""
+    """The source of the literal that the result is compared with."""
 
 
 @dataclass(frozen=True)
 class LiteralCalls:
-    """A check that is nothing but literal calls, in the order in which they are made. At least one."""
+    """A check that consists of literal calls, in order. At least one."""
 
     calls: tuple[LiteralCall, ...]
 
@@ -66,19 +67,19 @@ class NotLiteral:
 
 
 def extract_calls(task: Task) -> LiteralCalls | NotLiteral:
-    """The calls of an assert task's check, or why it can't be read as such. Raises nothing."""
+    """The calls of an assert task's check, or why it is not literal. Raises nothing."""
     try:
         check = read_check(task)
         calls = tuple(_Reader(task.test or "", check).calls())
     except RefusedError as refused:
         return NotLiteral(str(refused))
     except RecursionError:
-        return NotLiteral("the test is nested too deeply to be read")
+        return NotLiteral(Refusal.NESTED)
     return LiteralCalls(calls) if calls else NotLiteral("the check calls nothing")
 
 
 def test_case(call: LiteralCall) -> TestCase:
-    """The test case that stands for a call: the statement's source, and the source of what it asks for."""
+    """The test case of a call: the statement's source, and the source of the expected value."""
     return TestCase(call.index, input=call.source, expected=call.expected_source)
 
 
@@ -89,7 +90,7 @@ class _Reader:
     """Reads the statements of one check."""
 
     def __init__(self, source: str, check: CheckModule) -> None:
-        # As the parser counts lines: nothing else ends one. Its offsets in a line are in bytes.
+        # Lines as the parser counts them. Its offsets in a line are in bytes.
         self._lines = [line.encode() for line in lines_of(source)]
         self._callees = check.callees
         self._shadowed = check.shadowed | frozenset(_names(check.body, ast.Store))
@@ -114,10 +115,10 @@ class _Reader:
                 case ast.Pass():
                     pass
                 case _:
-                    raise refusal(node, f"{_STATEMENTS.get(type(node), type(node).__name__)} is no literal assert")
+                    raise refusal(node, f"{_STATEMENTS.get(type(node), type(node).__name__)} is not a literal assert")
 
     def _expression(self, node: ast.Expr, expression: ast.expr) -> None:
-        """A statement that only prints literals, or does nothing at all."""
+        """Accepts a statement that only prints literals, or does nothing."""
         match expression:
             case ast.Constant():
                 return
@@ -128,11 +129,11 @@ class _Reader:
                     for argument in printed:
                         self._folded(argument)
                     return
-        raise refusal(node, f"{described(expression)} is no literal assert")
+        raise refusal(node, f"{described(expression)} is not a literal assert")
 
     def _assign(self, name: str, node: ast.Assign) -> None:
         if name in self._named or name in self._callees:
-            raise refusal(node, f"`{name}` is given a value more than once")
+            raise refusal(node, f"`{name}` is assigned more than once")
         value = self._folded(node.value)
         if self._uses[name] > 1 and not isinstance(value, _IMMUTABLE):
             raise refusal(node, f"`{name}` is used more than once, and a call may have changed it")
@@ -156,7 +157,7 @@ class _Reader:
         )
 
     def _compared(self, test: ast.expr) -> tuple[ast.Call, Relation, ast.expr | None]:
-        """The call, what is asked of its result, and the literal that it is compared with."""
+        """The call, the relation, and the literal that the result is compared with."""
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand) if (call := self._candidate_call(operand)) is not None:
                 return call, Relation.FALSE, None
@@ -167,7 +168,7 @@ class _Reader:
             case ast.Tuple(elts=[_, *_]):
                 raise refusal(test, "an assert of a tuple, which never fails")
             case _:
-                raise refusal(test, f"{described(test)} is no literal call, nor the comparison of one")
+                raise refusal(test, f"{described(test)} is neither a literal call nor a comparison of one")
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> tuple[ast.Call, Relation, ast.expr]:
         relation = _RELATIONS.get(type(op))
@@ -177,7 +178,7 @@ class _Reader:
         if call is None and relation in (Relation.EQUAL, Relation.UNEQUAL):
             call, literal = self._candidate_call(right), left
         if call is None:
-            raise refusal(left, f"{described(left)} where a call of the entry point alone should stand")
+            raise refusal(left, f"{described(left)} in place of a call of the entry point")
         self._refuse_unfit(relation, literal)
         return call, relation, literal
 
@@ -203,7 +204,7 @@ class _Reader:
         kwargs: dict[str, object] = {}
         for keyword in call.keywords:
             if keyword.arg is None:
-                raise refusal(keyword.value, "arguments that are unpacked with **")
+                raise refusal(keyword.value, "arguments unpacked with **")
             kwargs[keyword.arg] = self._folded(keyword.value)
         return args, kwargs
 
@@ -211,7 +212,7 @@ class _Reader:
         try:
             return fold(node, self._shadowed, self._values)
         except NotLiteralError as error:
-            raise refusal(node, f"{error} is no literal") from None
+            raise refusal(node, f"{error} is not a literal") from None
 
     def _statement_source(self, node: ast.Assert) -> str:
         needed: dict[str, ast.Assign] = {}
@@ -232,7 +233,7 @@ class _Reader:
         return _WORDS.get(relation, "") + self._source(literal)
 
     def _source(self, node: ast.stmt | ast.expr) -> str:
-        """What `ast.get_source_segment` gives, without splitting the whole text again for every statement."""
+        """Like `ast.get_source_segment`, without splitting the whole text again for every statement."""
         lines = self._lines[node.lineno - 1 : node.end_lineno]
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
@@ -240,7 +241,7 @@ class _Reader:
 
 
 def _names(body: list[ast.stmt], context: type[ast.expr_context]) -> Iterator[str]:
-    """Every use of a name, but those in the messages of asserts: they are read once the assert has failed."""
+    """Every use of a name, except in the messages of asserts, which are read only after the assert has failed."""
     for node in body:
         for part in ast.walk(node.test if isinstance(node, ast.Assert) else node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, context):
@@ -248,10 +249,10 @@ def _names(body: list[ast.stmt], context: type[ast.expr_context]) -> Iterator[st
 
 
 def _refuse_odd_message(node: ast.Assert) -> None:
-    """A message is read once the assert has failed: it may say anything, but not change what `check` is."""
+    """A message may be any expression that does not change what `check` is."""
     for part in ast.walk(node.msg) if node.msg is not None else ():
         if isinstance(part, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await):
-            raise refusal(node, "a message that does more than say something")
+            raise refusal(node, "a message with side effects")
 
 
 _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))

@@ -1,4 +1,4 @@
-"""The value of a literal expression, folded from its syntax tree. Nothing is ever evaluated or called.
+"""The value of a literal expression, folded from its syntax tree. Nothing is evaluated or called.
 
 Constants, containers, signs, arithmetic on numbers, `+` and `*` on texts and sequences, and the constructors
 of builtin values on literals (`set()`, `float('inf')`, `tuple([1, 2])`, `range(3)`). Sizes are capped.
@@ -17,7 +17,7 @@ MAX_ITEMS = 1_000_000
 
 
 class NotLiteralError(ValueError):
-    """An expression that can't be folded; the message says what stands in it."""
+    """An expression that can't be folded; the message says what it contains."""
 
 
 _NUMBERS = (bool, int, float, complex)
@@ -29,8 +29,7 @@ _ITERABLES = (*_SEQUENCES, range, dict, set, frozenset)
 def fold(node: ast.expr, shadowed: frozenset[str] = frozenset(), names: Mapping[str, ast.expr] | None = None) -> Any:
     """The value of a literal expression, a new object on every call. Raises `NotLiteralError`.
 
-    `shadowed` are the names that do not mean the builtin of that name where the expression stands; `names`
-    are those that stand for another literal.
+    `shadowed`: names of builtins with another meaning there; `names`: names of other literals.
     """
     try:
         return _Folder(shadowed, names or {}).value(node)
@@ -86,7 +85,7 @@ class _Folder:
         folded: dict[Any, Any] = {}
         for key, value in zip(keys, values, strict=True):
             if key is None:
-                raise NotLiteralError("a dict that is unpacked with **")
+                raise NotLiteralError("a dict unpacked with **")
             folded[self.value(key)] = self.value(value)
         return folded
 
@@ -129,7 +128,7 @@ def _arithmetic(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def _bits(op: ast.operator, left: int, right: int) -> int:
-    """At least as many bits as the result has."""
+    """An upper limit for the bits of the result."""
     if isinstance(op, ast.Pow):
         return left.bit_length() * max(right, 0)
     if isinstance(op, ast.LShift):
@@ -143,7 +142,7 @@ def _bounded_bits(bits: int) -> None:
 
 
 def _weight(sequence: Any) -> int:
-    """How many items and characters a sequence holds, those of sequences inside of it included."""
+    """The number of items and characters in a sequence, nested sequences included."""
     weight = 0
     pending = [sequence]
     while pending and weight <= MAX_ITEMS:
@@ -193,7 +192,7 @@ def _number(kind: type[float] | type[int]) -> Callable[..., Any]:
 
 def _range(*arguments: Any) -> range:
     if not all(type(argument) is int for argument in arguments):
-        raise NotLiteralError("range() of something that is no int")
+        raise NotLiteralError("range() of something other than ints")
     return range(*arguments)
 
 
@@ -247,7 +246,7 @@ _DESCRIBED: dict[type[ast.AST], str] = {
 
 
 def described(node: ast.expr) -> str:
-    """What an expression is, in words, for a reason: "a call of `poly`"."""
+    """An expression in words, for a message: "a call of `poly`"."""
     match node:
         case ast.Call(func=ast.Name(id=name)):
             return f"a call of `{name}`"

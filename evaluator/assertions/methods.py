@@ -1,4 +1,4 @@
-"""The test cases of a module of suites: one for each method that unittest would run, or for each test function."""
+"""The test cases of a module with classes or functions: each method that unittest would run, or each function."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PREFIX = "test"
 _STARTS = ("unittest.main", "unittest.TextTestRunner", "unittest.TextTestResult", "pytest.main", "doctest.testmod")
 _MULTIPLYING = ("ddt", "expand", "idata", "parameterized_class", "parametrize")
-"""Decorators that make of a method others, whose names are known when they run."""
+"""Decorators that turn a method into several, whose names are known only when they run."""
 
 
 @dataclass(frozen=True)
 class Methods:
-    """The methods of a test's suites in the order in which unittest runs them, or its functions as they stand."""
+    """The methods of a test's classes in unittest's order, or its functions in order."""
 
     cases: tuple[TestCase, ...]
     methods: tuple[tuple[str, str], ...]
@@ -32,42 +32,42 @@ class Methods:
 def suites_of(reading: Reading) -> dict[str, ast.ClassDef]:
     """The module's test case classes by name."""
     classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
-    found: dict[str, ast.ClassDef] = {}
-    for name, node in classes.items():  # a base stands before what is derived from it
-        if any(_is_suite(reading, base, found) for base in node.bases):
-            found[name] = node
-    return found
+    suites: dict[str, ast.ClassDef] = {}
+    for name, node in classes.items():  # a base comes before its subclasses
+        if any(_is_suite(reading, base, suites) for base in node.bases):
+            suites[name] = node
+    return suites
 
 
 def functions_of(reading: Reading) -> list[_Function]:
     """The module's functions that pytest would run."""
-    found = {node.name: node for node in reading.module.body if isinstance(node, _Function)}
-    return [node for name, node in found.items() if name.startswith(_PREFIX)]
+    functions = {node.name: node for node in reading.module.body if isinstance(node, _Function)}
+    return [node for name, node in functions.items() if name.startswith(_PREFIX)]
 
 
 def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> Methods:
     """The test cases of suites. Raises `UngradableError`."""
-    _refuse_beside(reading, list(suites.values()))
+    _refuse_judging_outside(reading, list(suites.values()))
     classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
-    found = [
+    methods = [
         (suite, name, method)
         for suite in sorted(suites)
         for name, method in sorted(_test_methods(suites[suite], classes).items())
     ]
-    if not found:
+    if not methods:
         raise Refusal.NO_METHODS.error()
-    cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(found)]
-    return Methods(tuple(cases), tuple((suite, name) for suite, name, _ in found))
+    cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(methods)]
+    return Methods(tuple(cases), tuple((suite, name) for suite, name, _ in methods))
 
 
 def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Methods:
     """The test cases of test functions. Raises `UngradableError`."""
-    _refuse_beside(reading, functions)
+    _refuse_judging_outside(reading, functions)
     for node in functions:
         arguments = node.args
-        asked_for = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
-        if asked_for:
-            raise Refusal.PARAMETER.error(node.name, asked_for[0].arg, line=node.lineno)
+        required = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
+        if required:
+            raise Refusal.PARAMETER.error(node.name, required[0].arg, line=node.lineno)
     cases = [_case(reading, index, "", node) for index, node in enumerate(functions)]
     return Methods(tuple(cases), tuple(("", node.name) for node in functions))
 
@@ -95,20 +95,20 @@ def _is_suite(reading: Reading, base: ast.expr, known: dict[str, ast.ClassDef]) 
 
 def _test_methods(suite: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, ast.stmt]:
     """The methods that unittest would find on a class, its own before those of its bases."""
-    found: dict[str, ast.stmt] = {}
+    methods: dict[str, ast.stmt] = {}
     hidden: set[str] = set()
     for owner in _lineage(suite, classes, set()):
         own = dict(_attributes(owner))
         for name, node in own.items():
             if name not in hidden and name.startswith(_PREFIX) and _can_be_called(node):
-                found[name] = node
+                methods[name] = node
         hidden |= own.keys()
-    for node in (suite, *found.values()):
+    for node in (suite, *methods.values()):
         for decorator in getattr(node, "decorator_list", []):
-            words = ast.unparse(decorator).partition("(")[0]
-            if words.rpartition(".")[2] in _MULTIPLYING:
-                raise Refusal.DECORATOR.error(words, line=decorator.lineno)
-    return found
+            name = ast.unparse(decorator).partition("(")[0]
+            if name.rpartition(".")[2] in _MULTIPLYING:
+                raise Refusal.DECORATOR.error(name, line=decorator.lineno)
+    return methods
 
 
 def _lineage(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str]) -> Iterator[ast.ClassDef]:
@@ -137,8 +137,8 @@ def _can_be_called(node: ast.stmt) -> bool:
             return False
 
 
-def _refuse_beside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
-    """What stands beside the tests, and would decide the grade as well."""
+def _refuse_judging_outside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
+    """Refuses statements outside the tests that may decide the grade."""
     judging = Judging(reading)
     starts = starts_of_suites(reading)
     for node in reading.module.body:
@@ -149,7 +149,7 @@ def _refuse_beside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
         if is_start(node) or node in starts or not judging.judges(node):
             continue
         if judging.uses_completion(node):
-            raise Refusal.BESIDE_TESTS.error(line=node.lineno)
+            raise Refusal.OUTSIDE_TESTS.error(line=node.lineno)
 
 
 def _is_of_pytest(node: ast.ClassDef) -> bool:
@@ -162,21 +162,21 @@ def _case(reading: Reading, index: int, title: str, method: ast.stmt) -> TestCas
 
 
 def _expected(reading: Reading, method: ast.stmt) -> str:
-    """What the only assert of a method expects."""
+    """What a method expects, if it has one assert."""
     body = method.body if isinstance(method, _Function) else []
-    found = list(judging_in(body))
-    if len(found) != 1 or found[0] not in body:
+    judging = list(judging_in(body))
+    if len(judging) != 1 or judging[0] not in body:
         return ""
     named = named_once(body, walk(body))
     made_here = _made_by_completion(reading, body)
-    return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(found[0])
+    return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(judging[0])
 
 
 def _made_by_completion(reading: Reading, body: list[ast.stmt]) -> set[str]:
-    """Names that come from the completion in this method; another may use them for something else."""
-    found = set(reading.completion)
+    """Names that come from the completion in this method; in another they may mean something else."""
+    names = set(reading.completion)
     for node in body:
         match node:
-            case ast.Assign(targets=targets, value=value) if not found.isdisjoint(reading.reads(value)):
-                found |= {name for target in targets for name in binds(target)}
-    return found
+            case ast.Assign(targets=targets, value=value) if not names.isdisjoint(reading.reads(value)):
+                names |= {name for target in targets for name in binds(target)}
+    return names

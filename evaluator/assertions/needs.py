@@ -1,4 +1,4 @@
-"""What a task says that it needs of the machine: to start processes, or to speak to itself by loopback."""
+"""What a task declares that it needs from the machine: to start processes, or to use the loopback interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluator.model import Task
 
 
 class Need(StrEnum):
-    """What a completion may do beside what every one may."""
+    """An extra permission for a completion."""
 
     PROCESSES = "new processes"
     LOOPBACK = "the loopback interface"
@@ -24,15 +24,15 @@ _NAMES = {"ProcessPoolExecutor": Need.PROCESSES}
 
 
 def needs_of(task: Task, reading: Reading) -> frozenset[Need]:
-    """By the libraries that the dataset lists for the task (`libs`), and by what prompt, preamble and test import."""
+    """From the dataset's list of libraries for the task (`libs`), and the imports of prompt, preamble and test."""
     modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
     modules.update(_listed(task.metadata.get("libs")))
     names = {need for name, need in _NAMES.items() if name in reading.imports.origins}
-    return frozenset(names | {need for need, wanted in _MODULES.items() if wanted & modules})
+    return frozenset(names | {need for need, using in _MODULES.items() if using & modules})
 
 
 def forks(task: Task, reading: Reading) -> bool:
-    """Whether what is started may be copies of the completion's own process, with all that is in it."""
+    """Whether the new processes may be copies of the completion's own process."""
     modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
     return "multiprocessing" in modules | set(_listed(task.metadata.get("libs"))) or any(
         name in reading.imports.origins for name in _NAMES
@@ -40,7 +40,7 @@ def forks(task: Task, reading: Reading) -> bool:
 
 
 def _listed(libs: object) -> list[str]:
-    """BigCodeBench writes a list as the text of one."""
+    """The modules in `libs`; BigCodeBench writes the list as text."""
     if isinstance(libs, str):
         try:
             libs = ast.literal_eval(libs)

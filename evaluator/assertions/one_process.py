@@ -1,7 +1,7 @@
-"""Test suites that can only be decided in the completion's own process, by their source.
+"""Finds, from its source, why a test suite can only be decided in the completion's own process.
 
-Such a suite changes, or looks at, what belongs to that process: its streams, modules, frames or warnings; or it goes
-into the completion's classes. What is passed as an argument is not seen here.
+Such a suite changes or reads what belongs to that process: its streams, modules, frames or warnings; or it modifies the
+completion's classes. Arguments are not examined here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from evaluator.assertions.data_classes import classes_given
+from evaluator.assertions.data_classes import classes_passed
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
@@ -29,33 +29,33 @@ class Reason(StrEnum):
     DESCRIPTOR = "replaces a file descriptor"
     MAIN = "uses the module __main__"
     SOLUTION = "uses the completion's module"
-    BUILTINS = "looks into `builtins`"
+    BUILTINS = "accesses `builtins.__dict__`"
     RELOADS = "reloads a module"
     INSPECTS = "inspects functions or frames"
-    TRACES = "traces what is run"
-    OBJECTS = "looks at the interpreter's objects"
-    RUNS_DATA = "runs code that is read from data"
-    PATH = "looks for modules in other folders"
+    TRACES = "traces or profiles code"
+    OBJECTS = "searches the interpreter's objects"
+    RUNS_DATA = "loads code from data"
+    PATH = "uses sys.path"
     FOLDER = "changes the working directory"
     LOCALE = "sets the locale"
-    DECIMAL = "sets decimal's context"
-    RECURSION = "sets the limit of recursion"
-    SIGNAL = "sets a signal"
-    MEASURES = "measures the process"
+    DECIMAL = "uses decimal's context"
+    RECURSION = "sets the recursion limit"
+    SIGNAL = "sets a signal handler or timer"
+    MEASURES = "measures the process's resources"
     WARNINGS = "captures warnings"
     ERRORS = "turns warnings into errors"
     LOGS = "captures logs"
     THREADS = "starts threads or processes"
     SOCKETS = "opens sockets"
-    FIGURES = "asks for pyplot's current figure"
-    DATACLASS = "takes dataclasses apart"
+    FIGURES = "uses pyplot's current figure"
+    DATACLASS = "reads the fields of dataclasses"
     MONKEYPATCH = "replaces names with `monkeypatch`"
     DICT = "changes a dict with `patch`"
-    PATCHES = "replaces a name of the completion's with `patch`"
+    PATCHES = "replaces one of the completion's names with `patch`"
     REPLACES = "replaces `…`"
     SETS = "sets `…`"
     SETS_ATTRIBUTE = "sets an attribute of `…`"
-    LOOKS_INTO = "looks into `…`"
+    ACCESSES = "accesses `…`"
     USES_BUILTINS = "uses `__builtins__`"
     GLOBALS = "uses `globals()`"
     RUNS_TEXT = "runs text as code"
@@ -102,7 +102,7 @@ _READ: dict[Reason, str] = {
         dataclasses.replace""",
     Reason.MONKEYPATCH: "pytest.MonkeyPatch",
 }
-"""Dotted names, or what they begin with, that say so where they are read."""
+"""Reading one of these dotted names, or a name below one, is such a reason."""
 _READ_NAMES = {reason: tuple(names.split()) for reason, names in _READ.items()}
 _METHODS = {
     "assertLogs": Reason.LOGS, "assertNoLogs": Reason.LOGS, "addHandler": Reason.LOGS,
@@ -113,29 +113,29 @@ _MAY_BE_SET = (
     "pandas.options.mode", "sys.dont_write_bytecode", "sys.stderr", "sys.stdout", "sys.tracebacklimit", "unittest",
     "warnings", "os.environ",
 )  # fmt: skip
-"""Attributes of modules that mean nothing to a completion, or that are followed where it runs."""
+"""Attributes of modules that do not matter to a completion, or that its process follows."""
 _INSIDES = frozenset(("__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__globals__"))
-_FOUND_BY_COMPLETION = frozenset(("input", "open", "print"))
-"""Builtins that a test gives a meaning of its own so that the completion finds it."""
+_REPLACED_FOR_COMPLETION = frozenset(("input", "open", "print"))
+"""Builtins that a test redefines so that the completion uses its version."""
 
 Finding = tuple[int, str]
 """A line of the test, and what it does there."""
 
 
 def why_one_process(reading: Reading) -> str | None:
-    """The reason in one line, that of the first such line of the test; None where there is none."""
+    """The first reason in the test, in one line; None if there is none."""
     finder = _Finder(reading)
-    given = [(line, Reason.PASSES.of(name)) for name, line in classes_given(reading).items()]
-    seen = (finding for node in reading.nodes for finding in finder.look_at(node))
-    found = [*given, *finder.redefined_builtins(), *seen]
-    if not found:
+    passed = [(line, Reason.PASSES.of(name)) for name, line in classes_passed(reading).items()]
+    others = (finding for node in reading.nodes for finding in finder.look_at(node))
+    findings = [*passed, *finder.redefined_builtins(), *others]
+    if not findings:
         return None
-    line, what = min(found)
+    line, what = min(findings)
     return f"the test {what} (line {line})"
 
 
 class _Finder:
-    """Looks at the nodes of a test one by one."""
+    """Examines the nodes of a test one by one."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -143,7 +143,7 @@ class _Finder:
         self._names = _with_aliases(reading)
 
     def look_at(self, node: ast.AST) -> Iterator[Finding]:
-        """What this node alone says of the test."""
+        """The findings in this node alone."""
         match node:
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                 yield from self._read(node)
@@ -163,13 +163,13 @@ class _Finder:
                 yield line, Reason.AWAITS
 
     def redefined_builtins(self) -> Iterator[Finding]:
-        """Where the test's module gives `input` and its like a meaning of its own; a mere variable is none."""
-        yield from self._redefined(walk_own(self._reading.module.body), _FOUND_BY_COMPLETION)
+        """Where the test's module redefines `input` and the like as something callable."""
+        yield from self._redefined(walk_own(self._reading.module.body), _REPLACED_FOR_COMPLETION)
         for function in self._reading.nodes:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 own = list(walk_own(function.body))
                 declared = {name for node in own if isinstance(node, ast.Global) for name in node.names}
-                yield from self._redefined(own, _FOUND_BY_COMPLETION & declared)
+                yield from self._redefined(own, _REPLACED_FOR_COMPLETION & declared)
 
     def _redefined(self, nodes: Iterable[ast.AST], names: Iterable[str]) -> Iterator[Finding]:
         for node in nodes:
@@ -199,7 +199,7 @@ class _Finder:
             case ast.Attribute(attr=name) if name in _METHODS:
                 yield node.lineno, _METHODS[name]
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if name in _INSIDES and owner in self._names:
-                yield node.lineno, Reason.LOOKS_INTO.of(f"{owner}.{name}")
+                yield node.lineno, Reason.ACCESSES.of(f"{owner}.{name}")
             case ast.Name(id="__builtins__"):
                 yield node.lineno, Reason.USES_BUILTINS
 
@@ -235,7 +235,7 @@ class _Finder:
                 yield from self._subclassed(bases, line)
 
     def _patched(self, form: str, arguments: list[ast.expr]) -> Iterator[Reason]:
-        """What `patch(...)`, `patch.object(...)` or `patch.dict(...)` can't do in two processes at once."""
+        """What `patch(...)`, `patch.object(...)` or `patch.dict(...)` can't do in two processes."""
         match form, arguments:
             case "dict", [target, *_] if self._dotted(target) != "os.environ" and not _says(target, "os.environ"):
                 yield Reason.DICT
@@ -246,7 +246,7 @@ class _Finder:
                 elif target in ("sys.stdin", "sys.modules"):
                     yield Reason.STDIN if target == "sys.stdin" else Reason.MODULES
             case "patch", [ast.JoinedStr() | ast.BinOp() | ast.Name(id="__name__"), *_]:
-                yield Reason.PATCHES  # f"{__name__}.helper" and its like
+                yield Reason.PATCHES  # f"{__name__}.helper" and the like
             case "object" | "multiple", [target, *_] if _root(target) in self._names:
                 yield Reason.PATCHES
             case "object", [target, ast.Constant(value="stdin" | "modules"), *_] if self._dotted(target) == "sys":
@@ -287,7 +287,7 @@ def _imported(modules: list[str], line: int) -> Iterator[Finding]:
 
 def _with_aliases(reading: Reading) -> frozenset[str]:
     """The completion's names, and those that are assigned from one."""
-    found = set(reading.completion)
+    names = set(reading.completion)
     pairs = [
         (target.id, node.value.id)
         for node in reading.nodes
@@ -295,9 +295,9 @@ def _with_aliases(reading: Reading) -> frozenset[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     ]
-    while new := {name for name, value in pairs if value in found} - found:
-        found |= new
-    return frozenset(found)
+    while new := {name for name, value in pairs if value in names} - names:
+        names |= new
+    return frozenset(names)
 
 
 def _root(node: ast.expr) -> str:

@@ -1,7 +1,4 @@
-"""A check that is run in a process of its own: its test cases, and all that is known of it before it runs.
-
-Tests are parsed, never run.
-"""
+"""The plan of a test suite: its test cases, and everything known before it runs. Parses tests, never runs them."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from enum import StrEnum
 
 from evaluator.assertions.data_classes import data_classes
 from evaluator.assertions.methods import (
+    Methods,
     functions_of,
     methods_of,
     methods_of_functions,
@@ -32,10 +30,10 @@ from evaluator.sandbox.assertions.suite_code import SuiteCode
 
 
 class Form(StrEnum):
-    """What one test case of a check is."""
+    """What the test cases of a suite are."""
 
     STATEMENTS = "statements"
-    """Of `check(candidate)`."""
+    """Statements of `check(candidate)`."""
     MODULE = "module"
     """The module's own statements."""
     METHODS = "methods"
@@ -43,21 +41,21 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """A check, ready to be run."""
+    """A suite, ready to run."""
 
     form: Form
     cases: tuple[TestCase, ...]
     spans: tuple[Span, ...]
-    """STATEMENTS, MODULE: each case's first and last in the check's body, and whether the last one judges."""
+    """STATEMENTS, MODULE: each case's first and last statement in the body, and whether the last one judges."""
     methods: tuple[tuple[str, str], ...]
-    """METHODS: class and method of each case, in the order in which unittest runs them."""
-    goes_on: bool
-    """Whether the cases after one that failed are run as well."""
+    """METHODS: class and method of each case, in unittest's order."""
+    continues: bool
+    """Whether the cases after a failed one run, too."""
     restarts: bool
-    """Whether a case can be run in new processes, without those before it."""
+    """Whether a case can run in new processes, without those before it."""
     needs: frozenset[Need]
     one_process: str | None
-    """Why the check can only be decided in the completion's own process, in one line."""
+    """Why the suite can only be decided in the completion's own process, in one line."""
     suite: SuiteCode
 
 
@@ -70,35 +68,31 @@ def plan_suite(task: Task) -> SuitePlan:
 
 
 def notes_on(task: Task) -> tuple[str, ...]:
-    """What a look at a task's test shows to be odd, one line each. Raises nothing."""
+    """What is odd about a task's test, one line each. Raises nothing."""
     try:
         reading = read_test(task)
         lines = lines_that_compare_with_itself(reading)
     except (UngradableError, RecursionError):
         return ()
-    return (f"compares the candidate with itself: {_told(lines)} of the test",) if lines else ()
+    return (f"compares the candidate with itself: {_listed(lines)} of the test",) if lines else ()
 
 
 def _plan(task: Task) -> SuitePlan:
     reading = read_test(task)
     suites, functions = suites_of(reading), functions_of(reading)
     if suites and (reading.check is None or task.mode is Mode.UNITTEST):
-        found = methods_of(reading, suites)
-        return _methods_plan(reading, task, found.cases, found.methods)
+        return _methods_plan(reading, task, methods_of(reading, suites))
     if reading.check is None and functions and not _calls_all(reading, functions):
-        found = methods_of_functions(reading, functions)
-        return _methods_plan(reading, task, found.cases, found.methods)
+        return _methods_plan(reading, task, methods_of_functions(reading, functions))
     body = statements_of(reading)
     form = Form.STATEMENTS if reading.check else Form.MODULE
-    suite = _suite_code(
-        reading, task, form, spans=body.spans, left_out=calls_of_check(reading) if reading.check else ()
-    )
+    suite = _suite_code(reading, task, form, spans=body.spans, removed=calls_of_check(reading) if reading.check else ())
     return SuitePlan(
         form=form,
         cases=body.cases,
         spans=body.spans,
         methods=(),
-        goes_on=body.goes_on,
+        continues=body.continues,
         restarts=body.restarts,
         needs=needs_of(task, reading),
         one_process=_why_one_process(task, reading, suite),
@@ -106,18 +100,16 @@ def _plan(task: Task) -> SuitePlan:
     )
 
 
-def _methods_plan(
-    reading: Reading, task: Task, cases: tuple[TestCase, ...], methods: tuple[tuple[str, str], ...]
-) -> SuitePlan:
-    suite = _suite_code(reading, task, Form.METHODS, methods=methods, left_out=starts_of_suites(reading))
-    if not reading.completion & _read_anywhere(reading):
-        raise Refusal.TEST_CALLS_NOTHING.error()
+def _methods_plan(reading: Reading, task: Task, methods: Methods) -> SuitePlan:
+    suite = _suite_code(reading, task, Form.METHODS, methods=methods.methods, removed=starts_of_suites(reading))
+    if not reading.completion & _names_read(reading):
+        raise Refusal.NEVER_CALLS.error()
     return SuitePlan(
         form=Form.METHODS,
-        cases=cases,
+        cases=methods.cases,
         spans=(),
-        methods=methods,
-        goes_on=True,
+        methods=methods.methods,
+        continues=True,
         restarts=True,
         needs=needs_of(task, reading),
         one_process=_why_one_process(task, reading, suite),
@@ -126,7 +118,7 @@ def _methods_plan(
 
 
 def _why_one_process(task: Task, reading: Reading, suite: SuiteCode) -> str | None:
-    if "mocks" in suite.uses and forks(task, reading):  # what is forked could not ask the test's process for its mocks
+    if "mocks" in suite.uses and forks(task, reading):  # a forked process can't reach the mocks in the test's process
         return "the test replaces names in processes that the completion forks"
     return why_one_process(reading)
 
@@ -138,24 +130,24 @@ def _suite_code(
     *,
     spans: tuple[Span, ...] = (),
     methods: tuple[tuple[str, str], ...] = (),
-    left_out: Iterable[ast.stmt],
+    removed: Iterable[ast.stmt],
 ) -> SuiteCode:
     classes = data_classes(reading)
-    spoken_of = mentioned(task.prompt, task.entry_point) | reading.names | set(classes)
+    names = mentioned(task.prompt, task.entry_point) | reading.names | set(classes)
     if task.entry_point:
-        spoken_of.add(task.entry_point)
-    replaced = dict.fromkeys(left_out, "pass")
+        names.add(task.entry_point)
+    replaced = dict.fromkeys(removed, "pass")
     return SuiteCode(
         test=reading.lines.replaced(replaced) if replaced else reading.source,
         form=str(form),
         spans=spans,
         methods=methods,
         preamble=reading.preamble,
-        definitions=reading.definitions + "".join(f"{line}\n" for _, line in sorted(reading.left_out.items())),
+        definitions=reading.definitions + "".join(f"{line}\n" for _, line in sorted(reading.missing_imports.items())),
         entry_point=task.entry_point,
         names=tuple(sorted(reading.names)),
         classes=classes,
-        mentioned=tuple(sorted(spoken_of)),
+        mentioned=tuple(sorted(names)),
         uses=uses_of(reading),
         touched=tuple(sorted(reading.in_touch)),
         imports=tuple(reading.lines.of(node) for node in reading.module.body if isinstance(node, IMPORTS)),
@@ -172,11 +164,11 @@ def _calls_all(reading: Reading, functions: Iterable[ast.FunctionDef | ast.Async
     return all(node.name in called for node in functions)
 
 
-def _read_anywhere(reading: Reading) -> set[str]:
+def _names_read(reading: Reading) -> set[str]:
     return {node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
-def _told(lines: list[int]) -> str:
+def _listed(lines: list[int]) -> str:
     shown = [str(line) for line in lines[:10]]
     more = len(lines) - len(shown)
     rest = f" and {more} more" if more else ""

@@ -1,4 +1,4 @@
-"""What a prompt defines beside what it asks for, and the classes that a task speaks of. Parsed, never run."""
+"""What a prompt defines besides what it requests, and the classes that a task mentions. Parsed, never run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluator.assertions.source import Lines, binds, is_start, parsed, walk
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CLASS_STATEMENT = re.compile(r"\bclass\s+([A-Za-z_]\w*)\s*[:(]")
-_SPOKEN_OF = re.compile(
+_MENTIONS = re.compile(
     r"\b(?:class(?:es)?|(?:instances?|objects?|subclass) of)\s+(?:(?:an?|the|named|called|type)\s+)*[`'\"*]*([A-Z]\w*)"
     r"|[`'\"*]*\b([A-Z]\w*)[`'\"*]*\s+(?:class|object|instance|subclass)"
     r"|`([A-Z]\w*)(?:\([^`]*\))?`"
@@ -23,49 +23,49 @@ _NO_NAMES = frozenset(
     """A All An Any Base Child Complete Create Custom Define Each Every Given Implement Its My New Our Parent Python
     Return Returns Same Some That The These This Those Using Write Your""".split()
 )
-"""Words that stand before `class` in prose and name none."""
+"""Words before `class` in prose that name no class."""
 _BLOCKING = "input"
 
 
 def definitions(prompt: str, entry_point: str | None, preamble: str) -> str:
-    """Source of the prompt's imports, functions, classes and assignments, without what the completion has to define.
+    """Source of the prompt's imports, functions, classes and assignments, without what the completion must define.
 
-    That is the entry point, every function without a body, every class with such a method, and what can't be made
-    without them. What the preamble has already is left out. Empty where the prompt is no Python.
+    That is the entry point, every function without a body, every class with such a method, and what depends on them.
+    Definitions that the preamble already has are left out. Empty if the prompt is not Python.
     """
     module = _module(prompt, entry_point)
     if module is None:
         return ""
     known = {ast.dump(node) for node in getattr(parsed(preamble), "body", ())}
-    asked_for = {_BLOCKING, *([entry_point] if entry_point else [])}
-    asked_for.update(*(binds(node) for node in module.body if _is_asked_for(node, entry_point)))
-    kept: list[ast.stmt] = []
+    requested = {_BLOCKING, *([entry_point] if entry_point else [])}
+    requested.update(*(binds(node) for node in module.body if _is_requested(node, entry_point)))
+    own: list[ast.stmt] = []
     for node in module.body:
         if not _defines(node) or is_start(node):
             continue
-        if asked_for & _read_at_once(node):
-            asked_for |= binds(node)
-        elif not (asked_for & binds(node)) and ast.dump(node) not in known:
-            kept.append(node)
+        if requested & _read_at_once(node):
+            requested |= binds(node)
+        elif not (requested & binds(node)) and ast.dump(node) not in known:
+            own.append(node)
     lines = Lines(prompt)
-    return "".join(f"{lines.of(node)}\n" for node in kept)
+    return "".join(f"{lines.of(node)}\n" for node in own)
 
 
 def mentioned(prompt: str, entry_point: str | None) -> set[str]:
-    """Names of classes that the prompt defines, annotates with, or speaks of."""
-    found = set(_CLASS_STATEMENT.findall(prompt))
-    for match in _SPOKEN_OF.finditer(prompt):
-        found.update(name for name in match.groups() if name and name not in _NO_NAMES)
+    """Names of classes that the prompt defines, annotates with, or mentions."""
+    names = set(_CLASS_STATEMENT.findall(prompt))
+    for match in _MENTIONS.finditer(prompt):
+        names.update(name for name in match.groups() if name and name not in _NO_NAMES)
     module = _module(prompt, entry_point)
     if module is not None:
         nodes = walk(module)
-        found |= _annotated(nodes) - Imports(nodes).origins.keys() - names_of("typing")
-        found |= {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    return {name for name in found if name not in BUILTINS and not keyword.iskeyword(name)}
+        names |= _annotated(nodes) - Imports(nodes).origins.keys() - names_of("typing")
+        names |= {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    return {name for name in names if name not in BUILTINS and not keyword.iskeyword(name)}
 
 
 def _module(prompt: str, entry_point: str | None) -> ast.Module | None:
-    """The prompt as Python, or what stands before the entry point that it leaves unfinished."""
+    """The prompt as Python, or the part before an unfinished entry point."""
     module = parsed(prompt)
     if module is not None or not entry_point:
         return module
@@ -88,7 +88,7 @@ def _defines(node: ast.stmt) -> bool:
             return False
 
 
-def _is_asked_for(node: ast.stmt, entry_point: str | None) -> bool:
+def _is_requested(node: ast.stmt, entry_point: str | None) -> bool:
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             return name == entry_point or _has_no_body(node)
@@ -102,7 +102,7 @@ def _is_asked_for(node: ast.stmt, entry_point: str | None) -> bool:
 
 
 def _has_no_body(node: _Function) -> bool:
-    """Whether it is left to be written; an abstract method or an overload is as it should be."""
+    """Whether the completion must write it; an abstract method or an overload is complete."""
     if any(ast.unparse(decorator).endswith(("abstractmethod", "overload")) for decorator in node.decorator_list):
         return False
     return all(map(_does_nothing, node.body)) and (node.name != "__init__" or _is_docstring(node.body[-1]))
@@ -123,7 +123,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _read_at_once(node: ast.stmt) -> set[str]:
-    """Names that are read when the statement is run: not what a function reads when it is called."""
+    """Names that are read when the statement runs, without those that a function reads when called."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             defaults = [default for default in (*node.args.defaults, *node.args.kw_defaults) if default is not None]
@@ -148,7 +148,7 @@ def _annotations(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _names_in(annotation: ast.expr) -> Iterator[str]:
-    """Also those in an annotation that is written as text."""
+    """Names in an annotation, also in one that is written as text."""
     for node in ast.walk(annotation):
         match node:
             case ast.Name(id=name):

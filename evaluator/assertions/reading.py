@@ -1,4 +1,4 @@
-"""A task's test as everything that plans it looks at it: parsed once, its names told apart. Never run."""
+"""A task's test, parsed once for all that plans it, with its names classified. Never run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cached_property
 
 from evaluator import syntax
 from evaluator.assertions.flow import Flow, Reads
-from evaluator.assertions.imports import Imports, left_out
+from evaluator.assertions.imports import Imports, missing_imports
 from evaluator.assertions.prompt import definitions
 from evaluator.assertions.scopes import BUILTINS, Scopes
-from evaluator.assertions.source import FILE, MAX_CHARACTERS, NOT_PYTHON, Lines, binds, parsed, walk
+from evaluator.assertions.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
 from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
 
@@ -25,19 +25,19 @@ Check = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Reading:
-    """A test, and the code of the dataset that stands before it."""
+    """A test, and the dataset's code before it."""
 
     source: str
-    """The test; an import of the completion in it has become an assignment, or nothing."""
+    """The test; imports of the completion are replaced by assignments, or removed."""
     module: ast.Module
     entry_point: str | None
     preamble: str
     definitions: str
     check: Check | None
-    """The test's `check`, where it has one."""
+    """The test's `check`, if it has one."""
     scopes: Scopes
     outside: tuple[str, ...]
-    """Sources that are run before the test."""
+    """Sources that run before the test."""
     nodes: list[ast.AST] = field(repr=False)
     reads: Reads = field(default_factory=Reads, repr=False)
     """The names that a node reads."""
@@ -48,8 +48,8 @@ class Reading:
 
     @cached_property
     def imports(self) -> Imports:
-        """Those of the test, of what is run before it, and those that it has left out."""
-        missing = parsed("\n".join(self.left_out.values()))
+        """Those of the test, of the sources before it, and those that it lacks."""
+        missing = parsed("\n".join(self.missing_imports.values()))
         return Imports([*self._nodes_outside, *self.nodes, *(walk(missing) if missing else [])])
 
     @cached_property
@@ -58,13 +58,13 @@ class Reading:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Names that nothing of the dataset defines, nor Python: they are looked up in the completion."""
-        return self._free - self.left_out.keys()
+        """Names that neither the dataset nor Python defines: they are looked up in the completion."""
+        return self._free - self.missing_imports.keys()
 
     @cached_property
-    def left_out(self) -> dict[str, str]:
+    def missing_imports(self) -> dict[str, str]:
         """Modules that the test uses without an import, and those imports."""
-        return left_out(self.nodes, self._free)
+        return missing_imports(self.nodes, self._free)
 
     @cached_property
     def _free(self) -> frozenset[str]:
@@ -74,27 +74,27 @@ class Reading:
 
     @cached_property
     def completion(self) -> frozenset[str]:
-        """All the names by which the test has something of the completion directly."""
-        found = set(self.names)
+        """All names that mean something of the completion."""
+        names = set(self.names)
         defined = self.scopes.defined()
-        found.update(name for name in (self.entry_point, CANDIDATE) if name is not None and name not in defined)
+        names.update(name for name in (self.entry_point, CANDIDATE) if name is not None and name not in defined)
         if self.parameter is not None:
-            found.add(self.parameter)
-        return frozenset(found)
+            names.add(self.parameter)
+        return frozenset(names)
 
     @cached_property
     def in_touch(self) -> frozenset[str]:
-        """Names of functions that may call the completion when they are called, and of what it may have made."""
+        """Names of functions that may call the completion, and of values that it may have made."""
         return self.flow.reaching(self.completion)
 
     @property
     def parameter(self) -> str | None:
-        """Under which name `check` has the completion's function."""
+        """The parameter of `check` that is the completion's function."""
         if self.check is None:
             return None
         arguments = self.check.args
-        found = [*arguments.posonlyargs, *arguments.args, *filter(None, [arguments.vararg])]
-        return found[0].arg if found else None
+        parameters = [*arguments.posonlyargs, *arguments.args, *filter(None, [arguments.vararg])]
+        return parameters[0].arg if parameters else None
 
     @cached_property
     def _nodes_outside(self) -> list[ast.AST]:
@@ -112,10 +112,8 @@ def read_test(task: Task) -> Reading:
     if len(task.test) > MAX_CHARACTERS:
         raise Refusal.TOO_LONG.error(MAX_CHARACTERS)
     source, module = _without_imports_of_completion(task.test, task.entry_point)
-    found = definitions(task.prompt, task.entry_point, task.preamble)
-    checks = [
-        node for node in module.body if isinstance(node, Check) and node.name == "check" and _says_something(node)
-    ]
+    helpers = definitions(task.prompt, task.entry_point, task.preamble)
+    checks = [node for node in module.body if isinstance(node, Check) and node.name == "check" and not _is_empty(node)]
     try:
         scopes = Scopes(source)
     except SyntaxError as error:
@@ -125,16 +123,16 @@ def read_test(task: Task) -> Reading:
         module=module,
         entry_point=task.entry_point,
         preamble=task.preamble,
-        definitions=found,
-        check=checks[-1] if checks and _says_something(checks[-1]) else None,
+        definitions=helpers,
+        check=checks[-1] if checks else None,
         scopes=scopes,
-        outside=tuple(text for text in (task.preamble, found) if text),
+        outside=tuple(text for text in (task.preamble, helpers) if text),
         nodes=walk(module),
     )
 
 
 def is_builtin(reading: Reading, node: ast.expr, *names: str) -> bool:
-    """Whether this is one of these builtins, which the test has not given another meaning as a global."""
+    """Whether this is one of these builtins, and the test does not redefine it as a global."""
     match node:
         case ast.Name(id=name):
             return name in names and name in BUILTINS and name not in reading.scopes.defined()
@@ -142,9 +140,9 @@ def is_builtin(reading: Reading, node: ast.expr, *names: str) -> bool:
             return False
 
 
-def _says_something(check: Check) -> bool:
-    """MathQA's tests have their asserts in the module, and a `check` that passes everything."""
-    return not all(isinstance(node, ast.Pass) or _is_text(node) for node in check.body)
+def _is_empty(check: Check) -> bool:
+    """MathQA's tests have their asserts in the module, and an empty `check`."""
+    return all(isinstance(node, ast.Pass) or _is_text(node) for node in check.body)
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -152,7 +150,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _without_imports_of_completion(source: str, entry_point: str | None) -> tuple[str, ast.Module]:
-    """`from solution import f` names what the completion defines: `f` is known without it."""
+    """Removes `from solution import f`, which names what the completion defines: `f` is known without it."""
     module = _parsed_or_refused(source)
     own = {SOLUTION, entry_point}
     replaced: dict[ast.stmt, str] = {}
@@ -170,7 +168,7 @@ def _without_imports_of_completion(source: str, entry_point: str | None) -> tupl
 def _parsed_or_refused(source: str) -> ast.Module:
     try:
         return syntax.parse(source, FILE)
-    except NOT_PYTHON as error:
+    except syntax.NOT_PYTHON as error:
         where = f" (line {error.lineno} of the test)" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else error
         raise Refusal.NOT_PYTHON.error(f"{reason}{where}") from None

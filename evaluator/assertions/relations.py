@@ -1,4 +1,4 @@
-"""What an assert asks of a call's result, decided on decoded data by the `python` checker."""
+"""What an assert requires of a call's result, decided on decoded data by the `python` checker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluator.model import Difference
 
 
 class Relation(StrEnum):
-    """How the result must stand to the literal."""
+    """The relation between the result and the literal."""
 
     EQUAL = "=="
     UNEQUAL = "!="
@@ -25,53 +25,45 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class Expectation:
-    """`relation` to `value`, which means nothing for TRUE and FALSE."""
+    """`relation` to `value`, which is not used for TRUE and FALSE."""
 
     relation: Relation
     value: object = None
 
 
 def expectation_holds(expectation: Expectation, value: object) -> Difference | None:
-    """None when a decoded result meets the expectation, else why not.
+    """None if a decoded result meets the expectation, else why not.
 
-    What is no data is unequal to everything, and neither true nor false: its class is the completion's, which
-    the trusted side does not ask.
+    A value that is not data is unequal to everything, and neither true nor false: its class is the completion's,
+    whose code the trusted side does not call.
     """
-    wanted = expectation.value
+    expected = expectation.value
     match expectation.relation:
         case Relation.EQUAL:
-            return _difference(wanted, value)
+            return _difference(expected, value)
         case Relation.UNEQUAL:
-            return None if _difference(wanted, value) else _unmet(f"anything but {brief(wanted)}", value)
+            return None if _difference(expected, value) else _unmet(f"anything but {brief(expected)}", value)
         case Relation.IDENTICAL:
-            return None if value is wanted else _unmet(brief(wanted), value)
+            return None if value is expected else _unmet(brief(expected), value)
         case Relation.NOT_IDENTICAL:
-            return None if value is not wanted else _unmet(f"anything but {brief(wanted)}", value)
+            return None if value is not expected else _unmet(f"anything but {brief(expected)}", value)
         case Relation.AMONG:
-            return None if _is_among(wanted, value) else _unmet(f"one of {brief(wanted)}", value)
+            return None if _is_among(expected, value) else _unmet(f"one of {brief(expected)}", value)
         case Relation.NOT_AMONG:
-            return _unmet(f"none of {brief(wanted)}", value) if _is_among(wanted, value) else None
-        case Relation.TRUE:
-            return _truth(value, wanted=True)
-        case Relation.FALSE:
-            return _truth(value, wanted=False)
+            return _unmet(f"none of {brief(expected)}", value) if _is_among(expected, value) else None
+        case Relation.TRUE | Relation.FALSE as truth:
+            is_met = not why_no_data(value) and bool(value) is (truth is Relation.TRUE)
+            return None if is_met else _unmet(f"a {truth.value} value", value)
 
 
-def _difference(wanted: object, value: object) -> Difference | None:
-    return get_checker("python").rules["value"](wanted, value)
+def _difference(expected: object, value: object) -> Difference | None:
+    return get_checker("python").rules["value"](expected, value)
 
 
-def _is_among(wanted: Any, value: object) -> bool:
-    return any(_difference(item, value) is None for item in wanted)
+def _is_among(expected: Any, value: object) -> bool:
+    return any(_difference(item, value) is None for item in expected)
 
 
-def _truth(value: Any, *, wanted: bool) -> Difference | None:
-    asked = f"a {str(wanted).lower()} value"
-    if why_no_data(value):
-        return _unmet(asked, value)
-    return None if bool(value) is wanted else _unmet(asked, value)
-
-
-def _unmet(asked: str, value: object) -> Difference:
+def _unmet(expected: str, value: object) -> Difference:
     why = why_no_data(value)
-    return Difference(message(f"expected {asked}, got {brief(value)}{f': {why}' if why else ''}"), path="")
+    return Difference(message(f"expected {expected}, got {brief(value)}{f': {why}' if why else ''}"), path="")

@@ -1,4 +1,4 @@
-"""Which names of a module are its globals, as Python's own symbol tables say. Nothing is run."""
+"""Which names of a module are its globals, according to Python's symbol tables. Runs nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
-from evaluator.assertions.source import FILE, NOT_PYTHON
+from evaluator.assertions.source import FILE
+from evaluator.syntax import NOT_PYTHON
 
 BUILTINS = frozenset(dir(builtins))
 _OF_MODULE = frozenset(("__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__"))
@@ -16,14 +17,14 @@ class Scopes:
     """The scopes of one module."""
 
     def __init__(self, source: str) -> None:
-        """Raises `SyntaxError` where a name is used in two ways that exclude each other."""
+        """Raises `SyntaxError` if a name is used in contradictory ways."""
         try:
             self._module = symtable.symtable(source, FILE, "exec")
         except NOT_PYTHON as error:
             raise SyntaxError(str(error)) from None
 
     def defined(self) -> frozenset[str]:
-        """Names that the module or a function's `global` gives a value."""
+        """Names that the module or a function's `global` assigns."""
         own = (one.get_name() for one in self._module.get_symbols() if one.is_assigned() or one.is_imported())
         declared = (
             one.get_name()
@@ -34,7 +35,7 @@ class Scopes:
         return frozenset((*own, *declared))
 
     def free(self) -> frozenset[str]:
-        """Globals that something in the module reads and nothing in it defines, builtins apart."""
+        """Globals that the module reads and does not define, without builtins."""
         own = {one.get_name() for one in self._module.get_symbols() if one.is_referenced()}
         inner = {
             one.get_name()

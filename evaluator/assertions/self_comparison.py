@@ -1,4 +1,4 @@
-"""Comparisons of the completion with itself: `candidate([1, 2]) == f([1, 2])`, which says little of either."""
+"""Comparisons of the completion with itself: `candidate([1, 2]) == f([1, 2])`, which prove little."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from evaluator.assertions.source import walk
 def lines_that_compare_with_itself(reading: Reading) -> list[int]:
     """Line numbers in the test, from 1, where both sides make the same call of the completion."""
     own = _Own(reading)
-    found = {
+    lines = {
         node.lineno
         for node in reading.nodes
         if isinstance(node, ast.Compare | ast.Call)
         for left, right in _sides(node)
         if own.is_called_in(left) and own.is_called_in(right) and own.form_of(left) == own.form_of(right)
     }
-    return sorted(found)
+    return sorted(lines)
 
 
 def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
@@ -34,7 +34,7 @@ def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
 
 
 class _Own:
-    """Calls of the completion, by whatever name."""
+    """Calls of the completion, by any name."""
 
     def __init__(self, reading: Reading) -> None:
         self._names = reading.completion & {reading.entry_point, CANDIDATE, reading.parameter}
@@ -46,7 +46,7 @@ class _Own:
         )
 
     def form_of(self, node: ast.expr) -> str:
-        """The expression with one name for the completion's function."""
+        """The expression with a single name for the completion's function."""
         text = ast.dump(node)
         for name in self._names:
             text = text.replace(f"func=Name(id={name!r},", "func=Name(id='',")

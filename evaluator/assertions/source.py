@@ -1,4 +1,4 @@
-"""Source text of a dataset as it is planned from: parsed if it is not too long, and cut into statements. Never run."""
+"""A dataset's source text: parsed if it is not too long, and cut into statements. Never run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from evaluator import syntax
 MAX_CHARACTERS = 8 * 1024 * 1024
 """A longer test is not parsed."""
 FILE = "<dataset source>"
-NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 
-# `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not safe among threads.
+# `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not thread-safe.
 warnings.filterwarnings("ignore", module=FILE)
 
 _DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -23,28 +22,23 @@ _OWN_SCOPES = (*DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree; None where the text is no Python (a prompt may be prose) or too long."""
-    if len(source) > MAX_CHARACTERS:
-        return None
-    try:
-        return syntax.parse(source, FILE)
-    except NOT_PYTHON:
-        return None
+    """The syntax tree; None if the text is not Python (a prompt may be prose) or too long."""
+    return syntax.tree_of(source, FILE) if len(source) <= MAX_CHARACTERS else None
 
 
 def walk(root: ast.AST | Iterable[ast.AST]) -> list[ast.AST]:
-    """Every node, those left out that nothing is ever asked of: literals may be most of a test."""
-    found: list[ast.AST] = []
+    """Every node, except kinds that no caller examines, such as literals in lists, which may be most of a test."""
+    nodes: list[ast.AST] = []
     pending = [root] if isinstance(root, ast.AST) else list(root)
     while pending:
         node = pending.pop()
-        found.append(node)
+        nodes.append(node)
         pending.extend(_inner(node))
-    return found
+    return nodes
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """What is directly in a node; most nodes of a large test are those of its lists."""
+    """A node's children; most nodes of a large test are in lists."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [item for item in items if type(item) is not ast.Constant]
@@ -53,7 +47,7 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def walk_own(root: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Like `walk`, without what is in a scope of its own: functions, classes, lambdas, comprehensions."""
+    """Like `walk`, without the inside of other scopes: functions, classes, lambdas, comprehensions."""
     pending = [root] if isinstance(root, ast.AST) else list(root)
     while pending:
         node = pending.pop()
@@ -63,35 +57,35 @@ def walk_own(root: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def walk_executed(root: ast.AST) -> list[ast.AST]:
-    """Like `walk`, without what is in functions and classes that are only defined there."""
-    found: list[ast.AST] = []
+    """Like `walk`, without the inside of functions and classes that are only defined there."""
+    nodes: list[ast.AST] = []
     pending = [root]
     while pending:
         node = pending.pop()
         if not isinstance(node, DEFINITIONS):
-            found.append(node)
+            nodes.append(node)
             pending.extend(_inner(node))
-    return found
+    return nodes
 
 
 def binds(root: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
-    """Names that these statements give a value in the scope where they stand."""
-    found: set[str] = set()
+    """Names that these statements assign in their own scope."""
+    names: set[str] = set()
     for node in walk_own(root):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.ExceptHandler(name=str(name)):
-                found.add(name)
+                names.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                names.add(name)
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
+                names.add(name)
             case ast.alias(name=name, asname=renamed):
-                found.add(renamed or name.partition(".")[0])
-    return frozenset(found)
+                names.add(renamed or name.partition(".")[0])
+    return frozenset(names)
 
 
 def is_start(node: ast.stmt) -> bool:
-    """Whether it is what starts a module as a program: `if __name__ == "__main__"`, or `unittest.main()`."""
+    """Whether it starts the module as a program: `if __name__ == "__main__"`, or `unittest.main()`."""
     match node:
         case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
             return True
@@ -109,14 +103,14 @@ class Lines:
         self._lines = [line.encode("utf-8", "surrogatepass") for line in syntax.lines_of(source)]
 
     def of(self, node: ast.stmt | ast.expr) -> str:
-        """What `ast.get_source_segment` gives, with decorators, and without splitting the whole text again."""
+        """Like `ast.get_source_segment`, with decorators, and without splitting the whole text again."""
         lines = self._lines[_first_line(node) - 1 : node.end_lineno]
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
         return b"\n".join(lines).decode("utf-8", "surrogatepass")
 
     def at_margin(self, node: ast.stmt) -> str:
-        """The source as it would stand at the start of a line, where no line of it begins further to the left."""
+        """The source without its indentation, unless some line is indented less."""
         first, *others = self.of(node).split("\n")
         margin = " " * node.col_offset
         if all(line.startswith(margin) or not line.strip() for line in others):
@@ -124,16 +118,16 @@ class Lines:
         return "\n".join((first, *others))
 
     def replaced(self, statements: Mapping[ast.stmt, str]) -> str:
-        """The text with one line in the place of each of these statements; all others keep their numbers."""
+        """The text with each of these statements replaced by one line; all other lines keep their numbers."""
         lines = self._lines[:]
         for node in sorted(statements, key=lambda one: (one.lineno, one.col_offset), reverse=True):
             first, last = _first_line(node) - 1, node.end_lineno or node.lineno
-            kept = lines[last - 1][node.end_col_offset :]
+            rest = lines[last - 1][node.end_col_offset :]
             lines[first] = lines[first][: node.col_offset] + statements[node].encode()
             if last - 1 == first:
-                lines[first] += kept
+                lines[first] += rest
             else:
-                lines[first + 1 : last] = [b""] * (last - first - 2) + [kept.lstrip(b" ;\t")]
+                lines[first + 1 : last] = [b""] * (last - first - 2) + [rest.lstrip(b" ;\t")]
         return b"\n".join(lines).decode("utf-8", "surrogatepass")
 
 

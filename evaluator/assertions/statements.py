@@ -1,4 +1,4 @@
-"""The test cases of a check that is a list of statements: one for each that judges, with what prepares it."""
+"""The test cases of a suite that is a list of statements: one for each that judges, with its preparation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Span = tuple[int, int, bool]
 WHOLE: Span = (0, -1, True)
 
 _MOST_REPEATED = 2000
-"""Characters of earlier statements that are shown with every test case that needs them."""
+"""Characters of earlier statements that are shown with each test case that needs them."""
 _MOST_OF_A_NAME = 20
 _PREPARING = (
     *DEFINITIONS, *IMPORTS, ast.Pass, ast.Delete, ast.Global, ast.Nonlocal, ast.Assign,
@@ -31,16 +31,16 @@ _ONLY_IN_FUNCTIONS = (
 
 @dataclass(frozen=True)
 class Statements:
-    """A check cut up into test cases."""
+    """A list of statements cut into test cases."""
 
     cases: tuple[TestCase, ...]
     spans: tuple[Span, ...]
-    goes_on: bool
+    continues: bool
     restarts: bool
 
 
 class Judging:
-    """Tells the statements that judge from those that only prepare what is judged; one for each test."""
+    """Distinguishes the statements that judge from those that only prepare; one instance for each test."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -48,7 +48,7 @@ class Judging:
         self._asserting = reading.flow.reaching(node.name for node in own if any(map(_asserts, walk(node))))
 
     def judges(self, node: ast.stmt) -> bool:
-        """Whether the statement may say that the completion is wrong, beside by an exception that it lets through."""
+        """Whether the statement may fail the completion, other than by passing on its exception."""
         match node:
             case ast.Assert(test=ast.Constant(value=value)):
                 return not value
@@ -57,11 +57,11 @@ class Judging:
         return not isinstance(node, _PREPARING)
 
     def uses_completion(self, node: ast.AST) -> bool:
-        """Whether the completion may be called, or what it has made be used."""
+        """Whether it may call the completion, or use what that has made."""
         return not self._reading.in_touch.isdisjoint(self._reading.reads(node))
 
-    def asks_completion(self, node: ast.stmt) -> bool:
-        """Whether that happens when the statement is run, not only in what it defines."""
+    def runs_completion(self, node: ast.stmt) -> bool:
+        """Whether that happens when the statement runs, not only in what it defines."""
         return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk_executed(node))
 
 
@@ -75,17 +75,17 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def statements_of(reading: Reading) -> Statements:
-    """The test cases of `check`, or of a module that defines none. Raises `UngradableError`."""
+    """The test cases of `check`, or of a module without one. Raises `UngradableError`."""
     judging = Judging(reading)
     check = reading.check
     if check is None:
         body = [node for node in reading.module.body if not is_start(node)]
     else:
         _refuse_arguments(check)
-        _refuse_judging_beside(reading, check, judging)
+        _refuse_judging_outside(reading, check, judging)
         body = check.body
-    if not any(map(judging.asks_completion, body)):
-        raise Refusal.CHECK_CALLS_NOTHING.error()
+    if not any(map(judging.runs_completion, body)):
+        raise Refusal.NEVER_CALLS.error()
     is_odd = check is not None and (isinstance(check, ast.AsyncFunctionDef) or check.decorator_list)
     if (
         is_odd
@@ -93,33 +93,33 @@ def statements_of(reading: Reading) -> Statements:
         or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk_own(body))
     ):
         source = "\n".join(map(reading.lines.at_margin, [check] if check is not None else body))
-        return Statements((TestCase(0, input=source, expected=""),), (WHOLE,), goes_on=False, restarts=True)
+        return Statements((TestCase(0, input=source, expected=""),), (WHOLE,), continues=False, restarts=True)
     spans = _spans(body, judging)
     independent = _leave_nothing(body, spans, reading)
     restarts = independent and not _prepares_with_completion(body, spans, judging)
-    return Statements(_Cases(reading, body, judging).of(spans), spans, goes_on=independent, restarts=restarts)
+    return Statements(_Cases(reading, body, judging).of(spans), spans, continues=independent, restarts=restarts)
 
 
 def _refuse_arguments(check: Check) -> None:
-    """More than the completion's function is given to nobody's `check`."""
+    """Refuses a `check` with a required argument besides the completion's function."""
     arguments = check.args
     required = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
     if required > 1 or None in arguments.kw_defaults:
         raise Refusal.ARGUMENTS.error(line=check.lineno)
 
 
-def _refuse_judging_beside(reading: Reading, check: Check, judging: Judging) -> None:
-    """A statement of the module that may decide the grade as well."""
+def _refuse_judging_outside(reading: Reading, check: Check, judging: Judging) -> None:
+    """Refuses statements outside `check` that may decide the grade."""
     callers = reading.flow.reaching({"check"})
     for node in reading.module.body:
         if node is check or is_start(node) or not callers.isdisjoint(reading.reads(node)):
             continue
         if judging.judges(node) and judging.uses_completion(node):
-            raise Refusal.BESIDE_CHECK.error(line=node.lineno)
+            raise Refusal.OUTSIDE_CHECK.error(line=node.lineno)
 
 
 def calls_of_check(reading: Reading) -> list[ast.stmt]:
-    """The module's own calls of `check`, also by way of other functions: the cases are run instead of them."""
+    """The module's own calls of `check`, also through other functions: the test cases run in their place."""
     callers = reading.flow.reaching({"check"})
     return [
         node
@@ -141,7 +141,7 @@ def _spans(body: list[ast.stmt], judging: Judging) -> tuple[Span, ...]:
 
 
 def _leave_nothing(body: list[ast.stmt], spans: tuple[Span, ...], reading: Reading) -> bool:
-    """Whether no judging statement gives a name a value that a later statement reads."""
+    """Whether no judging statement assigns a name that a later statement reads."""
     left: set[str] = set()
     judging = {last for _, last, judges in spans if judges}
     for place, node in enumerate(body):
@@ -158,20 +158,20 @@ def _leave_nothing(body: list[ast.stmt], spans: tuple[Span, ...], reading: Readi
 
 
 def _prepares_with_completion(body: list[ast.stmt], spans: tuple[Span, ...], judging: Judging) -> bool:
-    """Whether a later test case has something that was made by the completion before its own statements."""
+    """Whether a test case may use something that the completion made in the statements of an earlier one."""
     preparing = (node for first, last, _ in spans[:-1] for node in body[first:last])
     return any(judging.uses_completion(node) for node in preparing if not isinstance(node, DEFINITIONS))
 
 
 class _Cases:
-    """Makes the test cases that are shown for a check's spans."""
+    """Makes the displayed test cases of spans."""
 
     def __init__(self, reading: Reading, body: list[ast.stmt], judging: Judging) -> None:
         self._lines, self._reads = reading.lines, reading.reads
         self._body = body
         self._expected = Expectations(reading.lines, judging.uses_completion, named_once(body, reading.nodes))
         self._makers: dict[str, list[int]] = defaultdict(list)
-        """Where the statements stand that made what a name stands for, as far as the body has been read."""
+        """The places of the statements that made a name's value, as far as the body has been read."""
 
     def of(self, spans: tuple[Span, ...]) -> tuple[TestCase, ...]:
         return tuple(self._case(index, *span) for index, span in enumerate(spans))
@@ -189,31 +189,32 @@ class _Cases:
     def _source(self, node: ast.stmt) -> str:
         return self._lines.at_margin(node) if isinstance(node, _COMPOUND) else self._lines.of(node)
 
-    def _needed(self, wanted: set[str]) -> set[int]:
-        """The places of earlier statements that made what is read, the last ones, as far as there is room for them."""
-        found: set[int] = set()
-        pending, room = list(wanted), _MOST_REPEATED
+    def _needed(self, names: set[str]) -> set[int]:
+        """The places of the last statements that made the values of these names, as far as there is room."""
+        places: set[int] = set()
+        pending, room = list(names), _MOST_REPEATED
         while pending:
             for place in reversed(self._makers.get(pending.pop(), [])[-_MOST_OF_A_NAME:]):
-                room -= 0 if place in found else len(self._lines.of(self._body[place]))
+                if place in places:
+                    continue
+                room -= len(self._lines.of(self._body[place]))
                 if room < 0:
-                    return found
-                if place not in found:
-                    found.add(place)
-                    pending.extend(self._reads(self._body[place]) - wanted)
-                    wanted |= self._reads(self._body[place])
-        return found
+                    return places
+                places.add(place)
+                pending.extend(self._reads(self._body[place]) - names)
+                names |= self._reads(self._body[place])
+        return places
 
 
 def _is_shown(node: ast.stmt) -> bool:
-    """Whether it is shown though nothing reads what it makes."""
+    """Whether it is shown even if nothing reads its result."""
     if isinstance(node, ast.Expr):
         return not isinstance(node.value, ast.Constant | ast.Name)
     return not isinstance(node, (*DEFINITIONS, *IMPORTS, ast.Assert, ast.Pass))
 
 
 def _changes(node: ast.stmt) -> set[str]:
-    """Names that a preparing statement gives a value, or works on; what is imported or defined is not shown."""
+    """Names that a preparing statement assigns or changes; imports and definitions are not shown."""
     match node:
         case ast.Assign(targets=targets):
             return {name for target in targets for name in targets_of(target)}

@@ -1,8 +1,7 @@
-"""The module that an assert task calls `test`: its `check`, and what names mean in there. Parsed, never run.
+"""The test module of an assert task: its `check`, and the meaning of names in it. Parsed, never run.
 
-The names that a check may use are those of its parameter, of the entry point, and of the builtin constructors
-of values. A name that the preamble, the prompt or the test module itself defines is no longer one of them: it
-means the dataset's own helper, never a definition of the completion's.
+A literal check may use its parameter, the entry point, and the builtin constructors of values. A name that the
+preamble, the prompt or the test module defines means the dataset's own helper, never the completion's.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from evaluator.assertions.source import binds, parsed
+from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
 
 
@@ -24,14 +24,14 @@ def refusal(node: ast.stmt | ast.expr, what: str) -> RefusedError:
 
 @dataclass(frozen=True)
 class CheckModule:
-    """A test whose grade is decided by `check` alone."""
+    """A test whose `check` alone decides the grade."""
 
     body: list[ast.stmt]
     """The statements of `check`."""
     callees: frozenset[str]
-    """Names that stand for the completion's entry point."""
+    """Names of the completion's entry point."""
     shadowed: frozenset[str]
-    """Names that do not mean the builtin of that name."""
+    """Names that do not mean the builtin."""
 
 
 def read_check(task: Task) -> CheckModule:
@@ -51,16 +51,16 @@ def read_check(task: Task) -> CheckModule:
 
 
 def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.FunctionDef, str]:
-    """The one `def check(candidate)` and its parameter, where nothing else in the module can fail."""
-    found = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
-    if not found:
+    """The only `def check(candidate)` and its parameter, if nothing else in the module can fail."""
+    checks = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    if not checks:
         raise RefusedError("the test defines no `check(candidate)`")
-    check = found[-1]
-    if len(found) > 1 or "check" in binds(node for node in module.body if node not in found):
+    check = checks[-1]
+    if len(checks) > 1 or "check" in binds(node for node in module.body if node not in checks):
         raise refusal(check, "`check` is defined more than once")
     for node in module.body:
         if not _harmless(node, entry_point):
-            raise refusal(node, "a statement outside of `check` that may decide the grade")
+            raise refusal(node, Refusal.OUTSIDE_CHECK)
     match check:
         case ast.FunctionDef(
             decorator_list=[],
@@ -74,7 +74,7 @@ def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.Fu
 
 
 def _harmless(node: ast.stmt, entry_point: str | None) -> bool:
-    """Definitions, imports and assigned metadata; also `check(entry_point)`, which some datasets add."""
+    """Whether it is a definition, an import, assigned metadata, or `check(entry_point)`, which some datasets add."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
             return True

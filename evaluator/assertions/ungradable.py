@@ -15,19 +15,18 @@ class Refusal(StrEnum):
     NO_CODE = "the task has no test code"
     TOO_LONG = "the test is longer than {:,} characters"
     NOT_PYTHON = "the test is not Python: {}"
-    NESTED = "the test is nested too deeply to be read"
+    NESTED = "the test is nested too deeply"
     NO_METHODS = "the test's classes have no test methods"
-    CHECK_CALLS_NOTHING = "the check asks nothing of the completion"
-    TEST_CALLS_NOTHING = "the test asks nothing of the completion"
+    NEVER_CALLS = "the test never calls the completion"
     ARGUMENTS = "`check` takes more than one argument"
-    BESIDE_CHECK = "a statement beside `check` that may decide the grade"
-    BESIDE_TESTS = "a statement beside the tests that may decide the grade"
-    PARAMETER = "nobody gives `{}` its `{}`"
-    DECORATOR = "what `{}` makes can't be told in advance"
-    LOAD_TESTS = "`load_tests` says when it runs what is to be run"
-    NO_TEST_CASE = "`{}` is no unittest.TestCase"
+    OUTSIDE_CHECK = "a statement outside `check` may decide the grade"
+    OUTSIDE_TESTS = "a statement outside the tests may decide the grade"
+    PARAMETER = "`{}` needs a fixture `{}`"
+    DECORATOR = "the tests that `{}` makes are not known in advance"
+    LOAD_TESTS = "`load_tests` chooses the tests while it runs"
+    NO_TEST_CASE = "`{}` must be a subclass of unittest.TestCase"
 
     def error(self, *values: object, line: int | None = None) -> UngradableError:
         """The error with its values filled in; `line`: of the test, from 1."""
-        said = self.format(*values)
-        return UngradableError(said if line is None else f"line {line} of the test: {said}")
+        message = self.format(*values)
+        return UngradableError(message if line is None else f"line {line} of the test: {message}")

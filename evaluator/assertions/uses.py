@@ -1,4 +1,4 @@
-"""What a test uses that takes some preparation where it runs in a process of its own."""
+"""What a test uses that needs preparation if it runs in a separate process."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _OWN_GENERATORS = ("random.Random", "random.SystemRandom", "numpy.random.Generat
 
 
 def uses_of(reading: Reading) -> tuple[str, ...]:
-    """The words of `Check.uses`, in alphabetical order."""
-    found = {word for node in reading.nodes for word in _words(reading, node)}
-    imported = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
-    return tuple(sorted(found | (imported & {"numpy", "pandas"})))
+    """The words of `SuiteCode.uses`, in alphabetical order."""
+    words = {word for node in reading.nodes for word in _words(reading, node)}
+    modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
+    return tuple(sorted(words | (modules & {"numpy", "pandas"})))
 
 
 def _words(reading: Reading, node: ast.AST) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _words(reading: Reading, node: ast.AST) -> Iterator[str]:
 
 
 def _is_itself(node: ast.expr) -> bool:
-    """Whether it is the same thing in every process: None, a builtin, the class of something."""
+    """Whether it is the same object in every process: None, a builtin, the class of something."""
     match node:
         case ast.Constant():
             return True

@@ -2,10 +2,10 @@
 
 Each public module of this package is one kind, known by the module's name, if it defines
 
-- `Config`, a `msgspec.Struct` of its options, all with defaults or said to be missing in one line, and
+- `Config`, a `msgspec.Struct` of its options, all with defaults or reported as missing in one line, and
 - `make(config) -> Grader`.
 
-A new kind is a new file here. How one is named, with its options: `evaluator.graders.spec`.
+A new kind is a new file here. `evaluator.graders.spec` says how a grader and its options are named.
 """
 
 from __future__ import annotations
@@ -52,52 +52,52 @@ def get_grader(text: str) -> Grader:
     return cast("Grader", module.make(_config(spec, module.Config)))
 
 
-def grader_of(task: Task, asked: str | None) -> Grader:
-    """Who grades a task: whom its row names, else whom the run does, else its kind's own. Raises `GraderError`.
+def grader_of(task: Task, requested: str | None) -> Grader:
+    """A task's grader: the row's, else the one requested for the run, else the mode's own. Raises `GraderError`.
 
-    A row has no say where the run's grader needs no tasks.
+    The row's is ignored if the run's grader needs no tasks.
     """
-    if task.grader and needs_tasks(asked):
+    if task.grader and needs_tasks(requested):
         return _grader_of_row(task.grader)
-    return get_grader(asked or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
+    return get_grader(requested or ("exact_match" if task.mode is Mode.ANSWER else "tests"))
 
 
 @lru_cache(256)
 def _grader_of_row(text: str) -> Grader:
     if names_file(text):
-        raise GraderError(f"grader {text!r} stands in a row, which may not name a file: name it with --grader")
+        raise GraderError(f"grader {text!r}: a row may not name a file: name it with --grader")
     return get_grader(text)
 
 
 class Traits(NamedTuple):
-    """These fields of a task's `Grader`; as here where it can't be graded."""
+    """These fields of a task's `Grader`; the defaults if the task has no valid one."""
 
     runs_code: bool = False
     waits: int = 0
     by_completion: bool = True
 
 
-def traits(task: Task, asked: str | None) -> Traits:
+def traits(task: Task, requested: str | None) -> Traits:
     """How a task is graded."""
     try:
-        grader = grader_of(task, asked)
+        grader = grader_of(task, requested)
     except GraderError:
         return Traits()
     return Traits(grader.runs_code, grader.waits, grader.by_completion)
 
 
-def needs_tasks(asked: str | None) -> bool:
+def needs_tasks(requested: str | None) -> bool:
     """Whether a run's grader needs a dataset."""
     try:
-        return asked is None or get_grader(asked).needs_tasks
+        return requested is None or get_grader(requested).needs_tasks
     except GraderError:
         return True
 
 
-def shown_cases(task: Task, asked: str | None) -> tuple[TestCase, ...]:
-    """What is decided one by one for a task; nothing where it can't be graded."""
+def shown_cases(task: Task, requested: str | None) -> tuple[TestCase, ...]:
+    """The test cases that the task's grader decides; none if it can't be graded."""
     try:
-        return grader_of(task, asked).test_cases(task)
+        return grader_of(task, requested).test_cases(task)
     except GraderError:
         return ()
 
@@ -112,12 +112,12 @@ def _config(spec: GraderSpec, config: type[msgspec.Struct]) -> msgspec.Struct:
     try:
         return msgspec.convert(spec.options, config)
     except msgspec.ValidationError as error:
-        raise GraderError(f"grader {spec.name}: {error} ({_mend(str(error), config)})") from None
+        raise GraderError(f"grader {spec.name}: {error} ({_hint(str(error), config)})") from None
 
 
-def _mend(told: str, config: type[msgspec.Struct]) -> str:
-    """The values that a wrong one could have, where there are few; else the options."""
-    place = re.search(r"`\$\.(\w+)`$", told)
+def _hint(message: str, config: type[msgspec.Struct]) -> str:
+    """The values that the wrong option may have, if they can be listed; else the options."""
+    place = re.search(r"`\$\.(\w+)`$", message)
     choices = get_args(get_type_hints(config).get(place[1])) if place else ()
     if choices and all(isinstance(choice, str) for choice in choices):
         return f"one of {', '.join(choices)}"

@@ -1,4 +1,4 @@
-"""What a grader works with: a sandbox, the run's options, and a way to be alone on the machine for a moment."""
+"""What a grader works with: a sandbox, the run's options, and a way to run alone on the machine for a moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Disagreements = Literal["unknown", "keep", "fail"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run grades. A task's own `limits`, `checker` and `grader` win over these."""
+    """How a run grades. A task's own `limits`, `checker` and `grader` override these."""
 
     limits: Limits = msgspec.field(default_factory=Limits)
     checker: str | None = None
@@ -28,16 +28,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     isolation: Isolation = "completion"
     """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
     unverified: Unverified = "keep"
-    """What becomes of a grade that is not verified: it keeps its verdict and reward, or is `unknown` without one."""
+    """Unverified grades: "keep" verdict and reward, or make them `unknown`, without a reward."""
     disagreement: Disagreements = "unknown"
-    """What becomes of a suite that fails apart from the completion and passes in its process: `unknown`; "keep":
-    passed and not verified; "fail": the verdict of the first, not verified."""
+    """The grade of a suite that fails in two processes and passes in one: `unknown`; "keep": passed, not verified;
+    "fail": the verdict of two processes, not verified."""
     sandbox: Settings = msgspec.field(default_factory=Settings)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One worker's place."""
+    """One worker's tools."""
 
     sandbox: Sandbox
     options: Options = field(default_factory=Options)

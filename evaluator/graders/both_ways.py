@@ -1,7 +1,7 @@
-"""Grades a test suite twice, for whoever checks a dataset: as `tests` does, and plainly, in one process.
+"""Grades a test suite twice, for `rollscope check`: as `tests` does, and in one plain process.
 
-The grade is that of `tests`. Where the plain run comes to another result, both are in `Grade.disagreement`: also where
-the first run, or literal calls, decided by themselves.
+The grade is that of `tests`. If the plain run has another result, both are in `Grade.disagreement`, even if the first
+run or literal calls decided alone.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader
 from evaluator.graders.suites.rule import limits_of, plain_run
 from evaluator.graders.suites.run import CannotRunError
-from evaluator.model import Disagreement, Grade, Mode, Rollout, Task, Verdict
+from evaluator.model import Disagreement, Grade, Mode, Rollout, Task
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """It has no options."""
+    """No options."""
 
 
 def make(config: Config) -> Grader:
@@ -31,16 +31,15 @@ def make(config: Config) -> Grader:
 
 def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
     """Raises as `tests.grade` does."""
-    found = tests.grade(task, rollout, bench)
-    decided = task.mode in (Mode.ASSERT, Mode.UNITTEST) and found.verdict.graded and found.code is not None
-    if not decided or found.disagreement is not None:
-        return found
-    assert found.code is not None
+    result = tests.grade(task, rollout, bench)
+    is_suite = task.mode in (Mode.ASSERT, Mode.UNITTEST)
+    if not is_suite or not result.verdict.graded or result.code is None or result.disagreement is not None:
+        return result
     try:
         plan = plan_suite(task)
-        plain = plain_run(task, plan, found.code, limits_of(task, plan, found.limits, bench), bench)
+        plain = plain_run(task, plan, result.code, limits_of(task, plan, result.limits, bench), bench)
     except (UngradableError, CannotRunError):
-        return found
-    if plain.passed is not (found.verdict is Verdict.PASSED):
-        found.disagreement = Disagreement(apart=found.verdict, plain=plain.verdict)
-    return found
+        return result
+    if plain.passed is not result.passed:
+        result.disagreement = Disagreement(apart=result.verdict, plain=plain.verdict)
+    return result

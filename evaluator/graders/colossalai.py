@@ -1,9 +1,9 @@
-"""ColossalAI's `code_reward_fn`: 10 for code that passes all its tests and stands in a Python fence, else 0.
+"""ColossalAI's `code_reward_fn`: 10 for code that passes all its tests and is in a Python fence, else 0.
 
-The code is what follows the last "```python", up to the next fence; the whole text where there is none, and then it
-earns nothing. It is run and compared as `evaluator.interop.colossalai.run_test` does. With `max_new_tokens` long
-responses lose: within the last `overlong_tokens` before it up to 10 in proportion, from there on all. Their length is
-the rollout's own `response_length`, in tokens.
+The code is what follows the last "```python", up to the next fence; without one the whole text, which then earns
+nothing. It is run and compared as `evaluator.interop.colossalai.run_test` does. With `max_new_tokens` long responses
+lose up to 10, in proportion, within the last `overlong_tokens` before it, and everything from there on. Their length
+is the rollout's own `response_length`, in tokens.
 
 A task without test cases is `unknown`; the original pays it in full. Source: ColossalAI's `reward_fn.py`, as observed.
 """
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evaluator.checkers import brief
+from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import not_run
 from evaluator.graders.cases.results import result_of
@@ -28,9 +29,9 @@ _FULL: Final = 10.0
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`max_new_tokens`, `overlong_tokens`: where the length penalty ends, and how long it is; None: there is none.
+    """`max_new_tokens`, `overlong_tokens`: where the length penalty ends, and how long it is; None: no penalty.
 
-    `need_fence`: whether code without a Python fence earns nothing. `strict`: compare as the original, see docs.
+    `need_fence`: whether code without a Python fence earns nothing. `strict`: compare like the original, see docs.
     """
 
     max_new_tokens: int | None = None
@@ -63,19 +64,11 @@ def _solution(text: str) -> _Solution:
 def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     limits = bench.options.limits.replaced(task.limits)
     solution = _solution(rollout.completion)
-    grade = Grade(
-        task_id=rollout.task_id,
-        sample_id=rollout.sample_id,
-        verdict=Verdict.UNKNOWN,
-        reward=None,
-        limits=limits,
-        checker="colossalai",
-        grader="colossalai",
-        code=solution.code,
-        line_offset=solution.lines_before,
-    )
+    grade = unknown_grade(rollout, "colossalai")
+    grade.limits, grade.checker = limits, "colossalai"
+    grade.code, grade.line_offset = solution.code, solution.lines_before
     length = rollout.metadata.get("response_length")
-    if (reason := _why_not(config, task, length)) is not None:
+    if (reason := _why_ungradable(config, task, length)) is not None:
         grade.error_message = reason
         return grade
     in_outs = {
@@ -96,13 +89,13 @@ def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     return grade
 
 
-def _why_not(config: Config, task: Task, length: object) -> str | None:
+def _why_ungradable(config: Config, task: Task, length: object) -> str | None:
     if task.mode not in (Mode.CALL, Mode.STDIN):
-        return f"a task of mode {task.mode} has no inputs and outputs, which the grader colossalai takes"
+        return f"the grader colossalai needs inputs and outputs: a task of mode {task.mode} has none"
     if not task.cases:
         return "the task has no test cases"
     if config.max_new_tokens is not None and (not isinstance(length, int) or isinstance(length, bool)):
-        return "the length penalty wants response_length, in tokens, in the rollout's row"
+        return "the length penalty needs response_length, in tokens, in the rollout's row"
     return None
 
 
@@ -113,8 +106,8 @@ def _case(case: TestCase, ran: CaseCode, by_value: bool) -> CaseResult:
         result.error_message = ran.info["error"]
         result.error_type = ran.info["error"].partition("(")[0]
     elif ran.verdict is Verdict.WRONG_ANSWER:
-        told = f"expected {brief(case.expected)}, got {brief(ran.actual)}"
-        result.difference = Difference(told if by_value else f"the output is not the expected one: {told}")
+        message = f"expected {brief(case.expected)}, got {brief(ran.actual)}"
+        result.difference = Difference(message if by_value else f"wrong output: {message}")
     return result
 
 
@@ -145,7 +138,7 @@ def _conclude(grade: Grade, config: Config, solution: _Solution, length: object)
 
 
 def _penalty(config: Config, length: object) -> float:
-    """0, or what is lost for every token above the length from which it costs."""
+    """0 up to the free length, then negative in proportion to the tokens above it."""
     if config.max_new_tokens is None or not isinstance(length, int) or not config.overlong_tokens:
         return 0.0
     free = config.max_new_tokens - config.overlong_tokens

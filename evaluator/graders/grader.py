@@ -1,10 +1,11 @@
-"""What a grader is, whatever it grades by."""
+"""What every grader has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders.bench import Bench
 from evaluator.model import Grade, Rollout, Task, TestCase
 
@@ -15,26 +16,35 @@ def _none(task: Task) -> None:
 
 @dataclass(frozen=True)
 class Grader:
-    """One way of grading, its options settled."""
+    """One way of grading, with its options."""
 
     name: str
     grade: Callable[[Task, Rollout, Bench], Grade]
     test_cases: Callable[[Task], tuple[TestCase, ...]]
-    """What it decides one by one for a task, as a grid shows it; none where the task can't be graded so."""
+    """The test cases that it decides for a task; none if it can't grade the task."""
     lowest: float = 0.0
     highest: float = 1.0
-    """The range of its rewards. What lies outside is brought to the nearer end, and flagged."""
+    """The range of its rewards. A reward outside is moved to the nearer end, and flagged."""
     refusal: Callable[[Task], str | None] = _none
-    """Why it can't grade a task, in one line; None where it can, as far as the task alone tells."""
+    """Why it can't grade a task, in one line; None if the task alone shows no reason."""
     runs_code: bool = True
     """Whether it needs a sandbox."""
     waits: int = 0
-    """How many rollouts it grades at once because others do the work; 0: as many as there are CPUs."""
+    """How many rollouts it grades at once because a server does the work; 0: one per CPU."""
     by_completion: bool = True
     """Whether rollouts of a task with the same completion have the same grade."""
     needs_tasks: bool = True
-    """Whether its grades follow from tasks; else no dataset is needed, and no task's own grader wins over it."""
+    """Whether its grades depend on tasks; if not, no dataset is needed, and it overrides the tasks' own graders."""
 
 
 class GraderError(ValueError):
     """No grader has that name, or it does not take these options. One line that says what to write instead."""
+
+
+def refusal_by(plan: Callable[[Task], object], task: Task) -> str | None:
+    """The message of the `UngradableError` that `plan` raises for a task; None if it raises none."""
+    try:
+        plan(task)
+    except UngradableError as error:
+        return str(error)
+    return None

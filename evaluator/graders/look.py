@@ -1,4 +1,4 @@
-"""What a look at a task shows to be odd, before anything is run."""
+"""What is odd about a task, before anything runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluator.model import Mode, Task
 
 
 def look_at(task: Task) -> Iterator[str]:
-    """One line for each thing. Raises nothing."""
+    """One line for each oddity. Raises nothing."""
     try:
         grader = grader_of(task, None)
         refusal = grader.refusal(task)
@@ -21,10 +21,10 @@ def look_at(task: Task) -> Iterator[str]:
     if refusal is not None:
         yield f"can't be graded: {refusal}"
     elif grader.runs_code:
-        yield from _of_its_tests(task)
+        yield from _look_at_tests(task)
 
 
-def _of_its_tests(task: Task) -> Iterator[str]:
+def _look_at_tests(task: Task) -> Iterator[str]:
     try:
         plan = plan_for(task, None)
     except UngradableError:

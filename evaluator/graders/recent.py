@@ -1,4 +1,4 @@
-"""What was made for the last keys, so that a group's rollouts, which come one after another, share it."""
+"""A cache of recent values: the rollouts of a group come one after another and share them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 class Remembered(Generic[Key, Value]):
-    """The last `room` values by key. Safe for several threads; two may make the same value at the same time."""
+    """The last `room` values by key. Safe for several threads; two may make the same value at once."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -20,7 +20,7 @@ class Remembered(Generic[Key, Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The key's value, made where it is not remembered. Raises what `make` raises, which is not remembered."""
+        """The key's value, made if it is not remembered. Exceptions of `make` are raised and not remembered."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,19 +1,19 @@
-"""The `stored` grader: the grade that a rollout came with. Nothing is run, asked or compared.
+"""The `stored` grader: the grade that a rollout came with. Nothing is run or compared.
 
-The reward is `Rollout.given_reward` as it is: no range clips it. A rollout without one is `unknown`, for the reason in
-its `failure_reason` where it has one.
+The reward is `Rollout.given_reward`, unchanged, on any scale. A rollout without one is `unknown`, with its
+`failure_reason` if it has one.
 
 The verdict, from the rollout's metadata:
 
-1. `verdict`, where it is one of ours and has or lacks a reward as this rollout does;
-2. else that of the first failing test case, where the rollout tells of its test cases: by the letters of our own server
+1. `verdict`, if it is one of ours, and has a reward if the rollout has one;
+2. else that of the first failing test case, if the rollout lists its test cases: by our server's letters
    (`test_verdicts`), or by the codes of NeMo Gym's code_gen (`result`: true passed, -2 or false wrong answer, -3 and -1
-   time limit, -4 runtime error; -1 is "out of the time for all", or killed). A code_gen that stopped at a failure has
+   time limit, -4 runtime error; -1 is "out of the time for all", or killed). If code_gen stopped at a failure, it has
    no codes for the test cases after it: those are `not_run`;
-3. else `passed` where the reward is 1 or more, `wrong_answer` below.
+3. else `passed` for a reward of 1 or more, `wrong_answer` below.
 
-Test cases have their verdicts alone, and of the first failing one what code_gen's `metadata` says. `reward_components`
-are the components, each with the weight 1. No such grade is verified.
+Test cases have only verdicts; the first failing one also has what code_gen's `metadata` says. `reward_components` are
+the components, each with weight 1. No such grade is verified.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import msgspec
 
 from evaluator.extraction import extract
 from evaluator.graders import grader_of
-from evaluator.graders.answers.grades import begun
+from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, GraderError
@@ -48,15 +48,15 @@ _CODES = {
     -4: Verdict.RUNTIME_ERROR,
 }
 _NO_WORDS = {"", "none"}
-"""What some servers write where there is no reason."""
+"""What some servers write if there is no reason."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """There is nothing to choose."""
+    """No options."""
 
 
 def make(config: Config) -> Grader:
-    """A grader whose rewards have no ends."""
+    """A grader whose rewards have no limits."""
     del config
     return Grader(
         name="stored",
@@ -71,27 +71,27 @@ def make(config: Config) -> Grader:
 
 
 def _grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
-    grade = begun(rollout, "stored")
+    grade = unknown_grade(rollout, "stored")
     grade.verified, grade.unverified_reason = False, UNVERIFIED
-    told = rollout.metadata
-    verdicts = _case_verdicts(told)
+    metadata = rollout.metadata
+    verdicts = _case_verdicts(metadata)
     shown = _test_cases(task)
-    if len(shown) < len(verdicts):  # these are other ones
+    if len(shown) < len(verdicts):  # other test cases
         shown = ()
-    grade.cases = tuple(_cases(verdicts, shown, _account(told)))
-    grade.components = tuple(_components(told.get("reward_components")))
+    grade.cases = tuple(_cases(verdicts, shown, _account(metadata)))
+    grade.components = tuple(_components(metadata.get("reward_components")))
     _take_code(grade, task, rollout)
     grade.reward = rollout.given_reward
-    grade.verdict = _verdict(grade, told.get("verdict"))
-    if grade.cases and (grade.passed or shown or told.get("test_verdicts")):  # else how many there are is not told
+    grade.verdict = _verdict(grade, metadata.get("verdict"))
+    if grade.cases and (grade.passed or shown or metadata.get("test_verdicts")):  # else their number is unknown
         grade.pass_rate = grade.tests_passed / grade.tests_total
     if not grade.passed:
-        grade.error_message = _message(told) or (_NO_REWARD if grade.reward is None else None)
+        grade.error_message = _message(metadata) or (_NO_REWARD if grade.reward is None else None)
     return withheld(grade, bench.options.unverified)
 
 
 def _test_cases(task: Task) -> tuple[TestCase, ...]:
-    """Those by which the task would be graded, to be looked at."""
+    """The test cases of the task's own grader, for display."""
     try:
         own = grader_of(task, None)
     except GraderError:
@@ -112,14 +112,14 @@ def _verdict(grade: Grade, word: JsonValue) -> Verdict:
     return Verdict.PASSED if all_passed or grade.reward >= _FULL_REWARD else Verdict.WRONG_ANSWER
 
 
-def _case_verdicts(told: Mapping[str, JsonValue]) -> list[Verdict]:
-    """One a test case; none where the rollout tells of none, or in words that are not known."""
-    letters, codes = told.get("test_verdicts"), told.get("result")
+def _case_verdicts(metadata: Mapping[str, JsonValue]) -> list[Verdict]:
+    """One per test case; none if the rollout lists none, or uses unknown letters or codes."""
+    letters, codes = metadata.get("test_verdicts"), metadata.get("result")
     if isinstance(letters, str) and letters and set(letters) <= _LETTERS.keys():
         return [_LETTERS[letter] for letter in letters]
-    found = [_of_code(code) for code in codes] if isinstance(codes, list) else []
-    known = [verdict for verdict in found if verdict is not None]
-    return known if len(known) == len(found) else []
+    verdicts = [_of_code(code) for code in codes] if isinstance(codes, list) else []
+    known = [verdict for verdict in verdicts if verdict is not None]
+    return known if len(known) == len(verdicts) else []
 
 
 def _of_code(code: JsonValue) -> Verdict | None:
@@ -147,32 +147,32 @@ def _cases(
         yield result
 
 
-def _account(told: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """What code_gen says of the first failure."""
-    account = told.get("metadata")
+def _account(metadata: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """What code_gen says about the first failure."""
+    account = metadata.get("metadata")
     return account if isinstance(account, Mapping) and "error_code" in account else {}
 
 
-def _message(told: Mapping[str, JsonValue]) -> str | None:
-    words = (told.get("error_message"), _account(told).get("error_message"), told.get("failure_reason"))
-    return next((word for word in map(_text, words) if word and word.lower() not in _NO_WORDS), None)
+def _message(metadata: Mapping[str, JsonValue]) -> str | None:
+    texts = (metadata.get("error_message"), _account(metadata).get("error_message"), metadata.get("failure_reason"))
+    return next((text for text in map(_text, texts) if text and text.lower() not in _NO_WORDS), None)
 
 
 def _text(value: JsonValue) -> str | None:
     return excerpt(value, SHOWN_WHEN_WRONG) if isinstance(value, str) else None
 
 
-def _components(given: JsonValue) -> Iterator[Component]:
-    for name, reward in given.items() if isinstance(given, Mapping) else ():
+def _components(rewards: JsonValue) -> Iterator[Component]:
+    for name, reward in rewards.items() if isinstance(rewards, Mapping) else ():
         if isinstance(reward, int | float) and abs(reward) <= _GREATEST:
             verdict = Verdict.PASSED if reward >= _FULL_REWARD else Verdict.WRONG_ANSWER
             yield Component(name=str(name), reward=float(reward), verdict=verdict)
 
 
 def _take_code(grade: Grade, task: Task, rollout: Rollout) -> None:
-    """The program in the completion. A plain text is none, unless the rollout or its task has test cases."""
+    """The program in the completion. A plain text is not one, unless the rollout or its task has test cases."""
     with stage("extraction"):
-        found = extract(rollout.completion, task=task, kind=rollout.kind)
-    if found.kind is Kind.FULL and rollout.kind is None and task.mode is Mode.ANSWER and not grade.cases:
+        extraction = extract(rollout.completion, task=task, kind=rollout.kind)
+    if extraction.kind is Kind.FULL and rollout.kind is None and task.mode is Mode.ANSWER and not grade.cases:
         return
-    grade.code, grade.kind, grade.line_offset = found.code, found.kind, found.line_offset
+    grade.code, grade.kind, grade.line_offset = extraction.code, extraction.kind, extraction.line_offset

@@ -1,20 +1,20 @@
-"""The `structured` grader: the completion is JSON that meets a schema, has fields, keeps to ranges.
+"""The `structured` grader: the completion is JSON that meets a schema, has required fields, keeps to ranges.
 
-Each check is a test case: "valid JSON", "schema", "required: PATH" for each required field (null counts as there) and
-"range: PATH in LOW to HIGH" for each range. The reward is the share of the checks that hold, with `reward` "all" 1.0
-where all do and else 0.0. Checks come from the options and from the task's `answer`, an object with `schema`,
-`required` and `ranges`; its schema wins, the others add up. Paths are `user.name`, `items.0`, or `/a.b/c` for keys
-that have dots.
+Each requirement is a test case: "valid JSON", "schema", "required: PATH" for each field (a null exists) and "range:
+PATH in LOW to HIGH" for each range. The reward is the share of the requirements that are met; with `reward` "all", 1.0
+if all are, else 0.0. They come from the options and from the task's `answer`, an object with `schema`, `required` and
+`ranges`; its schema replaces the options', the others add up. Paths are `user.name`, `items.0`, or `/a.b/c` for keys
+that contain dots.
 
-Read to the letter: NaN, Infinity, numbers beyond a double, a key that stands twice, deep nesting and long texts are no
-valid JSON (see `graders.answers.json_answer` for the limits). A completion without anything like JSON is `no_code`.
+JSON is read strictly: NaN, Infinity, numbers beyond a double, duplicate keys, deep nesting and long texts are not valid
+(see `graders.answers.json_answer` for the limits). A completion without anything like JSON is `no_code`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -22,127 +22,90 @@ import msgspec
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.extraction import outside_thinking
-from evaluator.graders.answers.grades import begun, conclude
-from evaluator.graders.answers.json_answer import Where, json_in, value_at
+from evaluator.graders.answers.grades import answer_grader, case_result, conclude
+from evaluator.graders.answers.json_answer import JsonAnswer, Where, json_in, value_at
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run
+from evaluator.graders.cases.loop import not_run
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.model import CaseResult, Difference, Grade, JsonValue, Rollout, Task, TestCase, Verdict
+from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 
 __all__ = ["Config", "make"]
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the JSON must be like. An end of a range that is null is open."""
+class Requirements(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the JSON must be like. A null leaves an end of a range open."""
 
     schema: dict[str, JsonValue] | bool | None = None
     required: tuple[str, ...] = ()
     ranges: dict[str, tuple[float | None, float | None]] = {}
 
 
-class Config(Wanted, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options: also where the JSON stands, and what the reward follows from."""
+class Config(Requirements, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options: also where to find the JSON, and how to compute the reward."""
 
     extract: Where = "any"
     reward: Literal["fraction", "all"] = "fraction"
 
 
-class Check(NamedTuple):
-    """One thing that the JSON is held against. `look` gives what it found there and what is wrong with that."""
+class Requirement(NamedTuple):
+    """One requirement. `examine` returns the value that it is about, and what is wrong with that."""
 
     name: str
     expected: str
-    look: Callable[[JsonValue], tuple[JsonValue, str | None]]
+    examine: Callable[[JsonValue], tuple[JsonValue, str | None]]
 
 
 def make(config: Config) -> Grader:
     """Raises `GraderError`."""
     try:
-        list(_checks(config))
+        list(_listed(config))
     except UngradableError as error:
         raise GraderError(f"grader structured: {error}") from None
-    return Grader(
-        name="structured",
-        grade=partial(_grade, config),
-        test_cases=partial(_test_cases, config),
-        refusal=partial(_refusal, config),
-        runs_code=False,
-    )
+    return answer_grader("structured", partial(_test_cases, config), partial(_complete, config))
 
 
-def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
+def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade: Grade) -> None:
     del bench
-    grade = begun(rollout, "structured")
-    try:
-        checks = list(_checks(_wanted(config, task.answer)))
-        with stage("extraction"):
-            found = json_in(outside_thinking(rollout.completion), config.extract)
-        cases = _cases(checks)
-        if found is None:
-            grade.cases = tuple(map(not_run, cases))
-        else:
-            with stage("compare"):
-                valid = _valid(cases[0], found.text, found.problem)
-                grade.cases = (valid, *_held(cases, checks, found.value, found.problem))
-    except UngradableError as error:
-        grade.error_message = str(error)
-        return grade
-    conclude(grade, "no JSON was found in the completion" if found is None else None)
+    requirements = list(_listed(_joined(config, task.answer)))
+    with stage("extraction"):
+        answer = json_in(outside_thinking(rollout.completion), config.extract)
+    cases = _cases(requirements)
+    if answer is None:
+        grade.cases = tuple(map(not_run, cases))
+    else:
+        with stage("compare"):
+            grade.cases = tuple(_results(cases, requirements, answer))
+    conclude(grade, "no JSON was found in the completion" if answer is None else None)
     grade.reward = float(grade.passed) if config.reward == "all" else grade.pass_rate
-    return grade
 
 
-def _valid(case: TestCase, text: str, problem: str | None) -> CaseResult:
-    room = SHOWN_WHEN_RIGHT if problem is None else SHOWN_WHEN_WRONG
-    return CaseResult(
-        index=case.index,
-        verdict=Verdict.PASSED if problem is None else Verdict.WRONG_ANSWER,
-        actual=excerpt(text, room),
-        difference=None if problem is None else Difference(problem),
-    )
-
-
-def _held(cases: list[TestCase], checks: list[Check], value: JsonValue, problem: str | None) -> Iterator[CaseResult]:
-    for case, check in zip(cases[1:], checks, strict=True):
-        if problem is not None:
+def _results(cases: Sequence[TestCase], requirements: list[Requirement], answer: JsonAnswer) -> Iterator[CaseResult]:
+    valid = case_result(cases[0], answer.text, answer.problem)
+    valid.expected = None
+    yield valid
+    for case, requirement in zip(cases[1:], requirements, strict=True):
+        if answer.problem is not None:
             yield not_run(case)
             continue
-        seen, wrong = check.look(value)
-        room = SHOWN_WHEN_RIGHT if wrong is None else SHOWN_WHEN_WRONG
-        yield CaseResult(
-            index=case.index,
-            verdict=Verdict.PASSED if wrong is None else Verdict.WRONG_ANSWER,
-            expected=excerpt(case.expected, room),
-            actual=None if seen is msgspec.UNSET else excerpt(_json(seen), room),
-            difference=None if wrong is None else Difference(f"{check.name}: {wrong}"),
-        )
+        value, problem = requirement.examine(answer.value)
+        actual = None if value is msgspec.UNSET else _json(value)
+        yield case_result(case, actual, problem and f"{requirement.name}: {problem}")
 
 
-def _cases(checks: list[Check]) -> list[TestCase]:
-    named = [("valid JSON", ""), *((check.name, check.expected) for check in checks)]
-    return [TestCase(index, name, expected) for index, (name, expected) in enumerate(named)]
+def _cases(requirements: list[Requirement]) -> tuple[TestCase, ...]:
+    texts = [("valid JSON", ""), *((each.name, each.expected) for each in requirements)]
+    return tuple(TestCase(index, name, expected) for index, (name, expected) in enumerate(texts))
 
 
 def _test_cases(config: Config, task: Task) -> tuple[TestCase, ...]:
-    try:
-        return tuple(_cases(list(_checks(_wanted(config, task.answer)))))
-    except UngradableError:
-        return ()
+    return _cases(list(_listed(_joined(config, task.answer))))
 
 
-def _refusal(config: Config, task: Task) -> str | None:
-    try:
-        list(_checks(_wanted(config, task.answer)))
-    except UngradableError as error:
-        return str(error)
-    return None
+def _joined(config: Config, answer: JsonValue) -> Requirements:
+    """The requirements of the options and the task. Raises `UngradableError`.
 
-
-def _wanted(config: Config, answer: JsonValue) -> Wanted:
-    """What options and task want together. Raises `UngradableError`.
-
-    An answer that is no object is another grader's, where the options have checks of their own.
+    If the options have requirements, an answer that is not an object is ignored: it belongs to another grader.
     """
     value = _decoded(answer)
     if value is None or (
@@ -150,11 +113,11 @@ def _wanted(config: Config, answer: JsonValue) -> Wanted:
     ):
         return config
     try:
-        own = msgspec.convert(value, Wanted)
+        own = msgspec.convert(value, Requirements)
     except msgspec.ValidationError as error:
-        hint = 'structured wants {"schema": ..., "required": [...], "ranges": {"path": [low, high]}}'
+        hint = 'give {"schema": ..., "required": [...], "ranges": {"path": [low, high]}}'
         raise UngradableError(f"the task's answer can't be used ({error}): {hint}") from None
-    return Wanted(
+    return Requirements(
         schema=config.schema if own.schema is None else own.schema,
         required=tuple(dict.fromkeys((*config.required, *own.required))),
         ranges={**config.ranges, **own.ranges},
@@ -162,7 +125,7 @@ def _wanted(config: Config, answer: JsonValue) -> Wanted:
 
 
 def _decoded(answer: JsonValue) -> JsonValue:
-    """The JSON that a text is; the text where it is none."""
+    """A text as JSON; unchanged if it is not JSON."""
     if not isinstance(answer, str):
         return answer
     try:
@@ -171,42 +134,39 @@ def _decoded(answer: JsonValue) -> JsonValue:
         return answer
 
 
-def _checks(wanted: Wanted) -> Iterator[Check]:
+def _listed(requirements: Requirements) -> Iterator[Requirement]:
     """Raises `UngradableError`."""
-    if wanted.schema is not None:
+    if requirements.schema is not None:
         from evaluator.graders.answers.json_schema import schema_check
 
-        check = schema_check(wanted.schema)
-        yield Check("schema", _json(wanted.schema), lambda value: (value, check(value)))
-    for path in wanted.required:
-        yield Check(f"required: {path}", "", partial(_required, path))
-    for path, (low, high) in wanted.ranges.items():
+        problem_in = schema_check(requirements.schema)
+        yield Requirement("schema", _json(requirements.schema), lambda value: (value, problem_in(value)))
+    for path in requirements.required:
+        yield Requirement(f"required: {path}", "", partial(_required, path))
+    for path, (low, high) in requirements.ranges.items():
         ends = [end for end in (low, high) if end is not None]
         if not ends or not all(map(math.isfinite, ends)) or ends != sorted(ends):
             hint = "give the lower number first, null for an open end"
             raise UngradableError(f"ranges: {path} has [{low}, {high}]: {hint}")
-        told = _span(low, high)
-        yield Check(f"range: {path} in {told}", told, partial(_ranged, path, low, high, told))
+        span = _span(low, high)
+        yield Requirement(f"range: {path} in {span}", span, partial(_ranged, path, low, high))
 
 
 def _required(path: str, value: JsonValue) -> tuple[JsonValue, str | None]:
     try:
         return value_at(value, path), None
     except LookupError:
-        return msgspec.UNSET, "it is not there"
+        return msgspec.UNSET, "it is missing"
 
 
-def _ranged(
-    path: str, low: float | None, high: float | None, told: str, value: JsonValue
-) -> tuple[JsonValue, str | None]:
-    try:
-        found = value_at(value, path)
-    except LookupError:
-        return msgspec.UNSET, "it is not there"
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        return found, "it is no number"
-    inside = (low is None or low <= found) and (high is None or found <= high)
-    return found, None if inside else f"{found!r} is not in {told}"
+def _ranged(path: str, low: float | None, high: float | None, value: JsonValue) -> tuple[JsonValue, str | None]:
+    number, problem = _required(path, value)
+    if problem is not None:
+        return number, problem
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return number, "it is not a number"
+    inside = (low is None or low <= number) and (high is None or number <= high)
+    return number, None if inside else f"{number!r} is not in {_span(low, high)}"
 
 
 def _span(low: float | None, high: float | None) -> str:

@@ -1,7 +1,7 @@
 """The `tests` grader: runs a completion on every test case.
 
-The reward is 1.0 when all pass, else 0.0; with `reward` "fraction" the share of the test cases that passed, with
-"weighted" their share of the task's `weights` (one weight a test case, in their order; equal ones where it has none).
+The reward is 1.0 if all pass, else 0.0; with `reward` "fraction" the share of the test cases that passed, with
+"weighted" their share of the task's `weights` (one per test case, in order; by default equal).
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from evaluator.assertions.plan import SuitePlan
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
+from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
 from evaluator.graders.cases.plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders.cases.preamble import why_it_fails
 from evaluator.graders.cases.results import early_exit, explain_undefined, reject_if_tampered, result_of
-from evaluator.graders.grader import Grader
-from evaluator.graders.suites.rule import grade_check, limits_of
+from evaluator.graders.grader import Grader, refusal_by
+from evaluator.graders.suites.rule import grade_suite, limits_of
 from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
@@ -36,24 +37,17 @@ Reward = Literal["all", "fraction", "weighted"]
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the reward follows from."""
+    """How to compute the reward."""
 
     reward: Reward = "all"
 
 
 def make(config: Config) -> Grader:
-    return Grader("tests", partial(grade, reward=config.reward), test_cases, refusal=_refusal)
+    plan = partial(plan_for, checker=None)
+    return Grader("tests", partial(grade, reward=config.reward), test_cases, refusal=partial(refusal_by, plan))
 
 
-def _refusal(task: Task) -> str | None:
-    try:
-        plan_for(task, None)
-    except UngradableError as error:
-        return str(error)
-    return None
-
-
-def _as_it_is(plan: Plan) -> Plan:
+def _unchanged(plan: Plan) -> Plan:
     return plan
 
 
@@ -63,21 +57,15 @@ def grade(
     bench: Bench,
     *,
     reward: Reward = "all",
-    prepare: Callable[[Plan], Plan] = _as_it_is,
+    prepare: Callable[[Plan], Plan] = _unchanged,
 ) -> Grade:
     """Grades one rollout. `prepare` may change how answers are judged.
 
-    Raises `FaultError` when the sandbox failed, `SandboxUnavailable` when there is none, `RecordError` for bad limits.
+    Raises `FaultError` if the sandbox failed, `SandboxUnavailable` if there is none, `RecordError` for bad limits.
     """
     options = bench.options
-    result = Grade(
-        task_id=rollout.task_id,
-        sample_id=rollout.sample_id,
-        verdict=Verdict.UNKNOWN,
-        reward=None,
-        limits=options.limits.replaced(task.limits),
-        grader="tests",
-    )
+    result = unknown_grade(rollout, "tests")
+    result.limits = options.limits.replaced(task.limits)
     with stage("extraction"):
         extraction = extract(rollout.completion, task=task, kind=rollout.kind)
     result.code, result.kind, result.line_offset = extraction.code, extraction.kind, extraction.line_offset
@@ -89,10 +77,10 @@ def grade(
     if isinstance(plan, SuitePlan):
         result.limits = limits_of(task, plan, result.limits, bench)
     if result.limits.processes and not bench.sandbox.allows_processes:
-        result.error_message = "new processes are allowed, which takes user namespaces: see `rollscope doctor`"
+        result.error_message = "limits.processes requires user namespaces: see `rollscope doctor`"
         return result
     if isinstance(plan, SuitePlan):
-        fault = _grade_by_check(task, plan, extraction, result, bench)
+        fault = _grade_by_suite(task, plan, extraction, result, bench)
     else:
         result.checker = plan.checker
         fault = _grade_by_answers(task, prepare(plan), extraction, result, bench)
@@ -107,7 +95,7 @@ def grade(
 
 
 def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
-    """Fills in the cases; or why the task can't be graded."""
+    """Sets the cases, or returns why the task can't be graded."""
     notes: list[Flag] = []
     cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
     if extraction.code is None:
@@ -121,24 +109,24 @@ def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Gr
     return fault
 
 
-def _grade_by_check(task: Task, plan: SuitePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
-    """Fills in the cases, and whether they are verified; or why the task can't be graded."""
+def _grade_by_suite(task: Task, plan: SuitePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+    """Sets the cases, and whether they are verified; or returns why the task can't be graded."""
     if extraction.code is None:
         result.cases = tuple(map(not_run, plan.cases))
         return None
     with stage("run"):
-        checked = grade_check(task, plan, extraction.code, result.limits, bench)
-        fault = checked.fault or _fault_of_preamble_of_check(task, checked.cases, result.limits, bench)
+        suite = grade_suite(task, plan, extraction.code, result.limits, bench)
+        fault = suite.fault or _fault_of_suites_preamble(task, suite.cases, result.limits, bench)
     if fault is None:
-        result.cases = tuple(checked.cases)
-        result.verified, result.unverified_reason = checked.unverified is None, checked.unverified
-        result.disagreement = checked.disagreement
-        result.flags = flags.flags_of(task, extraction.code, checked.cases, checked.notes, flags.Answers(()))
+        result.cases = tuple(suite.cases)
+        result.verified, result.unverified_reason = suite.unverified is None, suite.unverified
+        result.disagreement = suite.disagreement
+        result.flags = flags.flags_of(task, extraction.code, suite.cases, suite.notes, flags.Answers(()))
     return fault
 
 
-def _fault_of_preamble_of_check(task: Task, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
-    """As for answers, where what a check works with could not be loaded."""
+def _fault_of_suites_preamble(task: Task, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
+    """Like `_fault_of_preamble`, for a suite that could not be loaded."""
     first = cases[0]
     if not task.preamble or first.verdict is Verdict.PASSED or first.error_line is not None or first.difference:
         return None
@@ -146,19 +134,19 @@ def _fault_of_preamble_of_check(task: Task, cases: list[CaseResult], limits: Lim
 
 
 def _fault_of_preamble(task: Task, plan: Plan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
-    """Why the task's preamble is to blame for the first failing test case; None where the completion is."""
+    """Why the task's preamble is to blame for the first failing test case; None if the completion is."""
     failing = next((place for place, case in enumerate(cases) if case.verdict is not Verdict.PASSED), None)
     if not task.preamble or failing is None:
         return None
-    came_later = plan.by_value and cases[failing].verdict is Verdict.WRONG_ANSWER
-    if came_later or cases[failing].error_line is not None:
-        return None  # the completion was run, so the preamble had been
+    has_answer = plan.by_value and cases[failing].verdict is Verdict.WRONG_ANSWER
+    if has_answer or cases[failing].error_line is not None:
+        return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
     return why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _conclude(result: Grade, extraction: Extraction) -> None:
-    """The rollout's verdict and error are those of its first failing test case; of one that is unknown, if none is."""
+    """Takes verdict and error from the first failing test case, or else from the first unknown one."""
     others = [case for case in result.cases if case.verdict is not Verdict.PASSED]
     failing = next((case for case in others if case.verdict is not Verdict.UNKNOWN), others[0] if others else None)
     if extraction.code is None:
@@ -178,7 +166,7 @@ def _conclude(result: Grade, extraction: Extraction) -> None:
 
 
 def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
-    """Raises `RecordError` for weights that do not fit the test cases."""
+    """Raises `RecordError` if the weights do not fit the test cases."""
     if not result.verdict.graded:
         return None
     if reward == "all":
@@ -186,23 +174,23 @@ def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
     passed = [case.verdict is Verdict.PASSED for case in result.cases]
     weights = task.weights if reward == "weighted" and task.weights is not None else (1.0,) * len(passed)
     if len(weights) != len(passed):
-        raise RecordError(f"weights: {len(weights)} for {len(passed)} test cases: give one a test case")
+        raise RecordError(f"weights: {len(weights)} for {len(passed)} test cases: give one per test case")
     if not (total := sum(weights)):
-        raise RecordError("weights: all are 0: give at least one that is more")
+        raise RecordError("weights: all are 0: give at least one above 0")
     return sum(weight for weight, right in zip(weights, passed, strict=True) if right) / total
 
 
 def _grade_cases(
     task: Task, extraction: Extraction, plan: Plan, limits: Limits, bench: Bench, notes: list[Flag]
 ) -> list[CaseResult]:
-    """The results; what the sandbox saw beside them is put into `notes`."""
+    """The results; the sandbox's flags are added to `notes`."""
     if extraction.code is None:
         return [not_run(planned.case) for planned in plan.cases]
     program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     with stage("sandbox start"):
-        begun = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
-    with stage("run"), begun as execution:
+        execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
+    with stage("run"), execution:
 
         def run(place: int) -> CaseResult:
             planned = plan.cases[place]

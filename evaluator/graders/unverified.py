@@ -1,4 +1,4 @@
-"""What becomes of a grade that is not verified: the run's `unverified` says whether it has a reward."""
+"""Whether a grade that is not verified has a reward: the run's option `unverified`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from evaluator.model import NO_REASON, Grade, Verdict
 
 
 def withheld(grade: Grade, unverified: Unverified) -> Grade:
-    """The grade as the run wants it: with `unknown`, one that is not verified has no reward, nor a pass rate.
+    """The grade; with `unknown`, one that is not verified loses its reward and its pass rate.
 
-    Its test cases stay as they ran, and so does a grade that had no reward to begin with.
+    Its test cases stay, and a grade without a reward is not changed.
     """
     if unverified == "keep" or grade.verified or grade.reward is None:
         return grade

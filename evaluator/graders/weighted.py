@@ -1,17 +1,16 @@
-"""The `weighted` grader: a sum of other graders' rewards, each times its weight, each kept as a component.
+"""The `weighted` grader: a weighted sum of other graders' rewards, each kept as a component.
 
-`graders` is a list of `{"grader": ..., "weight": ..., "name": ..., "answer": ...}`: a grader as it is named elsewhere,
-text or object; a number, 1 by default, below 0 for what is to be punished; a name, by default the grader's; the field
-of the task's answer that is this part's, where the answer is an object of several. The range is what the parts' ranges
-and weights allow. The test cases are those of the parts, one part after another.
+`graders` is a list of `{"grader": ..., "weight": ..., "name": ..., "answer": ...}`: any grader, as text or object; a
+number, by default 1, negative to punish; a name, by default the grader's; the field of the task's answer for this part,
+if the answer is an object. The range follows from the parts' ranges and weights. The test cases are those of the parts,
+in order.
 
-Parts of the weight 0 are graded and kept beside the sum, and decide nothing. Of the others, one without a reward
-leaves the whole `unknown`; the verdict is that of the first that did not pass.
+Parts with weight 0 are graded and shown, and decide nothing. If one of the others has no reward, the whole is
+`unknown`; else its verdict is that of the first that did not pass.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -20,10 +19,11 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.graders import get_grader
-from evaluator.graders.answers.grades import begun
+from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.reward_range import within_range
+from evaluator.graders.spec import text_of
 from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict
 
 __all__ = ["Config", "make"]
@@ -31,8 +31,8 @@ __all__ = ["Config", "make"]
 _GREATEST_WEIGHT = 1e9
 
 
-class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part as it is written."""
+class PartOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of a part."""
 
     grader: str | dict[str, JsonValue]
     weight: float = 1.0
@@ -43,11 +43,11 @@ class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parts."""
 
-    graders: tuple[Named, ...] = ()
+    graders: tuple[PartOptions, ...] = ()
 
 
 class Part(NamedTuple):
-    """A grader with its share in the sum."""
+    """A grader with its weight in the sum."""
 
     name: str
     grader: Grader
@@ -55,7 +55,7 @@ class Part(NamedTuple):
     answer: str | None
 
     def own(self, task: Task) -> Task:
-        """The task as this part is to see it."""
+        """The task as this part sees it."""
         if self.answer is None:
             return task
         answers = task.answer if isinstance(task.answer, dict) else {}
@@ -64,7 +64,7 @@ class Part(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the most that it adds."""
-        if not self.weight:  # also where the part's rewards have no ends
+        if not self.weight:  # also if the part's rewards have no limits
             return 0.0, 0.0
         ends = sorted((self.weight * self.grader.lowest, self.weight * self.grader.highest))
         return ends[0], ends[1]
@@ -74,7 +74,7 @@ def make(config: Config) -> Grader:
     """Raises `GraderError`."""
     parts = tuple(_parts(config))
     if not any(part.weight for part in parts):
-        raise GraderError('grader weighted: give "graders", at least one with a weight that is not 0')
+        raise GraderError('grader weighted: give "graders", at least one with a weight other than 0')
     return Grader(
         name="weighted",
         grade=partial(_grade, parts),
@@ -90,16 +90,15 @@ def make(config: Config) -> Grader:
 
 def _parts(config: Config) -> Iterator[Part]:
     names: set[str] = set()
-    for named in config.graders:
-        spec = named.grader if isinstance(named.grader, str) else json.dumps(named.grader, sort_keys=True)
-        grader = get_grader(spec)
-        if not abs(named.weight) <= _GREATEST_WEIGHT:
-            raise GraderError(f"grader weighted: the weight {named.weight} is no number up to {_GREATEST_WEIGHT:g}")
-        name = named.name or _free(grader.name, names)
+    for part in config.graders:
+        grader = get_grader(text_of(part.grader))
+        if not abs(part.weight) <= _GREATEST_WEIGHT:
+            raise GraderError(f"grader weighted: weight is {part.weight}: give a number up to {_GREATEST_WEIGHT:g}")
+        name = part.name or _free(grader.name, names)
         if name in names:
             raise GraderError(f"grader weighted: two parts are named {name!r}")
         names.add(name)
-        yield Part(name, grader, named.weight, named.answer)
+        yield Part(name, grader, part.weight, part.answer)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -111,7 +110,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _grade(parts: Sequence[Part], task: Task, rollout: Rollout, bench: Bench) -> Grade:
-    whole = begun(rollout, "weighted")
+    whole = unknown_grade(rollout, "weighted")
     grades = [_grade_of(part, task, rollout, bench) for part in parts]
     whole.components = tuple(map(_component, parts, grades))
     whole.cases = tuple(_joined_cases(parts, grades, task))
@@ -125,13 +124,13 @@ def _grade(parts: Sequence[Part], task: Task, rollout: Rollout, bench: Bench) ->
 
 
 def _grade_of(part: Part, task: Task, rollout: Rollout, bench: Bench) -> Grade:
-    """A part's grade. What its task forbids is that part's alone; a fault of the sandbox is not caught."""
+    """A part's grade. A bad task makes only that part unknown; a fault of the sandbox is not caught."""
     try:
         return within_range(part.grader.grade(part.own(task), rollout, bench), part.grader)
     except RecordError as error:
-        failed = begun(rollout, part.grader.name)
-        failed.error_message = str(error)
-        return failed
+        unknown = unknown_grade(rollout, part.grader.name)
+        unknown.error_message = str(error)
+        return unknown
 
 
 def _component(part: Part, grade: Grade) -> Component:
@@ -158,12 +157,12 @@ def _conclude(whole: Grade, parts: Sequence[Part], grades: Sequence[Grade]) -> N
 
 
 def _of_part(part: Part, message: str) -> str:
-    """With the part's name, where it does not begin with that anyway."""
+    """Starts the message with the part's name, unless it already does."""
     return message if message.startswith(f"{part.name} ") else f"{part.name}: {message}"
 
 
 def _take_code(whole: Grade, grades: Sequence[Grade]) -> None:
-    """What was run, and how, is that of the first part that ran anything."""
+    """Copies code, limits and layers from the first part that ran anything."""
     ran = next((grade for grade in grades if grade.layers or grade.code is not None), None)
     if ran is not None:
         whole.code, whole.kind, whole.line_offset = ran.code, ran.kind, ran.line_offset
@@ -176,7 +175,7 @@ def _test_cases(parts: Sequence[Part], task: Task) -> tuple[TestCase, ...]:
 
 
 def _joined_cases(parts: Sequence[Part], grades: Sequence[Grade], task: Task) -> Iterator[CaseResult]:
-    """The parts' results under the numbers that `_test_cases` gives; those it does not know come after all others."""
+    """The parts' results with the indexes of `_test_cases`; results without one come last."""
     shown = [part.grader.test_cases(part.own(task)) for part in parts]
     begin, spare = 0, sum(map(len, shown))
     late: list[CaseResult] = []

@@ -52,28 +52,28 @@ def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers(
         ("", "no test code"),
         ("def check(candidate:\n    pass", "the test is not Python: '(' was never closed (line 1 of the test)"),
         ("def check(candidate):\n    global candidate\n    assert candidate", "the test is not Python"),
-        ("def check(candidate):\n    pass", "asks nothing of the completion"),
-        ("def check(candidate):\n    assert 1 == 1", "asks nothing of the completion"),
-        ("def check(candidate):\n    def never(): assert candidate(1)", "asks nothing of the completion"),
+        ("def check(candidate):\n    pass", "never calls the completion"),
+        ("def check(candidate):\n    assert 1 == 1", "never calls the completion"),
+        ("def check(candidate):\n    def never(): assert candidate(1)", "never calls the completion"),
         (
             "import unittest\nif True:\n    class T(unittest.TestCase):\n        def test_a(self): f(1)",
-            "asks nothing of",
+            "never calls",
         ),
         ("def check(one, two):\n    assert one(1) == two", "line 1 of the test: `check` takes more than one argument"),
         (
             "def check(candidate):\n    assert candidate(1)\nassert f(2)",
-            "line 3 of the test: a statement beside `check`",
+            "line 3 of the test: a statement outside `check`",
         ),
-        ("def test_it(tmp_path):\n    assert f(tmp_path)", "line 1 of the test: nobody gives `test_it` its `tmp_path`"),
+        ("def test_it(tmp_path):\n    assert f(tmp_path)", "line 1 of the test: `test_it` needs a fixture `tmp_path`"),
         ("import unittest\nclass T(unittest.TestCase):\n    def helper(self): f(1)", "have no test methods"),
-        ("import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass", "asks nothing of the completion"),
+        ("import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass", "never calls the completion"),
         (
             "import unittest\nclass T(unittest.TestCase):\n    @parameterized.expand([1])\n    def test_a(_, x): f(x)",
-            "line 3 of the test: what `parameterized.expand` makes",
+            "line 3 of the test: the tests that `parameterized.expand` makes",
         ),
         (
             "def test_a(): assert f(1)\nclass TestIt:\n    def test_b(self): assert f(2)",
-            "line 2 of the test: `TestIt` is no",
+            "line 2 of the test: `TestIt` must be",
         ),
         ("def check(candidate):\n    assert candidate(1)" + " + 1" * 20_000, "the test is"),
         ("x = 1  #" + "x" * 8 * 1024 * 1024, "longer than 8,388,608 characters"),
@@ -142,7 +142,7 @@ SKELETON = '''
 @pytest.mark.parametrize("entry_point", ["Zoo", None])
 def test_methods_run_as_unittest_orders_them_and_the_class_is_the_completions(entry_point: str | None) -> None:
     plan = plan_suite(task(CLASSEVAL, mode=Mode.UNITTEST, entry_point=entry_point, prompt=SKELETON))
-    assert (plan.form, plan.goes_on, plan.restarts, plan.one_process) == (Form.METHODS, True, True, None)
+    assert (plan.form, plan.continues, plan.restarts, plan.one_process) == (Form.METHODS, True, True, None)
     assert plan.methods == (("ZooTest", "test_feed_2"), ("ZooTestFeed", "test_feed_1"), ("ZooTestFeed", "test_feed_2"))
     assert [case.expected for case in plan.cases] == ["", "an exception: KeyError", "['cat']"]
     title = "ZooTestFeed.test_feed_2\ndef test_feed_2(self):\n"

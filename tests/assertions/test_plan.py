@@ -71,7 +71,7 @@ def test_calls_of_the_completion_after_the_last_judgement_are_a_test_case_and_ot
 )
 def test_a_check_that_makes_sense_as_a_whole_alone_is_one_test_case(body: str) -> None:
     plan = planned(body)
-    assert (plan.spans, plan.goes_on, plan.restarts) == (((0, -1, True),), False, True)
+    assert (plan.spans, plan.continues, plan.restarts) == (((0, -1, True),), False, True)
     assert plan.cases[0].input.startswith("def check(candidate):\n")
 
 
@@ -128,7 +128,7 @@ def test_a_long_value_is_not_shown_with_every_test_case_that_needs_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "goes_on", "restarts"),
+    ("body", "continues", "restarts"),
     [
         ("assert candidate(1) == 1\nassert candidate(2) == 2", True, True),
         ("x = 1\nassert candidate(x) == 1\nassert candidate(2) == x", True, True),
@@ -144,10 +144,10 @@ def test_a_long_value_is_not_shown_with_every_test_case_that_needs_it() -> None:
     ],
 )
 def test_what_a_test_case_leaves_to_those_after_it_decides_whether_they_can_do_without(
-    body: str, goes_on: bool, restarts: bool
+    body: str, continues: bool, restarts: bool
 ) -> None:
     plan = planned(body)
-    assert (plan.goes_on, plan.restarts) == (goes_on, restarts)
+    assert (plan.continues, plan.restarts) == (continues, restarts)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_another_grader_is_not_mixed_in(
         ("dated.toml", "dated.toml: can't be read as TOML"),
         ("nameless.json", 'no "name"'),
         ('{"name": "weighted"}', "graders"),
-        ('{"name": ', "no JSON object"),
+        ('{"name": ', "not a JSON object"),
     ],
 )
 def test_a_bad_grader_is_one_line_before_anything_is_graded(
@@ -170,7 +170,7 @@ def test_what_a_judge_did_not_answer_is_asked_again_and_nothing_else(rollscope: 
     (tmp_path / "back").touch()
     (tmp_path / "asked").unlink()
     assert rollscope(*arguments) == 0
-    assert rewards(tmp_path / "run") == [None, 0.5, 0.5], "a grader that could not tell is not asked again"
+    assert rewards(tmp_path / "run") == [None, 0.5, 0.5], "a grader that could not decide is not called again"
     assert (tmp_path / "asked").read_text().split() == ["41"]
     assert Run.open(tmp_path / "run").manifest.counts == {"rollouts": 3, "unknown": 1, "wrong_answer": 2}
     (tmp_path / "asked").unlink()

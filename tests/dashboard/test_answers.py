@@ -97,7 +97,7 @@ def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
 def test_a_completion_without_an_answer_says_so() -> None:
     _, shown = of_sample("capital", "c2")
     assert "no code or answer was found in the completion" in shown
-    assert "no answer was found: any text was looked for" in shown
+    assert "no answer was found: the completion has no text" in shown
 
 
 @pytest.mark.usefixtures("answers")
@@ -110,7 +110,7 @@ def test_the_parts_of_a_reward_are_a_table() -> None:
     assert "wrong_answer" in cells[4]
     assert cells[5].startswith("expected &#x27;x&#x27;, got")
     assert cells[6:10] == ["structured", "0.5", "0.5", "0.25"]
-    assert cells[11] == "required: a: it is not there"
+    assert cells[11] == "required: a: it is missing"
 
 
 @pytest.mark.usefixtures("answers")
@@ -123,7 +123,7 @@ def test_a_reward_of_one_part_has_no_table() -> None:
 @pytest.mark.usefixtures("answers")
 def test_a_check_that_expects_no_text_says_what_is_wrong() -> None:
     _, shown = of_sample("shape", "s1")
-    assert '<div class="rs-banner" role="status">NaN is no JSON</div>' in shown
+    assert '<div class="rs-banner" role="status">NaN is not JSON</div>' in shown
     assert "{&quot;n&quot;: NaN}" in shown
 
 

@@ -76,8 +76,8 @@ def test_right_code_without_a_fence_loses_by_its_length_alone(graded: Callable[.
     ("row", "reason"),
     [
         ({"in_outs": {"fn_name": "add", "inputs": [], "outputs": []}}, "the task has no test cases"),
-        ({"test": "def check(f):\n    assert f(1)"}, "a task of mode assert has no inputs and outputs"),
-        ({"in_outs": {"fn_name": "add", "inputs": ["x"], "outputs": ["1"]}}, r"in_outs: inputs[0], line 1 is no JSON"),
+        ({"test": "def check(f):\n    assert f(1)"}, "a task of mode assert has none"),
+        ({"in_outs": {"fn_name": "add", "inputs": ["x"], "outputs": ["1"]}}, r"in_outs: inputs[0], line 1 is not JSON"),
     ],
 )
 def test_a_task_that_can_not_be_graded_is_unknown(
@@ -92,7 +92,7 @@ def test_a_task_that_can_not_be_graded_is_unknown(
 def test_a_missing_length_is_reported(graded: Callable[..., Grade]) -> None:
     one = graded(FENCED, LENGTHS)
     assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
-    assert one.error_message == "the length penalty wants response_length, in tokens, in the rollout's row"
+    assert one.error_message == "the length penalty needs response_length, in tokens, in the rollout's row"
 
 
 def test_programs_that_read_stdin_are_run_as_colossalai_runs_them() -> None:

@@ -133,9 +133,9 @@ def test_where_the_answer_stands(given: dict[str, JsonValue], completion: str, f
 @pytest.mark.parametrize(
     ("given", "completion", "reason"),
     [
-        ({}, " \n", "any text"),
-        ({}, "<think>it is 42", "any text"),
-        ({"extract": "last_line"}, "\n\n", "a line"),
+        ({}, " \n", "no text"),
+        ({}, "<think>it is 42", "no text"),
+        ({"extract": "last_line"}, "\n\n", "no text"),
         ({"extract": "boxed"}, r"\boxed{42", "boxed"),
         ({"extract": "boxed"}, "42", "boxed"),
         ({"marker": "####"}, "42", "####"),
@@ -193,8 +193,8 @@ def test_punctuation_alone_is_no_answer_where_it_does_not_count() -> None:
     [
         ("exact_match:pattern=(", "pattern"),
         ("exact_match:pattern=(?=x)", "RE2"),
-        ("exact_match:pattern=x,marker=y", "exclude"),
-        ("exact_match:extract=boxed,marker=y", "exclude"),
+        ("exact_match:pattern=x,marker=y", "only one of"),
+        ("exact_match:extract=boxed,marker=y", "only one of"),
         ("exact_match:marker=", "empty"),
         ("exact_match:case=upper", "one of keep, ignore"),
         ("exact_match:cases=ignore", "cases"),

@@ -32,10 +32,10 @@ def test_a_name_and_its_options(text: str, name: str, given: dict[str, object]) 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("tests:reward", "no key=value"),
-        ("tests:=1", "no key=value"),
-        ("{", "no JSON object"),
-        ("{" * 100_000, "no JSON object"),
+        ("tests:reward", "must be key=value"),
+        ("tests:=1", "must be key=value"),
+        ("{", "not a JSON object"),
+        ("{" * 100_000, "not a JSON object"),
         ('{"a": 1}', "name"),
         ('{"name": "x.py:f", "a": 1}', "takes no options"),
         ("tests:a=" + "[" * 100_000, "options: reward"),

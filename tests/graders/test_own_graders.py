@@ -65,7 +65,7 @@ def test_a_whole_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "message"), [("None", "could not tell"), ("{'reward': None, 'message': 'no'}", "no")]
+    ("expression", "message"), [("None", "could not decide"), ("{'reward': None, 'message': 'no'}", "no")]
 )
 def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> None:
     grade = given(tmp_path, expression)

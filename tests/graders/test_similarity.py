@@ -198,7 +198,7 @@ def test_text_that_utf8_can_not_hold_is_sent_too(judge: JudgeServer) -> None:
     ("options", "reason"),
     [
         ({"model": " "}, "model is missing: name the judge's, as in similarity:model=NAME"),
-        ({"prompt": "{answer}"}, "prompt does not say where the {completion} goes"),
+        ({"prompt": "{answer}"}, "prompt must contain {completion}"),
         ({"scale": 0}, "scale is 0.0: give a number above 0, up to 100000"),
         ({"scale": float("nan")}, "scale is nan: give a number above 0, up to 100000"),
         ({"pass_at": 5}, "pass_at is 5.0: give a share above 0, up to 1"),
@@ -206,12 +206,12 @@ def test_text_that_utf8_can_not_hold_is_sent_too(judge: JudgeServer) -> None:
         ({"retries": -1}, "retries is -1: give 0 to 20"),
         ({"concurrency": 0}, "concurrency is 0: give 1 to 1024"),
         ({"temperature": -1}, "temperature is -1.0: give 0 or more, or null to send none"),
-        ({"extra": {"n": 3}}, "extra has n, which can't be given there"),
-        ({"base_url": "localhost:8000"}, "base_url is no address: give for instance http://127.0.0.1:8000/v1"),
-        ({"base_url": "http://[x"}, "base_url is no address: give for instance http://127.0.0.1:8000/v1"),
-        ({"base_url": "http://me:pass@host/v1"}, "base_url holds a user or a password: put the key into"),
-        ({"api_key_env": "MY_KEY"}, "the environment variable MY_KEY is not set: it is to hold the judge's key"),
-        ({"base_url": None}, "the environment variable OPENAI_API_KEY is not set: it is to hold the judge's key"),
+        ({"extra": {"n": 3}}, "extra may not contain n"),
+        ({"base_url": "localhost:8000"}, "base_url is not an address: give for example http://127.0.0.1:8000/v1"),
+        ({"base_url": "http://[x"}, "base_url is not an address: give for example http://127.0.0.1:8000/v1"),
+        ({"base_url": "http://me:pass@host/v1"}, "base_url contains a user or a password: put the key into"),
+        ({"api_key_env": "MY_KEY"}, "the environment variable MY_KEY is not set: set it to the judge's key"),
+        ({"base_url": None}, "the environment variable OPENAI_API_KEY is not set: set it to the judge's key"),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(judge: JudgeServer, options: dict[str, object], reason: str) -> None:
@@ -257,7 +257,7 @@ def test_a_datasets_row_does_not_say_where_a_key_is_sent(
     assert get_grader(plain.grader or "").grade(plain, rollout, Bench(Sandbox())).reward == 0.8
     grade = get_grader(asking.grader or "").grade(asking, rollout, Bench(Sandbox()))
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert "only --grader or OPENAI_BASE_URL may say these" in str(grade.error_message)
+    assert "use --grader or OPENAI_BASE_URL" in str(grade.error_message)
     assert len(judge.asked) == 1
 
 

@@ -132,7 +132,7 @@ def test_those_who_wait_for_the_same_judgement_share_its_failure(judge: JudgeSer
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(lambda: graded(judge).error_message)
         messages = [*pool.map(grade, range(2)), first.result()]
-    assert set(messages) == {"the judge answered 401: bad key (see to the key in OPENAI_API_KEY)"}
+    assert set(messages) == {"the judge answered 401: bad key (check the key in OPENAI_API_KEY)"}
 
 
 @pytest.mark.parametrize("content", [b"no database, " * 100, b"SQLite format 3\x00" + b"\xff" * 5000])

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = "sk-not-to-be-seen-anywhere"
 FAILING: dict[str, tuple[Answer, str]] = {
     "silent": (hangs, "the judge did not answer in 3 s"),
-    "textual": (sends("hello", kind="text/plain"), "the judge's reply is no chat completion: 'hello'"),
+    "textual": (sends("hello", kind="text/plain"), "the judge's reply is not a chat completion: 'hello'"),
     "unclear": (says("8/10 great"), "the judge gave no score: its last line is '8/10 great', not 'Score: N'"),
     "limited": (refuses(429, "slow down"), "the judge answered 429: slow down"),
     "broken": (refuses(500, f"no {KEY}"), "the judge answered 500: no [key]"),

@@ -99,7 +99,7 @@ def test_test_cases_stand_one_part_after_another() -> None:
 def test_a_part_without_a_reward_leaves_the_whole_unknown(own: str) -> None:
     grade = summed("x", part("exact_match"), part(f"{own}:silent", 0.1))
     assert (grade.verdict, grade.reward, grade.pass_rate) == (Verdict.UNKNOWN, None, None)
-    assert grade.error_message == "parts.py:silent could not tell"
+    assert grade.error_message == "parts.py:silent could not decide"
     assert [each.reward for each in grade.components] == [1.0, None]
 
 
@@ -178,7 +178,7 @@ def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own
     [
         ({}, '"graders"'),
         ({"graders": []}, '"graders"'),
-        ({"graders": [part("exact_match", 0)]}, "not 0"),
+        ({"graders": [part("exact_match", 0)]}, "other than 0"),
         ({"graders": [part("exact_match", float("nan"))]}, "nan"),
         ({"graders": [part("exact_match", float("inf"))]}, "inf"),
         ({"graders": [part("nobody")]}, "nobody"),

@@ -1,4 +1,4 @@
-"""The JSON in a completion, read to the letter, and paths into it."""
+"""The JSON in a completion, read strictly, and paths into it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evaluator.extraction.fences import fenced_blocks
 from evaluator.model import JsonValue
 
 LONGEST: Final = 1_000_000
-"""Characters of a text that is read."""
+"""Characters of a text."""
 DEEPEST: Final = 64
 """Levels of lists and objects."""
 MOST: Final = 20_000
-"""Values, those inside of others included."""
+"""Values, nested ones included."""
 
 Where = Literal["any", "whole", "fenced"]
 
@@ -24,77 +24,73 @@ _BEGINNINGS: Final = frozenset('{["-0123456789tfn')
 _LIKE_JSON: Final = re.compile(r'\{\s*["}]|\[\s*(?:["{\[\]0-9-]|true|false|null|NaN|Infinity)')
 _IN_PROSE: Final = re.compile(r'\{\s*["}]|\[\s*["{\[]')
 _LONGEST_INTEGER: Final = 300
-_ABSENT: Final = object()
 
 
 class NotReadError(ValueError):
-    """The text is no JSON, or JSON that is not taken. The message says why."""
+    """The text is not JSON, or JSON beyond a limit. The message says why."""
 
 
-class Found(NamedTuple):
-    """`value` holds where `problem` is None."""
+class JsonAnswer(NamedTuple):
+    """`value` is valid if `problem` is None."""
 
     text: str
     value: JsonValue
     problem: str | None
 
 
-def json_in(text: str, where: Where) -> Found | None:
-    """The JSON of an answer; None where there is nothing that could be any.
+def json_in(text: str, where: Where) -> JsonAnswer | None:
+    """The JSON of an answer; None if nothing looks like JSON.
 
-    any: the whole text where that is JSON or begins like it, else the first fenced block that says json or nothing,
-    else what begins like an object or a list of texts, objects or lists first.
+    any: the whole text if it is JSON or starts like JSON, else the first fenced block marked json or not marked, else
+    the first text that starts like an object, or like a list of texts, objects or lists.
     """
     whole = text.strip()
     if where == "whole":
-        return _found(whole) if whole else None
+        return _answer(whole) if whole else None
     block = next((b.text for b in fenced_blocks(text) if b.tag in _JSON_TAGS), None)
     if where == "fenced":
-        return None if block is None else _found(block.strip())
-    found = _as_a_whole(whole)
-    if found is None and block is not None:
-        return _found(block.strip())
-    return found or _first_in(whole)
+        return None if block is None else _answer(block.strip())
+    answer = _as_a_whole(whole)
+    if answer is None and block is not None:
+        return _answer(block.strip())
+    return answer or _first_in(whole)
 
 
-def _as_a_whole(text: str) -> Found | None:
-    """None where it is prose, or has prose after it. What begins as JSON and breaks off is JSON that is wrong."""
+def _as_a_whole(text: str) -> JsonAnswer | None:
+    """None for prose, or if prose follows. A text that starts as JSON and breaks off is invalid JSON."""
     if text[:1] not in _BEGINNINGS:
         return None
     try:
         value, end = _read(text, 0)
     except NotReadError as error:
-        return Found(text, None, str(error)) if _LIKE_JSON.match(text) else None
-    return None if text[end:].strip() else Found(text, value, None)
+        return JsonAnswer(text, None, str(error)) if _LIKE_JSON.match(text) else None
+    return None if text[end:].strip() else JsonAnswer(text, value, None)
 
 
-def _found(text: str) -> Found:
+def _answer(text: str) -> JsonAnswer:
     try:
         value, end = _read(text, 0)
         if text[end:].strip():
             raise NotReadError(f"not JSON: more text after it, from character {end + 1}")
     except NotReadError as error:
-        return Found(text, None, str(error))
-    return Found(text, value, None)
+        return JsonAnswer(text, None, str(error))
+    return JsonAnswer(text, value, None)
 
 
-def _first_in(text: str) -> Found | None:
-    """What begins like an object first, or like a list of texts, objects or lists, with anything round it.
-
-    Only that: an object inside of a broken one is not what was meant.
-    """
+def _first_in(text: str) -> JsonAnswer | None:
+    """The first text in prose that starts like JSON. If it is invalid, objects inside it are not tried."""
     begin = _IN_PROSE.search(text)
     if begin is None:
         return None
     try:
         value, end = _read(text, begin.start())
     except NotReadError as error:
-        return Found(text[begin.start() :], None, str(error))
-    return Found(text[begin.start() : end], value, None)
+        return JsonAnswer(text[begin.start() :], None, str(error))
+    return JsonAnswer(text[begin.start() : end], value, None)
 
 
 def _read(text: str, start: int) -> tuple[JsonValue, int]:
-    """The value that begins there, and where it ends. Raises `NotReadError`."""
+    """The value that starts there, and its end. Raises `NotReadError`."""
     if len(text) - start > LONGEST:
         raise NotReadError(f"longer than {LONGEST:,} characters")
     try:
@@ -105,11 +101,11 @@ def _read(text: str, start: int) -> tuple[JsonValue, int]:
         raise NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise NotReadError(f"nested deeper than {DEEPEST} levels") from None
-    _require_modest(value)
+    _refuse_large(value)
     return value, end
 
 
-def _require_modest(value: JsonValue) -> None:
+def _refuse_large(value: JsonValue) -> None:
     level, left = [value], MOST
     for _ in range(DEEPEST + 1):
         left -= len(level)
@@ -123,12 +119,12 @@ def _require_modest(value: JsonValue) -> None:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise NotReadError(f"the key {twice[:100]!r} stands twice in an object")
-    return made
+        raise NotReadError(f"an object has the key {twice[:100]!r} twice")
+    return value
 
 
 def _integer(digits: str) -> int:
@@ -145,7 +141,7 @@ def _float(digits: str) -> float:
 
 
 def _constant(name: str) -> JsonValue:
-    raise NotReadError(f"{name} is no JSON")
+    raise NotReadError(f"{name} is not JSON")
 
 
 _DECODER: Final = json.JSONDecoder(
@@ -154,14 +150,14 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def steps_of(path: str) -> tuple[str, ...]:
-    """The keys of a path such as `user.name` or `items.0`; of `/a.b/c`, which is for keys that have dots."""
+    """The keys of a path such as `user.name` or `items.0`, or `/a.b/c` for keys that contain dots."""
     if path.startswith("/"):
         return tuple(step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/"))
     return tuple(path.split("."))
 
 
 def value_at(value: JsonValue, path: str) -> JsonValue:
-    """Raises `LookupError` where there is none; what is there may be null."""
+    """The value there, possibly null. Raises `LookupError` if there is none."""
     for step in steps_of(path):
         if isinstance(value, dict) and step in value:
             value = value[step]

@@ -1,7 +1,7 @@
-"""A JSON Schema as a check: made once, fetches nothing, and ends whatever is held against it.
+"""JSON Schemas as functions that examine a value: compiled once, they fetch nothing and always end.
 
-Schemas come from the dataset and are trusted not to be silly; what they are held against is not. So patterns are RE2's,
-distinct items are told apart in one pass, and the steps through `$ref` are counted.
+A schema comes from the dataset and is trusted, a value is not. So patterns are RE2's, unique items are found in one
+pass, and the steps through `$ref` are counted.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _MOST_STEPS: Final = 20_000
 _LONGEST_MESSAGE: Final = 400
 _FORMATS: Final = ("date", "email", "ipv4", "ipv6", "uuid")
 _NO_SCHEMAS: Final = frozenset(("const", "enum", "default", "examples"))
-"""Keywords whose values are data: what looks like a keyword in them is none."""
+"""Keywords whose values are data, not schemas."""
 _PROBES: Final[tuple[JsonValue, ...]] = (None, 0, "", [], {})
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 Check = Callable[[JsonValue], str | None]
-"""What is wrong with a value; None where it meets the schema."""
+"""What is wrong with a value; None if it meets the schema."""
 
 
 class _TooManyStepsError(Exception):
@@ -51,11 +51,11 @@ _known: Remembered[str, Check] = Remembered(256)
 
 
 def schema_check(schema: JsonValue) -> Check:
-    """Raises `UngradableError` where it is no schema, or one that can't be used here."""
-    return _known.get(json.dumps(schema, sort_keys=True), lambda: _made(schema))
+    """Raises `UngradableError` if it is not a schema, or one that can't be used here."""
+    return _known.get(json.dumps(schema, sort_keys=True), lambda: _compiled(schema))
 
 
-def _made(schema: JsonValue) -> Check:
+def _compiled(schema: JsonValue) -> Check:
     if not isinstance(schema, dict | bool):
         raise UngradableError(f"schema is {type(schema).__name__}: give a JSON Schema, an object")
     base = validator_for(schema, default=Draft202012Validator)
@@ -64,25 +64,25 @@ def _made(schema: JsonValue) -> Check:
         for part in _parts(schema):
             _require_usable(part, is_root=part is schema)
     except SchemaError as error:
-        raise UngradableError(f"schema is no JSON Schema: at {error.json_path}: {_cut(error.message)}") from None
+        raise UngradableError(f"schema is not a JSON Schema: at {error.json_path}: {_cut(error.message)}") from None
     except (PatternError, RecursionError) as error:
         raise UngradableError(f"schema: {error}") from None
-    if isinstance(schema, dict):  # with it, what refers to the root would be held against the library's own class
+    if isinstance(schema, dict):  # with `$schema`, a reference to the root would use the library's own class
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     validator = _bounded(base)(schema, registry=Registry(), format_checker=FormatChecker(_FORMATS))
     for probe in _PROBES:
         try:
             _first_error(validator, probe)
         except (RecursionError, _TooManyStepsError):
-            raise UngradableError("schema refers to itself without end") from None
-    return partial(_what_is_wrong, validator)
+            raise UngradableError("schema refers to itself endlessly") from None
+    return partial(_problem, validator)
 
 
-def _what_is_wrong(validator: Any, value: JsonValue) -> str | None:
+def _problem(validator: Any, value: JsonValue) -> str | None:
     try:
         error = _first_error(validator, value)
     except (RecursionError, _TooManyStepsError):
-        return "it takes too many steps to hold it against the schema"
+        return "the schema takes too many steps on it"
     return None if error is None else f"at {error.json_path}: {_cut(error.message)}"
 
 
@@ -95,7 +95,7 @@ def _first_error(validator: Any, value: JsonValue) -> ValidationError | None:
 
 
 def _parts(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
-    """Every object in a schema, itself first, but those that are data."""
+    """Every object in a schema, itself first, without those that are data."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -109,7 +109,7 @@ def _parts(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
 def _require_usable(part: dict[str, JsonValue], *, is_root: bool) -> None:
     """Raises `PatternError`, `UngradableError`."""
     if isinstance(part.get("$schema"), str) and not is_root:
-        raise UngradableError("schema: $schema stands inside of it: give it at the top alone")
+        raise UngradableError("schema: $schema may only be at the top")
     if isinstance(part.get("pattern"), str):
         has_group(part["pattern"])
     keys = part.get("patternProperties")
@@ -122,8 +122,8 @@ def _require_usable(part: dict[str, JsonValue], *, is_root: bool) -> None:
 
 @cache
 def _bounded(base: Any) -> Any:
-    """The same rules, each of which ends."""
-    mine: dict[str, Keyword] = {
+    """The same rules, each certain to end."""
+    bounded: dict[str, Keyword] = {
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
@@ -131,9 +131,8 @@ def _bounded(base: Any) -> Any:
     }
     for name in ("$ref", "$dynamicRef", "$recursiveRef"):
         if name in base.VALIDATORS:
-            mine[name] = partial(_counted, base.VALIDATORS[name])
-    own = {name: rule for name, rule in mine.items() if name in base.VALIDATORS}
-    return extend(base, own)
+            bounded[name] = partial(_counted, base.VALIDATORS[name])
+    return extend(base, {name: rule for name, rule in bounded.items() if name in base.VALIDATORS})
 
 
 def _counted(rule: Keyword, validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -163,9 +162,9 @@ def _additional_properties(validator: Any, value: Any, instance: Any, schema: An
     if not validator.is_type(instance, "object"):
         return
     patterns = schema.get("patternProperties", ())
-    named = schema.get("properties", ())
+    properties = schema.get("properties", ())
     for key, each in instance.items():
-        if key in named or any(matches(pattern, key) for pattern in patterns):
+        if key in properties or any(matches(pattern, key) for pattern in patterns):
             continue
         if value is False:
             yield ValidationError(f"the property {key!r} is not allowed")
@@ -181,13 +180,13 @@ def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Ite
     for each in instance:
         key = json.dumps(_plain(each), sort_keys=True)
         if key in seen:
-            yield ValidationError(f"the item {each!r} is there twice")
+            yield ValidationError(f"the item {each!r} is not unique")
             return
         seen.add(key)
 
 
 def _plain(value: JsonValue) -> JsonValue:
-    """Numbers that are equal to JSON Schema are written alike: 1.0 as 1."""
+    """Numbers that JSON Schema considers equal in one form: 1.0 as 1."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What two answers may differ in and still be the same."""
+"""Which differences between two answers are ignored."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _OF_NUMBER = re.compile(
     r"(?P<point>(?<=\d)\.(?=\d)|(?<![^\W_])(?<!\.)\.(?=\d))"
     rf"|(?:(?<![^\W_])(?<![)\]}}{_MINUS}])|(?<=\d[eE])|(?<=\d\.[eE]))[{_MINUS}](?=[$€£]?\.?\d)"
 )
-"""What of a number is punctuation to Unicode: the point between its digits or before them, and its sign."""
+"""The parts of a number that Unicode counts as punctuation: the point between or before digits, and the sign."""
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """What is made equal, in this order: Unicode forms, letters' case, punctuation, articles, white space.
+    """What is ignored, in this order: Unicode forms, letters' case, punctuation, articles, white space.
 
     With `punctuation` "ignore" the point and the minus sign of a number still count: 3.14 is not 314, -5 is not 5 and
-    1e-5 is not 1e5. A point belongs to a number between two digits, or before a digit where no letter, digit or point
-    comes first. A minus (a hyphen or an en dash, too) does where a number follows at once, with or without a currency
-    sign, and no letter, digit, closing bracket or other minus comes first; and in an exponent. Commas never count.
+    1e-5 is not 1e5. A point belongs to a number between two digits, or before a digit if no letter, digit or point
+    precedes it. A minus (a hyphen or an en dash, too) does if a number follows at once, with or without a currency
+    sign, and no letter, digit, closing bracket or other minus precedes it; and in an exponent. Commas never count.
     """
 
     unicode: Literal["keep", "NFC", "NFKC"] = "NFC"
@@ -39,7 +39,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def normal(text: str, rules: Rules) -> str:
-    """The text with what the rules leave out of account made the same."""
+    """The text in the form in which two texts are compared."""
     if rules.unicode != "keep":
         text = unicodedata.normalize(rules.unicode, text)
     if rules.case == "ignore":
@@ -67,13 +67,13 @@ def _unpunctuated(text: str) -> str:
 
 
 def as_number(text: str) -> Decimal | None:
-    """The number that a text is: digits with or without commas between thousands, a currency sign, a point at its end.
+    """The number in a text, possibly with commas between thousands, a currency sign, a point at the end.
 
-    None where it is anything else, `nan`, `inf`, fractions and per cents included.
+    None for anything else, `nan`, `inf`, fractions and per cents included.
     """
     text = text.strip().replace("\N{MINUS SIGN}", "-")
-    found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
-    if found is None or not re.search("^[.,]?[0-9]", found.group(2)):
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if match is None or not re.search("^[.,]?[0-9]", match.group(2)):
         return None
-    sign, digits = found.groups()
+    sign, digits = match.groups()
     return Decimal(sign + digits.replace(",", ""))

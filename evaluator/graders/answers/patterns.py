@@ -1,7 +1,4 @@
-"""Regular expressions over text that nobody vouches for: RE2's, whose time grows with the text and never explodes.
-
-So lookaround and back references are not to be had.
-"""
+"""Regular expressions for untrusted text: RE2's, which take linear time and have no lookaround or back references."""
 
 from __future__ import annotations
 
@@ -14,24 +11,24 @@ with needs("runs", "a pattern needs pyarrow"):
     import pyarrow.compute as pc
 
 LONGEST = 20_000
-"""Characters of a text that `last_match` looks at, counted from its end."""
+"""`last_match` searches so many characters at the end of a text."""
 
 _BEGIN, _END = "\x02", "\x03"
 _ELSEWHERE = str.maketrans({_BEGIN: " ", _END: " "})
 
 
 class PatternError(ValueError):
-    """Not a pattern of RE2's. The message says why."""
+    """Not a valid RE2 pattern. The message says why."""
 
 
 @lru_cache(1024)
 def has_group(pattern: str) -> bool:
-    """Whether a pattern has a group. Raises `PatternError` where it is none that can be used."""
+    """Whether a pattern has a group. Raises `PatternError` if it is not valid."""
     try:
         pc.match_substring_regex(pa.scalar(""), pattern=pattern)
     except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        said = str(error).removeprefix("Invalid regular expression: ")
-        raise PatternError(f"the pattern {pattern!r} can't be used: {said} (RE2's syntax is meant)") from None
+        reason = str(error).removeprefix("Invalid regular expression: ")
+        raise PatternError(f"the pattern {pattern!r} is not valid in RE2's syntax: {reason}") from None
     try:
         pc.replace_substring_regex(pa.scalar(""), pattern=pattern, replacement=r"\1")
     except pa.ArrowInvalid:
@@ -46,12 +43,12 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def last_match(pattern: str, text: str) -> str | None:
-    """The first group of a pattern's last match in the text's end, or the whole match where it has no group."""
+    """The first group of a pattern's last match in the text's end, or the whole match if it has no group."""
     group = r"\1" if has_group(pattern) else r"\0"
     end = _scalar(text[-LONGEST:].translate(_ELSEWHERE))
     marked = pc.replace_substring_regex(end, pattern=pattern, replacement=f"{_BEGIN}{group}{_END}").as_py()
-    _, found, rest = marked.rpartition(_BEGIN)
-    return rest.partition(_END)[0] if found else None
+    _, begin, rest = marked.rpartition(_BEGIN)
+    return rest.partition(_END)[0] if begin else None
 
 
 def _scalar(text: str) -> pa.Scalar:

@@ -1,4 +1,4 @@
-"""Where in a completion its answer stands."""
+"""Finds the answer in a completion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
 def answer_in(text: str, extract: Extract, marker: str | None, pattern: str | None) -> str | None:
-    """What is taken for the answer; None where there is nothing of the kind. `text` is without thinking."""
+    """The answer; None if there is none. `text` is without thinking."""
     if marker is not None:
         return _after(marker, text)
     if pattern is not None:
@@ -29,12 +29,12 @@ def answer_in(text: str, extract: Extract, marker: str | None, pattern: str | No
 
 
 def name_of(extract: Extract, marker: str | None, pattern: str | None) -> str:
-    """What was looked for, in words."""
+    """What `answer_in` searches for, in words."""
     if marker is not None:
-        return f"anything after {marker!r}"
+        return f"text after {marker!r}"
     if pattern is not None:
-        return f"a match of {pattern!r}"
-    return {"whole": "any text", "last_line": "a line of text", "boxed": "a \\boxed{...} that ends"}[extract]
+        return f"match of {pattern!r}"
+    return {"whole": "text", "last_line": "text", "boxed": "complete \\boxed{...}"}[extract]
 
 
 def _after(marker: str, text: str) -> str | None:
@@ -49,7 +49,7 @@ def _after(marker: str, text: str) -> str | None:
 
 
 def _without_emphasis(before: str, after: str) -> str:
-    """What follows, without the sign that ends Markdown's emphasis of the marker, as in `**Answer:** 42`."""
+    """`after` without the sign that ends Markdown's emphasis of the marker, as in `**Answer:** 42`."""
     sign = next((sign for sign in ("**", "__", "*", "_") if before.endswith(sign)), None)
     return after.removeprefix(sign) if sign is not None else after
 
@@ -60,7 +60,7 @@ def _last_line(text: str) -> str | None:
 
 
 def _boxed(text: str) -> str | None:
-    r"""What the last `\boxed{...}` holds, up to the brace that ends it."""
+    r"""The content of the last `\boxed{...}`, up to its closing brace."""
     at = text.rfind(_BOX)
     if at < 0:
         return None

@@ -1,1 +1,1 @@
-"""A completion on its test cases: one run each in the sandbox, and what its result says."""
+"""A completion on its test cases: one run for each in the sandbox, and its result."""

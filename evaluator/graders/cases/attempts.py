@@ -1,4 +1,4 @@
-"""One run in the sandbox, within the time that a completion has; a second one where the machine was too busy."""
+"""One run in the sandbox, within the completion's time; a second one if the machine was too busy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _LEAST_S = 0.01
 
 
 def attempt(payload: bytes, limits: Limits, bench: Bench, execution: Execution) -> Outcome:
-    """Runs on one input; once more, alone, where it was given no CPU for most of the time.
+    """Runs on one input; once more, alone, if it had no CPU for most of the time.
 
-    Raises `UndecidedError` where it was given none even then, or where the machine does not say whether it was.
+    Raises `UndecidedError` if it had none even then, or if the machine does not report it.
     """
     return attempt_by(lambda wall_s: execution.run(payload, wall_s=wall_s), limits, bench, execution)
 
 
 def attempt_by(run: Callable[[float], Outcome], limits: Limits, bench: Bench, execution: Execution) -> Outcome:
-    """`attempt` of whatever `run` runs by `execution` within so many seconds."""
+    """Like `attempt`, of what `run` does with `execution` within so many seconds."""
     outcome = run(min(limits.wall_s, max(execution.left_s, _LEAST_S)))
     if outcome.doubt == "starved" and execution.left_s > 0:
         with bench.alone():

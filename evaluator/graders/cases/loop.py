@@ -1,4 +1,4 @@
-"""A completion's test cases one after another, until a rule says that the rest are not run."""
+"""Runs a completion's test cases one after another, until a rule skips the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RunCase = Callable[[int], CaseResult | None]
 def run_cases(
     cases: Sequence[TestCase], run: RunCase, execution: Execution, total_s: float, *, fail_fast: bool
 ) -> list[CaseResult]:
-    """A result for each test case. `run` takes a case's place, and answers None where it can't be run any more."""
+    """A result for each test case. `run` takes a case's place, and returns None if it can't run any more."""
     results: list[CaseResult] = []
     time_outs = 0
     stopped = False

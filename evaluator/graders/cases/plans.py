@@ -1,4 +1,4 @@
-"""A task made ready to be run: what goes into the sandbox for each test case, and how its answer is judged."""
+"""The plan for a task: what goes into the sandbox for each test case, and how its answer is judged."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "pyt
 
 @dataclass(frozen=True)
 class PlannedCase:
-    """One test case, ready."""
+    """One test case, ready to run."""
 
     case: TestCase
     payload: bytes
-    """What goes into the sandbox: stdin's bytes, or a call's arguments."""
+    """What is sent into the sandbox: stdin's bytes, or a call's arguments."""
     judge: Callable[[object], Difference | None]
-    """Takes the decoded value (call) or stdout's text (stdin); None when it is right."""
+    """Takes the decoded value (call) or stdout's text (stdin); returns None if it is right."""
     example: flags.Example | None
-    """Input and expected output, where a completion could have them written down."""
+    """Input and expected output, if a completion could have them hard-coded."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A task's test cases, ready, and the name of the checker that judges them."""
+    """A task's test cases, ready to run, and the name of the checker that judges them."""
 
     cases: tuple[PlannedCase, ...]
     checker: str
@@ -52,7 +52,7 @@ class Plan:
 
     @cached_property
     def answers(self) -> flags.Answers:
-        """What is looked for in a completion's code."""
+        """What a completion could have hard-coded."""
         return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
 
 
@@ -60,22 +60,22 @@ _plans: Remembered[tuple[object, ...], Plan | SuitePlan | str] = Remembered(256)
 
 
 def plan_for(task: Task, checker: str | None) -> Plan | SuitePlan:
-    """The plan for a task, graded with the run's `checker` where it fits. Raises `UngradableError`."""
-    found = _plans.get(_decided_by(task, checker), lambda: _plan_or_reason(task, checker))
-    if isinstance(found, str):
-        raise UngradableError(found)  # a new one: an exception holds the frames through which it was raised
-    return found
+    """The plan for a task, with the run's `checker` if that fits the task. Raises `UngradableError`."""
+    plan = _plans.get(_key(task, checker), lambda: _plan_or_reason(task, checker))
+    if isinstance(plan, str):
+        raise UngradableError(plan)  # a new one: an exception holds the frames through which it was raised
+    return plan
 
 
-def _decided_by(task: Task, checker: str | None) -> tuple[object, ...]:
-    """All that a plan hangs on. Not the task itself, for its fields can be set."""
+def _key(task: Task, checker: str | None) -> tuple[object, ...]:
+    """Everything that a plan depends on. Not the task itself, because its fields can be set."""
     texts = (task.prompt, task.preamble, task.test)
     libraries = str(task.metadata.get("libs"))
     return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, libraries, checker)
 
 
 def test_cases(task: Task) -> tuple[TestCase, ...]:
-    """The test cases that the `tests` grader runs for a task; none where it can't be graded."""
+    """The test cases that the `tests` grader runs for a task; none if it can't be graded."""
     if task.mode in (Mode.CALL, Mode.STDIN):
         return task.cases
     try:
@@ -99,7 +99,7 @@ def _plan(task: Task, run_checker: str | None) -> Plan | SuitePlan:
         case Mode.UNITTEST:
             return plan_suite(task)
         case Mode.ANSWER:
-            raise UngradableError("the task has no tests but an answer: name a grader for it, such as exact_match")
+            raise UngradableError("the task has an answer but no tests: name a grader for it, such as exact_match")
         case Mode.CALL | Mode.STDIN:
             if not task.cases:
                 raise UngradableError("the task has no test cases")
@@ -116,7 +116,7 @@ def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
         if task.checker is not None:
             own = get_checker(task.checker)
             if kind not in own.rules:
-                raise UngradableError(f"checker {own.name} compares {own.compares}s, which a {task.mode} task has not")
+                raise UngradableError(f"checker {own.name} compares {own.compares}s: a {task.mode} task has none")
             return own
         if run_checker is not None and kind in get_checker(run_checker).rules:
             return get_checker(run_checker)
@@ -126,7 +126,7 @@ def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
 
 
 def _assert_plan(task: Task) -> Plan | SuitePlan:
-    """Literal calls, which need no process for the check; where it is anything else, that."""
+    """Literal calls if possible, which need no process for the test; else a suite."""
     if not task.test:
         raise Refusal.NO_CODE.error()
     calls = extract_calls(task)
@@ -138,7 +138,7 @@ def _assert_plan(task: Task) -> Plan | SuitePlan:
                 test_case(call),
                 encoded_call(call.args, call.kwargs),
                 lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
-                _asked_for(call),
+                _example_of(call),
             )
             for call in calls.calls
         )
@@ -165,16 +165,16 @@ def _call_case(case: TestCase, check: Check) -> PlannedCase:
     return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example)
 
 
-def _asked_for(call: LiteralCall) -> flags.Example | None:
+def _example_of(call: LiteralCall) -> flags.Example | None:
     if call.expectation.relation not in (Relation.EQUAL, Relation.IDENTICAL):
         return None
     return _example(test_case(call), (*call.args, *call.kwargs.values()), call.expectation.value)
 
 
-def _example(case: TestCase, given: flags.Given, expected: object) -> flags.Example | None:
-    if not given or len(case.input) + len(case.expected) > flags.LONGEST:
+def _example(case: TestCase, arguments: flags.Given, expected: object) -> flags.Example | None:
+    if not arguments or len(case.input) + len(case.expected) > flags.LONGEST:
         return None
-    return flags.Example(case.index, given, expected)
+    return flags.Example(case.index, arguments, expected)
 
 
 def _json(text: str, where: str) -> object:

@@ -1,7 +1,7 @@
-"""Whether a task's own code that precedes every completion can be run: where it can't, the task is to blame.
+"""Whether a task's preamble can be run. If it can't, the task is to blame, not the completion.
 
-What a completion's process says is no proof of that: who could put the blame on the task would be spared a 0. So the
-preamble is run again, without the completion, in a process of its own.
+The completion's process can't prove that: a completion could blame the task to avoid a 0. So the preamble runs again,
+without the completion, in a separate process.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from evaluator.sandbox.preambles import imports_of
 
 _END = "the preamble has come to its end"
 _PROBE = f"raise RuntimeError({_END!r})"
-"""Stands in the place of the completion: it fails as a program and as a module that is loaded."""
+"""Replaces the completion: it fails as a program and as a module."""
 
 _failures: Remembered[tuple[str, str | None, bytes, Limits], str | None] = Remembered(256)
 
 
 def why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:
-    """What becomes of the preamble alone, run on one input as `Execution.run` takes it; None when it comes to its end.
+    """How the preamble alone fails on one input, as `Execution.run` takes it; None if it comes to its end.
 
     `entry_point`: None for a program that reads stdin. Raises `FaultError`.
     """
@@ -36,10 +36,10 @@ def _why(program: Program, payload: bytes, limits: Limits, bench: Bench) -> str 
     failure = outcome.failure
     if failure is not None and failure.message == _END and outcome.status in (Status.RAISED, Status.NOT_LOADED):
         return None
-    return f"the task's preamble can't be run: {_told(outcome)}"
+    return f"the task's preamble can't be run: {_reason(outcome)}"
 
 
-def _told(outcome: Outcome) -> str:
+def _reason(outcome: Outcome) -> str:
     failure = outcome.failure
     if outcome.message:
         return outcome.message

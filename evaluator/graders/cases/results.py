@@ -1,4 +1,4 @@
-"""What a test case's result says of the run that made it, before anything is compared."""
+"""A test case's result from its run, before anything is compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluator.sandbox import Outcome, Status
 
 _SHOWN_STREAM = 16 * 1024
 _UNDEFINED = re.compile(r"name '(\w\w+)' is not defined")
-"""One letter is rather a variable that was forgotten, though headers define `e` and `M`."""
+"""A single letter is probably a forgotten variable, though headers define `e` and `M`."""
 _VERDICTS = {
     Status.RAISED: Verdict.RUNTIME_ERROR,
     Status.DIED: Verdict.RUNTIME_ERROR,
@@ -25,7 +25,7 @@ _VERDICTS = {
 
 
 def result_of(index: int, outcome: Outcome) -> CaseResult:
-    """With the verdict `passed` where the run came to its end: the answer is still to be judged."""
+    """With the verdict `passed` if the run came to its end: the answer is judged later."""
     result = CaseResult(
         index=index,
         verdict=_VERDICTS.get(outcome.status, Verdict.PASSED),
@@ -45,7 +45,7 @@ def result_of(index: int, outcome: Outcome) -> CaseResult:
 
 
 def explain_undefined(results: Iterable[CaseResult]) -> None:
-    """Says of a name that is not defined, where import headers define it."""
+    """Adds to the message about an undefined name that an import header defines it."""
     for result in results:
         undefined = _UNDEFINED.fullmatch(result.error_message or "") if result.error_type == "NameError" else None
         if undefined and undefined[1] in import_headers.names():
@@ -53,7 +53,7 @@ def explain_undefined(results: Iterable[CaseResult]) -> None:
 
 
 def early_exit(index: int, outcome: Outcome, notes: list[Flag]) -> list[Flag]:
-    """The first call whose process ended as if by itself; a program may end whenever it likes."""
+    """A flag for the first call whose process exited by itself; a program may exit at any time."""
     by_itself = outcome.status is Status.DIED and outcome.exit_status is not None and outcome.exit_status >= 0
     if not by_itself or any(note.word == "early_exit" for note in notes):
         return []
@@ -61,6 +61,6 @@ def early_exit(index: int, outcome: Outcome, notes: list[Flag]) -> list[Flag]:
 
 
 def reject_if_tampered(results: list[CaseResult], tampering: str) -> None:
-    """What a process did against the protocol after its last answer costs it the last test case."""
+    """A process that breaks the protocol after its last answer fails the last test case."""
     if tampering and all(result.verdict is Verdict.PASSED for result in results):
         results[-1].verdict, results[-1].error_message = Verdict.REJECTED, tampering

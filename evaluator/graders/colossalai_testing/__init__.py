@@ -1,1 +1,1 @@
-"""Runs and judges a completion as ColossalAI's `run_test` does, for its grader and for its entry point."""
+"""Runs and judges a completion like ColossalAI's `run_test`, for its grader and its entry point."""

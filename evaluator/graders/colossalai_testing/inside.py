@@ -1,7 +1,7 @@
-"""A completion run as ColossalAI's `run_test` runs it: its preamble's names, names taken away, streams replaced.
+"""Runs a completion as ColossalAI's `run_test` does: with its preamble's names, names removed, streams replaced.
 
-It knows inputs alone. Each answer is a tuple: `("ok", ...)`, or `("raised", repr, traceback, type's name)`.
-Source of what is done to the program's names: ColossalAI's `testing_util.py`, as observed.
+It knows only inputs. Each answer is a tuple: `("ok", ...)`, or `("raised", repr, traceback, type's name)`.
+Source of the changes to the program's names: ColossalAI's `testing_util.py`, as observed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _Answer = tuple[Any, ...]
 
 
 def _preamble_names() -> dict[str, Any]:
-    """Builtins, and over them what the preamble's imports bring.
+    """Builtins, overridden by what the preamble imports.
 
-    They stand behind a program's own globals rather than among them: to write some 700 names into those costs a
-    process a millisecond, for it has to copy every page that it writes to.
+    They are a program's builtins, not its globals: writing some 700 names into those would cost each process a
+    millisecond, because it has to copy every page that it writes to.
     """
     names = dict(vars(builtins))
     for name in _STARRED:
@@ -54,9 +54,9 @@ _PREAMBLE: dict[str, Any] = {}
 
 
 def prepare() -> None:
-    """Imports what a program may find, in the zygote: each process that did so itself would take milliseconds more.
+    """Imports what a program may use, in the zygote: in each process this would take milliseconds.
 
-    After `new_processes.refuse`, for subprocess keeps what it finds.
+    After `new_processes.refuse`, because subprocess keeps references from its import.
     """
     _PREAMBLE.update(_preamble_names())
     for name in _PATCHED:
@@ -64,7 +64,7 @@ def prepare() -> None:
 
 
 def serve(connection: int, order: dict[str, Any]) -> None:
-    """Answers each `R` frame, a stage and what it works with (see `_Program`), as `calls` answers calls."""
+    """Answers each `R` frame, a stage and its arguments (see `_Program`), as `calls` answers calls."""
     loading.take_streams()
     channel.send(connection, b"L", b"")
     program = _Program(order["source"])
@@ -79,14 +79,14 @@ class _Program:
         self._method: Any = None
         self._stages: dict[str, Callable[..., _Answer]] = {"load": self.load, "call": self.call, "run": self.run}
 
-    def answer(self, stage: str, *given: Any) -> _Answer:
-        _refuse(builtins, ("exit", "quit", "help"))  # each time: builtins are made as new between two test cases
-        return self._stages[stage](*given)
+    def answer(self, stage: str, *arguments: Any) -> _Answer:
+        _refuse(builtins, ("exit", "quit", "help"))  # each time: builtins are restored between two test cases
+        return self._stages[stage](*arguments)
 
     def load(self, imports: str, name: str, of_solution: bool, preamble_counts: bool) -> _Answer:
-        """Runs the program. `imports`: lines to compile before it; `name`: the function; `of_solution`: of whom.
+        """Runs the program. `imports`: lines to compile before it. `name`: the function. `of_solution`: a method.
 
-        `preamble_counts`: whether a function of the preamble's may answer for one that is missing.
+        `preamble_counts`: whether a function of the preamble may replace a missing one.
         """
         _guard()
         namespace: dict[str, Any] = {"__builtins__": _PREAMBLE}
@@ -94,19 +94,19 @@ class _Program:
             exec(compile(imports + self._source, "<string>", "exec", dont_inherit=True), namespace)  # noqa: S102
             module = ModuleType("tmp_sol", "")
             module.__dict__.update(namespace)
-            found = module.Solution() if of_solution else module
+            owner = module.Solution() if of_solution else module
         except BaseException as error:
             return _raised(error)
         if preamble_counts and not of_solution and name not in namespace and name in _PREAMBLE:
             module.__dict__[name] = _PREAMBLE[name]
         try:
-            self._method = getattr(found, name)
+            self._method = getattr(owner, name)
         except BaseException as error:
             return _raised(error, repr(sys.exc_info()))
         return ("ok",)
 
     def call(self, arguments: tuple[Any, ...]) -> _Answer:
-        """Calls the function: its value, and the beginning and end of that as JSON."""
+        """Calls the function. Returns its value, and the beginning and end of that as JSON."""
         try:
             value = self._method(*arguments)
             text = json.dumps(value)
@@ -116,7 +116,7 @@ class _Program:
         return ("ok", value, text if len(text) <= _SHOWN else f"{text[:half]}...(truncated) ...{text[-half:]}")
 
     def run(self, text: str) -> _Answer:
-        """Calls the program that was wrapped in a function, with that input: what it wrote to `sys.stdout`."""
+        """Calls the program, wrapped in a function, with that input. Returns what it wrote to `sys.stdout`."""
         stdin, stdout, opened = sys.stdin, sys.stdout, builtins.open
         _feed(stdin, text)
         written = io.StringIO()
@@ -134,7 +134,7 @@ class _Program:
 
 
 def _feed(stream: Any, text: str) -> None:
-    """The stream that a program kept under a name of its own, from before: reads, line by line without their ends."""
+    """For a program that saved the old stream: it reads the text, line by line without line ends."""
     lines = iter(text.split("\n"))
     stream.readline = lambda *_: next(lines)
     stream.readlines = lambda *_: text.split("\n")
@@ -142,7 +142,7 @@ def _feed(stream: Any, text: str) -> None:
 
 
 def _guard() -> None:
-    """Takes from the program's reach what `reliability_guard` takes; it keeps nobody from anything."""
+    """Removes what `reliability_guard` removes; this protects nothing."""
     os.environ["OMP_NUM_THREADS"] = "1"
     _refuse(os, _REFUSED_BY_OS)
     for name, refused in _PATCHED.items():
@@ -157,9 +157,9 @@ def _refuse(module: ModuleType, names: tuple[str, ...] | list[str]) -> None:
         setattr(module, name, None)
 
 
-def _raised(error: BaseException, told: str | None = None) -> _Answer:
+def _raised(error: BaseException, description: str | None = None) -> _Answer:
     try:
         printed = "".join(traceback.format_exception(error))
-        return ("raised", told or repr(error), printed, type(error).__name__)
+        return ("raised", description or repr(error), printed, type(error).__name__)
     except BaseException:  # its own __repr__ or __str__ raises
         return ("raised", f"{type(error).__name__}()", "", type(error).__name__)

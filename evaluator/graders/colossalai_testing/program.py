@@ -1,7 +1,7 @@
-"""The program that ColossalAI's `run_test` makes of a completion, line for line. Nothing of it is run here.
+"""The program that ColossalAI's `run_test` makes from a completion, line by line. Nothing is run here.
 
-Source: its `testing_util.py`, as observed: 34 imports that hide missing ones, and for a program that reads stdin the
-whole wrapped in a function, which makes its globals locals.
+Source: its `testing_util.py`, as observed: 34 imports that hide missing ones, and a program that reads stdin is wrapped
+in a function, which turns its globals into locals.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ STDIN_FUNCTION = "code"
 
 
 def imports_before(source: str) -> str:
-    """What stands before a program when it is compiled: as many lines, for the numbers in tracebacks.
+    """The lines before a program when it is compiled: as many as imports, for the line numbers in tracebacks.
 
-    Their names are there already. A `from __future__` has to find the imports themselves: it may not come after any.
+    The imported names exist already. Only a `from __future__` needs the imports: after them it is an error.
     """
     return COLOSSALAI if "__future__" in source else "\n" * COLOSSALAI.count("\n")
 
 
 def wrapped_source(completion: str) -> str:
-    """For one that reads stdin: all but its imports at the top goes into a function without arguments."""
+    """For a program that reads stdin: everything but its top imports goes into a function without arguments."""
     lines = [_indented(line) for line in _without_guard(completion).split("\n")]
     started = False
     parts: list[str] = []
@@ -47,7 +47,7 @@ def _is_import(line: str) -> bool:
 
 
 def _without_guard(completion: str) -> str:
-    """Where the last statement is the main guard, its body in its place; the rest of it is dropped."""
+    """If the last statement is the main guard, it is replaced by its body; its `else` is dropped."""
     try:
         body = syntax.parse(completion).body
         last = body[-1] if body else None
@@ -59,5 +59,5 @@ def _without_guard(completion: str) -> str:
 
 
 def _unparsed(statements: list[ast.stmt]) -> str:
-    """As the original has it: not as a module, whose first text would be a docstring."""
+    """As in the original: not as a module, whose first text would be a docstring."""
     return ast.unparse(cast("ast.AST", statements))

@@ -1,7 +1,7 @@
 """One completion on ColossalAI's test cases, in the sandbox: its order, codes and stop rules, our judgement.
 
-The program knows inputs alone; what it gives is compared here. Source: `testing_util.py`, as observed; every difference
-is in docs/colossalai.md.
+The program knows only inputs; its results are compared here. Source: `testing_util.py`, as observed; docs/colossalai.md
+lists every difference.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Code = bool | int
 
 
 class InOutsError(ValueError):
-    """`in_outs` can't be used: one line that says which test case, and why.
+    """`in_outs` can't be used: one line that names the test case and the reason.
 
-    `original` is what the original raised here, of its own type.
+    `original`: what the original raises here.
     """
 
     def __init__(self, message: str, original: Exception) -> None:
@@ -43,26 +43,26 @@ class InOutsError(ValueError):
 
 
 class CaseCode(NamedTuple):
-    """What one test case came to."""
+    """The result of one test case."""
 
     code: Code
     verdict: Verdict
     info: Mapping[str, str]
-    """What `error_info` says of it; empty where it passed."""
+    """Its `error_info`; empty if it passed."""
     outcome: Outcome
     actual: str | None = None
 
 
 @dataclass
 class Report:
-    """What a completion came to. `died`: why the original would have had no result at all, its process being gone."""
+    """A completion's results. `died`: whether the original would have no result, because its process is gone."""
 
     cases: list[CaseCode] = field(default_factory=list)
     error_info: dict[str, str] = field(default_factory=dict)
-    """Of the test case at which it was stopped; empty where all were run, whatever became of them."""
+    """Of the test case at which it stopped; empty if all were run, even if some failed."""
     died: bool = False
     faulty: bool = False
-    """The sandbox failed: nothing is known of the completion."""
+    """The sandbox failed: nothing is known about the completion."""
 
     @property
     def results(self) -> list[Code]:
@@ -70,48 +70,45 @@ class Report:
 
 
 class Asked(NamedTuple):
-    """How it is to be done."""
+    """The options of a run."""
 
     timeout: float = 15.0
-    """Seconds a test case, and to load; 0: no limit but that of the whole."""
+    """Seconds per test case, and for loading; 0: only the limit for all of them."""
     run_all: bool = False
     strict: bool = False
-    """Compare as the original does, wrong passes included, and stop where it stops."""
+    """Compare like the original, wrong passes included, and stop where it stops."""
 
 
 def truncated(text: str, length: int = _SHOWN_INPUT) -> str:
-    """The text's two ends, where it is longer than `length` characters."""
+    """The text's two ends if it is longer than `length` characters."""
     return text if len(text) <= length else text[: length // 2] + "...(truncated) ..." + text[-length // 2 :]
 
 
 def cleaned_traceback(text: str) -> str:
-    """A traceback from the first frame of the completion on."""
+    """A traceback from the completion's first frame on."""
     return "Traceback (most recent call last):\n  " + text[text.find('File "<string>"') :]
 
 
-def run_tests(in_outs: Mapping[str, JsonValue], completion: str, asked: Asked, bench: Bench) -> Report:
+def run_tests(in_outs: Mapping[str, JsonValue], completion: str, options: Asked, bench: Bench) -> Report:
     """Runs the test cases until a rule says stop. Raises `InOutsError`, `FaultError`, `SandboxUnavailable`."""
     name = in_outs.get("fn_name")
     by_value = name is not None
-    limits = _limits(asked, bench.options.limits)
+    times = {"wall_s": options.timeout or CALL_S, "cpu_s": CALL_S, "total_s": CALL_S}
+    limits = bench.options.limits.replaced(times)
     source = completion if by_value else wrapped_source(completion)
     of_solution = by_value and "class Solution" in completion
-    load = (imports_before(source), name if by_value else STDIN_FUNCTION, of_solution, asked.strict)
+    load = (imports_before(source), name if by_value else STDIN_FUNCTION, of_solution, options.strict)
     program = Program(source, runner=_RUNNER)
     with bench.sandbox.execute(program, limits) as execution:
-        talk = _Talk(execution, limits, bench, load)
+        session = _Session(execution, limits, bench, load)
         report = Report()
-        if _loaded(talk, report):
-            _run_each(in_outs, asked, talk, report, by_value=by_value)
+        if _load(session, report):
+            _run_each(in_outs, options, session, report, by_value=by_value)
     return report
 
 
-def _limits(asked: Asked, given: Limits) -> Limits:
-    return given.replaced({"wall_s": asked.timeout or CALL_S, "cpu_s": CALL_S, "total_s": CALL_S})
-
-
-class _Talk:
-    """Asks the completion's process; a new one, where that had to be ended, is made ready first."""
+class _Session:
+    """Requests to the completion's process; after its end a new one is loaded first."""
 
     def __init__(self, execution: Execution, limits: Limits, bench: Bench, load: Sequence[object]) -> None:
         self._execution = execution
@@ -126,12 +123,12 @@ class _Talk:
     def load(self) -> Outcome:
         return attempt(self._load, self._limits, self._bench, self._execution)
 
-    def ask(self, stage: str, given: object) -> Outcome:
-        """What came of one test case; once more, alone, where the machine was too busy (see `attempt_by`)."""
-        payload = encoded_call((stage, given), {})
-        return attempt_by(lambda wall_s: self._asked(payload, wall_s), self._limits, self._bench, self._execution)
+    def request(self, stage: str, argument: object) -> Outcome:
+        """The outcome of one test case; run once more, alone, if the machine was too busy (see `attempt_by`)."""
+        payload = encoded_call((stage, argument), {})
+        return attempt_by(lambda wall_s: self._run(payload, wall_s), self._limits, self._bench, self._execution)
 
-    def _asked(self, payload: bytes, wall_s: float) -> Outcome:
+    def _run(self, payload: bytes, wall_s: float) -> Outcome:
         if not self._execution.begun:
             loaded = self._execution.run(self._load, wall_s=wall_s)
             if loaded.status is not Status.ANSWERED:
@@ -139,63 +136,65 @@ class _Talk:
         return self._execution.run(payload, wall_s=wall_s)
 
 
-def _loaded(talk: _Talk, report: Report) -> bool:
-    outcome = talk.load()
+def _load(session: _Session, report: Report) -> bool:
+    outcome = session.load()
     answer = _answer(outcome)
     if answer is not None and answer[0] == "ok":
         return True
-    failed = _failed(outcome, answer, loading=True)
-    report.cases.append(failed)
-    report.error_info = dict(failed.info)
-    report.died = answer is None or _leaves(answer)
+    failure = _failure(outcome, answer, loading=True)
+    report.cases.append(failure)
+    report.error_info = dict(failure.info)
+    report.died = answer is None or _escapes(answer)
     return False
 
 
-def _run_each(in_outs: Mapping[str, JsonValue], asked: Asked, talk: _Talk, report: Report, *, by_value: bool) -> None:
-    runs_on = asked.run_all and not (asked.strict and by_value)
+def _run_each(
+    in_outs: Mapping[str, JsonValue], options: Asked, session: _Session, report: Report, *, by_value: bool
+) -> None:
+    continues = options.run_all and not (options.strict and by_value)
     judge = _judged_call if by_value else _judged_run
-    for place, given in enumerate(_listed(in_outs, "inputs")):
+    for place, case_input in enumerate(_list_of(in_outs, "inputs")):
         expected = _expected(in_outs, place)
-        case = judge(talk, place, given, expected, asked, report)
+        case = judge(session, place, case_input, expected, options, report)
         report.cases.append(case)
-        if (case.code is not True and not runs_on) or talk.over:
+        if (case.code is not True and not continues) or session.over:
             report.error_info = dict(case.info)
             return
 
 
 def _judged_call(
-    talk: _Talk, place: int, given: JsonValue, expected: JsonValue, asked: Asked, report: Report
+    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
 ) -> CaseCode:
-    arguments, wanted = _arguments(given, place), _json(expected, f"outputs[{place}]")
-    outcome = talk.ask("call", tuple(_with_int_keys(arguments)))
+    arguments, value = _arguments(case_input, place), _json(expected, f"outputs[{place}]")
+    outcome = session.request("call", tuple(_with_int_keys(arguments)))
     answer = _answer(outcome)
     if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or _leaves(answer)
-        return _failed(outcome, answer)
-    if value_accepted(wanted, answer[1], ORIGINAL if asked.strict else SOUND):
+        report.died = report.died or answer is None or _escapes(answer)
+        return _failure(outcome, answer)
+    if value_accepted(value, answer[1], ORIGINAL if options.strict else SOUND):
         return CaseCode(True, Verdict.PASSED, {}, outcome, _text(answer, 2))
-    lines = given.strip().split("\n")
-    room = _SHOWN_INPUT // (given.count("\n") + 1)
+    lines = case_input.strip().split("\n")
+    room = _SHOWN_INPUT // (case_input.count("\n") + 1)
     shown = "\n".join(truncated(line, room) for line in lines)
     return _wrong(outcome, _text(answer, 2), expected, shown)
 
 
 def _judged_run(
-    talk: _Talk, place: int, given: JsonValue, expected: JsonValue, asked: Asked, report: Report
+    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
 ) -> CaseCode:
-    for name, value in (("inputs", given), ("outputs", expected)):
+    for name, value in (("inputs", case_input), ("outputs", expected)):
         if not isinstance(value, str):
-            told = f"{name}[{place}] is {type(value).__name__}, not text"
-            raise InOutsError(f"in_outs: {told}", AssertionError(told))
-    outcome = talk.ask("run", given)
+            problem = f"{name}[{place}] is {type(value).__name__}, not text"
+            raise InOutsError(f"in_outs: {problem}", AssertionError(problem))
+    outcome = session.request("run", case_input)
     answer = _answer(outcome)
     if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or (_leaves(answer) and answer[3] != "SystemExit")
-        return _failed(outcome, answer)
-    written = _text(answer, 1)
-    if text_accepted(expected, written, ORIGINAL if asked.strict else SOUND):
-        return CaseCode(True, Verdict.PASSED, {}, outcome, written)
-    return _wrong(outcome, truncated(written, _SHOWN_OUTPUT), expected, truncated(given), written)
+        report.died = report.died or answer is None or (_escapes(answer) and answer[3] != "SystemExit")
+        return _failure(outcome, answer)
+    output = _text(answer, 1)
+    if text_accepted(expected, output, ORIGINAL if options.strict else SOUND):
+        return CaseCode(True, Verdict.PASSED, {}, outcome, output)
+    return _wrong(outcome, truncated(output, _SHOWN_OUTPUT), expected, truncated(case_input), output)
 
 
 def _wrong(outcome: Outcome, output: str, expected: str, inputs: str, actual: str | None = None) -> CaseCode:
@@ -216,24 +215,24 @@ _VERDICTS: Final = {
 }
 
 
-def _failed(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool = False) -> CaseCode:
-    """Of what the program raised, or of how its process ended."""
+def _failure(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool = False) -> CaseCode:
+    """The result of what the program raised, or of how its process ended."""
     if answer is not None:
         code, verdict = (-2, Verdict.COMPILE_ERROR) if loading else (-1, Verdict.RUNTIME_ERROR)
         info = {"error": _text(answer, 1), "traceback": cleaned_traceback(_text(answer, 2))}
         return CaseCode(code, verdict, info, outcome)
     verdict, kind = _VERDICTS.get(outcome.status, (Verdict.RUNTIME_ERROR, "RuntimeError"))
-    told = outcome.message or (outcome.failure.message if outcome.failure else "") or outcome.status.value
-    return CaseCode(-1, verdict, {"error": f"{kind}({told!r})", "traceback": ""}, outcome)
+    message = outcome.message or (outcome.failure.message if outcome.failure else "") or outcome.status.value
+    return CaseCode(-1, verdict, {"error": f"{kind}({message!r})", "traceback": ""}, outcome)
 
 
-def _leaves(answer: tuple[object, ...]) -> bool:
-    """Whether the original's `except Exception` lets it pass, so that its process ends without a result."""
+def _escapes(answer: tuple[object, ...]) -> bool:
+    """Whether the original's `except Exception` does not catch it, so that its process ends without a result."""
     return answer[0] == "raised" and _text(answer, 3) in ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
 
 
 def _answer(outcome: Outcome) -> tuple[object, ...] | None:
-    """What the process said, where it has the form that ours has; it is the completion's word, whatever it says."""
+    """What the process returned, if it has our form. The completion may have written it, so it is not trusted."""
     value = outcome.value
     if outcome.status is not Status.ANSWERED or type(value) is not tuple or not value:
         return None
@@ -245,17 +244,17 @@ def _text(answer: tuple[object, ...], place: int) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _arguments(given: JsonValue, place: int) -> list[JsonValue]:
-    """One JSON value a line."""
-    if not isinstance(given, str):
-        told = f"inputs[{place}] is {type(given).__name__}, not text"
-        raise InOutsError(f"in_outs: {told} with one JSON value a line", AttributeError(told))
-    lines = given.split("\n")
+def _arguments(case_input: JsonValue, place: int) -> list[JsonValue]:
+    """One JSON value per line."""
+    if not isinstance(case_input, str):
+        problem = f"inputs[{place}] is {type(case_input).__name__}, not text"
+        raise InOutsError(f"in_outs: {problem} with one JSON value per line", AttributeError(problem))
+    lines = case_input.split("\n")
     return [_json(line, f"inputs[{place}], line {number}") for number, line in enumerate(lines, 1)]
 
 
 def _with_int_keys(arguments: list[JsonValue]) -> list[JsonValue]:
-    """Of a first argument that is a dict with keys that are digits, nothing but that, with ints for keys."""
+    """If the first argument is a dict whose keys are digits: only that, with ints as keys."""
     first = arguments[0]
     if not isinstance(first, dict):
         return arguments
@@ -271,20 +270,20 @@ def _json(text: JsonValue, where: str) -> JsonValue:
     except TypeError as error:
         raise InOutsError(f"in_outs: {where} is {type(text).__name__}, not JSON text", error) from None
     except (ValueError, RecursionError) as error:
-        raise InOutsError(f"in_outs: {where} is no JSON: {error}", error) from None
+        raise InOutsError(f"in_outs: {where} is not JSON: {error}", error) from None
 
 
 def _expected(in_outs: Mapping[str, JsonValue], place: int) -> JsonValue:
-    outputs = _listed(in_outs, "outputs")
+    outputs = _list_of(in_outs, "outputs")
     if place < len(outputs):
         return outputs[place]
-    told = f"{len(_listed(in_outs, 'inputs'))} inputs but {len(outputs)} outputs"
-    raise InOutsError(f"in_outs has {told}: give one output an input", IndexError("list index out of range"))
+    counts = f"{len(_list_of(in_outs, 'inputs'))} inputs but {len(outputs)} outputs"
+    raise InOutsError(f"in_outs has {counts}: give one output per input", IndexError("list index out of range"))
 
 
-def _listed(in_outs: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
+def _list_of(in_outs: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
     value = in_outs.get(name)
     if isinstance(value, list | tuple):
         return cast("list[JsonValue]", value)
-    told = "is missing" if value is None else f"is {type(value).__name__}, no list"
-    raise InOutsError(f"in_outs: {name} {told}", KeyError(name) if value is None else TypeError(told))
+    problem = "is missing" if value is None else f"is {type(value).__name__}, not a list"
+    raise InOutsError(f"in_outs: {name} {problem}", KeyError(name) if value is None else TypeError(problem))

@@ -1,7 +1,7 @@
-"""Judges' answers by what they were asked, kept for the next run; never in the way of grading.
+"""Judges' answers by question, stored for the next run.
 
-A SQLite file in the user's cache directory. Each look opens it anew, so threads, processes and forks share it without
-sharing a connection; that costs a thousandth of asking. What is broken, locked or not writable is as if empty.
+A SQLite file in the user's cache directory. Each access opens it anew, so threads, processes and forks share it without
+sharing a connection; that costs a thousandth of a call. A broken, locked or read-only file counts as empty.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 _BUSY_S = 2.0
 _LONGEST = 256 * 1024
-"""Characters of an answer that is worth keeping."""
+"""Characters of an answer; a longer one is not stored."""
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (asked BLOB PRIMARY KEY, answer TEXT NOT NULL, at REAL NOT NULL)"
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -26,20 +26,20 @@ def default_path() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "rollscope" / "judge.sqlite"
 
 
-def get(asked: bytes) -> str | None:
-    """The answer to what has this digest; None where none is known. Raises nothing."""
+def get(question: bytes) -> str | None:
+    """The answer to the question with this digest, if it is stored. Raises nothing."""
     with _forgiving(), _opened() as connection:
-        row = connection.execute("SELECT answer FROM answers WHERE asked = ?", (asked,)).fetchone()
+        row = connection.execute("SELECT answer FROM answers WHERE asked = ?", (question,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], str) else None
     return None
 
 
-def put(asked: bytes, answer: str) -> None:
-    """Keeps an answer, if that can be done. Raises nothing."""
+def put(question: bytes, answer: str) -> None:
+    """Stores an answer, if possible. Raises nothing."""
     if len(answer) > _LONGEST:
         return
     with _forgiving(), _opened() as connection, connection:
-        connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (asked, answer, time.time()))
+        connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (question, answer, time.time()))
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def _opened() -> Iterator[sqlite3.Connection]:
     path = default_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(sqlite3.connect(path, timeout=_BUSY_S)) as connection:
-        connection.execute("PRAGMA synchronous = OFF")  # what a power cut breaks is thrown away
+        connection.execute("PRAGMA synchronous = OFF")  # a file that a power cut breaks is replaced
         connection.execute(_TABLE)
         yield connection
 
@@ -59,6 +59,6 @@ def _forgiving() -> Iterator[None]:
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", None) in _BROKEN:
             with suppress(OSError, RuntimeError):
-                default_path().unlink()  # the next look begins a new one
+                default_path().unlink()  # the next access makes a new one
     except (OSError, RuntimeError, ValueError):
         pass

@@ -1,4 +1,4 @@
-"""One call to an OpenAI-compatible server: a text, or why there is none. Bounded in time and size."""
+"""One call to an OpenAI-compatible server: its text, or why there is none. Bounded in time and size."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LARGEST: Final = 4 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 1024
 _AGAIN: Final = (408, 409, 429)
 _SHORTEST_KEY: Final = 8
-"""Of one that is a secret; a shorter one is any word."""
+"""A shorter key is no secret, and may be any word."""
 
 
 class Server(msgspec.Struct, frozen=True):
-    """Where a judge is asked, and with which key; the key is in no message and no file."""
+    """A judge's server and key; no message and no file contains the key."""
 
     address: str
     key: str = msgspec.field(default="")
@@ -37,12 +37,12 @@ class Server(msgspec.Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """As messages name it."""
+        """For messages."""
         return urlsplit(self.address).netloc.rpartition("@")[2] or self.address
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is sent."""
+    """A request."""
 
     model: str
     messages: list[Message]
@@ -50,12 +50,12 @@ class Question(msgspec.Struct, frozen=True):
     """The request's other fields."""
 
 
-class _Said(msgspec.Struct):
+class _ReplyMessage(msgspec.Struct):
     content: str | None = None
 
 
 class _Choice(msgspec.Struct):
-    message: _Said
+    message: _ReplyMessage
     finish_reason: str | None = None
 
 
@@ -84,16 +84,16 @@ async def call(client: AsyncOpenAI, server: Server, question: Question, timeout_
     except CallError:
         raise
     except openai.APIConnectionError as error:
-        if isinstance(error.__cause__, CallError):  # as versions 2 of the client pass on what a hook raises
+        if isinstance(error.__cause__, CallError):  # version 2 of the client wraps what a hook raises
             raise error.__cause__ from None
         raise _no_connection(server, error.__cause__ or error) from None
-    except (openai.OpenAIError, ValueError) as error:  # an address that is none, a header that can't be sent
-        raise CallError(f"the judge can't be asked: {_scrubbed(str(error), server)}", again=False) from None
+    except (openai.OpenAIError, ValueError) as error:  # an invalid address, a header that can't be sent
+        raise CallError(f"the judge can't be called: {_scrubbed(str(error), server)}", again=False) from None
     return _text(body, server)
 
 
 def client_for(server: Server) -> AsyncOpenAI:
-    """A client that asks once and reads no more of a refusal than it can tell. For an event loop's thread."""
+    """A client that does not retry, and reads only the start of an error reply. For an event loop's thread."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     async def refuse(response: Any) -> None:
@@ -102,16 +102,16 @@ def client_for(server: Server) -> AsyncOpenAI:
             raise _refused(server, response.status_code, body, response.headers.get("retry-after"))
 
     http = DefaultAsyncHttpxClient(timeout=None, event_hooks={"response": [refuse]})
-    # A server on this machine may want no key, the client does.
+    # The client requires a key, even if a local server does not.
     return AsyncOpenAI(base_url=server.address, api_key=server.key or "none", max_retries=0, http_client=http)
 
 
 async def _body(client: AsyncOpenAI, server: Server, question: Question) -> bytes:
     messages: list[ChatCompletionMessageParam] = question.messages  # type: ignore[assignment]
-    asking = client.chat.completions.with_streaming_response.create(
+    request = client.chat.completions.with_streaming_response.create(
         model=question.model, messages=messages, extra_body=question.options, timeout=None
     )
-    async with asking as response:
+    async with request as response:
         body = await _read(response.iter_bytes(), _LARGEST + 1, server)
     if len(body) > _LARGEST:
         raise CallError(f"the judge's answer is larger than {_LARGEST // 2**20} MiB", again=True)
@@ -125,7 +125,7 @@ async def _read(chunks: Any, most: int, server: Server) -> bytes:
             body += chunk[: most - len(body)]
             if len(body) >= most:
                 break
-    except Exception as error:  # the transport's own, which the client does not turn into its
+    except Exception as error:  # the transport's own exceptions, which the client does not convert
         raise _no_connection(server, error) from None
     return bytes(body)
 
@@ -140,35 +140,35 @@ def _text(body: bytes, server: Server) -> str:
         reply = msgspec.json.decode(body, type=_Reply)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         shown = one_line(_without_key(body[:4096].decode("utf-8", "replace"), server), 80)
-        raise CallError(f"the judge's reply is no chat completion: {shown!r}", again=True) from None
+        raise CallError(f"the judge's reply is not a chat completion: {shown!r}", again=True) from None
     choice = reply.choices[0] if reply.choices else None
     if choice is None or not choice.message.content:
         raise CallError("the judge's reply has no text", again=True)
     if choice.finish_reason == "length":
-        raise CallError("the judge's answer was cut off: see to `max_tokens`", again=True)
+        raise CallError("the judge's answer was cut off: raise `max_tokens`", again=True)
     return _without_key(choice.message.content, server)
 
 
 def _refused(server: Server, status: int, body: bytes, retry_after: str | None) -> CallError:
-    told, code = _told(body)
+    reason, code = _reason(body)
     message = f"the judge answered {status}"
-    if told:
-        message += f": {_scrubbed(told, server)}"
+    if reason:
+        message += f": {_scrubbed(reason, server)}"
     again = (status in _AGAIN or status >= 500) and code != "insufficient_quota"
-    mend = _mend(server, status)
-    return CallError(f"{message} ({mend})" if mend else message, again=again, wait_s=seconds_of(retry_after))
+    hint = _hint(server, status)
+    return CallError(f"{message} ({hint})" if hint else message, again=again, wait_s=seconds_of(retry_after))
 
 
-def _mend(server: Server, status: int) -> str:
+def _hint(server: Server, status: int) -> str:
     if status < 400:
-        return "it redirects: see to `base_url`"
+        return "a redirect: check `base_url`"
     if status in (401, 403):
-        return f"see to the key in {server.key_name}"
-    return "see to `model` and `base_url`" if status == 404 else ""
+        return f"check the key in {server.key_name}"
+    return "check `model` and `base_url`" if status == 404 else ""
 
 
-def _told(body: bytes) -> tuple[str, str]:
-    """What a refusal says, and its code."""
+def _reason(body: bytes) -> tuple[str, str]:
+    """The message and the code of an error reply."""
     try:
         error = msgspec.json.decode(body, type=_Refusal).error
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -181,5 +181,5 @@ def _scrubbed(text: str, server: Server) -> str:
 
 
 def _without_key(text: str, server: Server) -> str:
-    """Some servers quote it."""
+    """Some servers quote the key."""
     return text.replace(server.key, "[key]") if len(server.key) >= _SHORTEST_KEY else text

@@ -1,6 +1,6 @@
-"""This process's line to its judges: one event loop in a thread of its own, where all calls are made.
+"""A process's connection to its judges: one event loop in a separate thread makes all calls.
 
-There a call's time-out ends it wherever it hangs, and one that is given up is really ended.
+There a time-out ends a call wherever it hangs, and an abandoned call really ends.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _POLL_S: Final = 0.2
-_FAREWELL_S: Final = 2.0
+_CLOSING_S: Final = 2.0
 
 Made = TypeVar("Made")
 GivenUp = Callable[[], bool]
-"""Whether nobody wants the answer any more."""
+"""Whether the answer is no longer needed."""
 
 
 class GivenUpError(Exception):
-    """Nobody wants the answer any more."""
+    """The answer is no longer needed."""
 
 
 class Line:
-    """Safe for several threads. Not to be carried over a fork."""
+    """Safe for several threads, but not across a fork."""
 
     def __init__(self) -> None:
         self.clients: dict[tuple[str, str], AsyncOpenAI] = {}
@@ -41,11 +41,11 @@ class Line:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._asked: dict[bytes, Future[object]] = {}
+        self._pending: dict[bytes, Future[object]] = {}
 
     def run(self, work: Coroutine[Any, Any, Made], given_up: GivenUp) -> Made:
-        """What the coroutine returns or raises. Ends it and raises `GivenUpError` when it is given up."""
-        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        """Returns or raises what the coroutine does. If given up, cancels it and raises `GivenUpError`."""
+        future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
         try:
             _await(future, given_up)
         except BaseException:
@@ -54,13 +54,13 @@ class Line:
         return future.result()
 
     def once(self, key: bytes, make: Callable[[], Made], given_up: GivenUp) -> Made:
-        """What `make` returns or raises as `JudgeError`; threads that want the same key at once share it."""
+        """What `make` returns or raises as `JudgeError`; threads that need the same key at once share it."""
         while True:
             with self._lock:
-                theirs = self._asked.get(key)
+                theirs = self._pending.get(key)
                 mine: Future[Made] = Future()
                 if theirs is None:
-                    self._asked[key] = mine  # type: ignore[assignment]
+                    self._pending[key] = mine  # type: ignore[assignment]
             if theirs is None:
                 return self._make(key, mine, make)
             _await(theirs, given_up)
@@ -69,7 +69,7 @@ class Line:
                 return theirs.result()  # type: ignore[return-value]
             if isinstance(error, JudgeError):
                 raise JudgeError(str(error))
-            # who asked has given up, which is no reason for those who waited
+            # the other thread has given up; this one tries itself
 
     def _make(self, key: bytes, mine: Future[Made], make: Callable[[], Made]) -> Made:
         try:
@@ -84,42 +84,42 @@ class Line:
 
     def _forget(self, key: bytes) -> None:
         with self._lock:
-            del self._asked[key]
+            del self._pending[key]
 
     @asynccontextmanager
     async def call(self, address: str, most: int) -> AsyncIterator[None]:
-        """A place among the calls to an address, of which there are `most` at once; waits for one."""
+        """Waits for one of the `most` places for calls to an address, and holds it."""
         calls = self._calls.setdefault(address, _Calls())
-        while calls.under_way >= most:
-            waiting = asyncio.get_running_loop().create_future()
-            calls.waiting.append(waiting)
-            await waiting
-        calls.under_way += 1
+        while calls.active >= most:
+            turn = asyncio.get_running_loop().create_future()
+            calls.queue.append(turn)
+            await turn
+        calls.active += 1
         try:
             yield
         finally:
-            calls.under_way -= 1
+            calls.active -= 1
             calls.wake()
 
     def close(self) -> None:
-        """Ends what is under way, and the thread."""
+        """Ends all calls, and the thread."""
         with self._lock:
             loop, thread, self._loop = self._loop, self._thread, None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._hang_up(), loop)
-        thread.join(_FAREWELL_S)
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop)
+        thread.join(_CLOSING_S)
         if not thread.is_alive():
             loop.close()
 
-    async def _hang_up(self) -> None:
+    async def _shut_down(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, *(client.close() for client in self.clients.values()), return_exceptions=True)
         asyncio.get_running_loop().stop()
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -129,18 +129,18 @@ class Line:
 
 
 class _Calls:
-    """To one address."""
+    """The calls to one address."""
 
     def __init__(self) -> None:
-        self.under_way = 0
-        self.waiting: list[asyncio.Future[None]] = []
+        self.active = 0
+        self.queue: list[asyncio.Future[None]] = []
 
     def wake(self) -> None:
-        """All of them: they may allow different numbers."""
-        for waiting in self.waiting:
-            if not waiting.done():
-                waiting.set_result(None)
-        self.waiting.clear()
+        """Wakes all that wait: they may have different limits."""
+        for turn in self.queue:
+            if not turn.done():
+                turn.set_result(None)
+        self.queue.clear()
 
 
 def _await(future: Future[Any], given_up: GivenUp) -> None:
@@ -150,7 +150,7 @@ def _await(future: Future[Any], given_up: GivenUp) -> None:
 
 
 def line() -> Line:
-    """This process's own."""
+    """This process's connection."""
     return _lines[-1]
 
 
@@ -158,7 +158,7 @@ _lines = [Line()]
 
 
 def _renew_in_child() -> None:
-    """The parent's stays referenced: its loop's descriptors are shared, and closing it here would harm the parent."""
+    """Keeps the parent's referenced: the two share its descriptors, and closing it here would harm the parent."""
     _lines.append(Line())
 
 

@@ -1,4 +1,4 @@
-"""Why a judge did not judge, in one line that a user reads."""
+"""Why a judge gave no score, in one line for the user."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ _LONGEST = 300
 
 
 class JudgeError(Exception):
-    """There is no judgement. One line: what failed, and where it helps, how to mend it."""
+    """There is no judgement. One line: what failed, and how to fix it if that helps."""
 
 
 class CallError(Exception):
-    """One call gave no judgement. `again`: whether another may; `wait_s`: how long the server asks to wait first."""
+    """One call gave no judgement. `again`: whether another may; `wait_s`: the wait that the server requests first."""
 
     def __init__(self, message: str, *, again: bool, wait_s: float | None = None) -> None:
         super().__init__(message)

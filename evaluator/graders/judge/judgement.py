@@ -1,4 +1,4 @@
-"""Asks a judge for a score: from the cache, else by calls, as often and as many at once as is allowed."""
+"""Gets a score from the cache, else from a judge, with retries and a limit on concurrent calls."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from evaluator.graders.judge.failures import CallError, JudgeError
 from evaluator.graders.judge.score import ScoreError, score_of
 
 LONGEST_WAIT_S: Final = 60.0
-"""A server that asks to wait for longer is not asked again."""
+"""If a server requests a longer wait, there is no retry."""
 _LONGEST_BACKOFF_S: Final = 8.0
 _FORM: Final = 1
-"""Of what is kept: a change of what an answer is kept under makes it another number."""
+"""The version of the cache's keys."""
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How a judge is asked. Seconds and counts."""
+    """How a judge is called. Seconds and counts."""
 
     timeout_s: float
     """Of one call, from connecting to the last byte."""
     retries: int
     backoff_s: float
-    """Before the first retry; twice as long before each further one, up to 8 s."""
+    """Before the first retry; doubled for each further one, up to 8 s."""
     concurrency: int
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """A score from 0 to the scale, and all that the judge said."""
+    """A score from 0 to the scale, and the judge's whole answer."""
 
     score: float
     text: str
@@ -44,9 +44,9 @@ class Judgement(msgspec.Struct, frozen=True):
 def judge(
     server: Server, question: Question, scale: float, patience: Patience, *, cached: bool, given_up: GivenUp
 ) -> Judgement:
-    """The judgement. Raises `JudgeError` when there is none, `GivenUpError` when it is not wanted any more.
+    """The judgement. Raises `JudgeError` if there is none, `GivenUpError` if it is no longer needed.
 
-    With `cached`, what was judged before is not asked again, and what several threads ask at once is asked once.
+    With `cached`, a stored judgement is used again, and threads with the same question share one call.
     """
     own = line()
 
@@ -56,27 +56,27 @@ def judge(
     if not cached:
         return ask()
     key = _digest(server, question, scale)
-    return own.once(key, lambda: _known(key, scale) or _kept(key, ask()), given_up)
+    return own.once(key, lambda: _from_cache(key, scale) or _stored(key, ask()), given_up)
 
 
-def _known(key: bytes, scale: float) -> Judgement | None:
+def _from_cache(key: bytes, scale: float) -> Judgement | None:
     text = cache.get(key)
     if text is None:
         return None
     try:
         return Judgement(score_of(text, scale), text)
-    except ScoreError:  # kept by nobody of ours
+    except ScoreError:  # not written by us
         return None
 
 
-def _kept(key: bytes, judgement: Judgement) -> Judgement:
+def _stored(key: bytes, judgement: Judgement) -> Judgement:
     cache.put(key, judgement.text)
     return judgement
 
 
 def _digest(server: Server, question: Question, scale: float) -> bytes:
-    asked = [_FORM, server.address, question.model, question.messages, question.options, scale]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
+    parts = [_FORM, server.address, question.model, question.messages, question.options, scale]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).digest()
 
 
 async def _ask(own: Line, server: Server, question: Question, scale: float, patience: Patience) -> Judgement:
@@ -89,20 +89,20 @@ async def _ask(own: Line, server: Server, question: Question, scale: float, pati
                 text = await call(client, server, question, patience.timeout_s)
                 return Judgement(score_of(text, scale), text)
             except ScoreError as error:
-                failed = CallError(f"the judge gave no score: {error}", again=True)
+                failure = CallError(f"the judge gave no score: {error}", again=True)
             except CallError as error:
-                failed = error
-            if not failed.again or tries > patience.retries:
+                failure = error
+            if not failure.again or tries > patience.retries:
                 break
-            if (failed.wait_s or 0) > LONGEST_WAIT_S:
-                raise JudgeError(f"{failed}; it asks to wait for {failed.wait_s:.0f} s")
-            # The place is kept: who is told to come later does not make room for others.
-            await asyncio.sleep(_wait_s(tries, failed, patience))
-        raise JudgeError(f"{failed} ({tries} tries)" if tries > 1 else str(failed))
+            if (failure.wait_s or 0) > LONGEST_WAIT_S:
+                raise JudgeError(f"{failure}; it asks to wait for {failure.wait_s:.0f} s")
+            # Keeps its place: an overloaded server must not get more calls.
+            await asyncio.sleep(_wait_s(tries, failure, patience))
+        raise JudgeError(f"{failure} ({tries} tries)" if tries > 1 else str(failure))
 
 
-def _wait_s(tries: int, failed: CallError, patience: Patience) -> float:
-    if failed.wait_s is not None:
-        return failed.wait_s
-    # not all at the same moment
+def _wait_s(tries: int, failure: CallError, patience: Patience) -> float:
+    if failure.wait_s is not None:
+        return failure.wait_s
+    # at random, so that retries do not come all at once
     return min(patience.backoff_s * 2.0 ** (tries - 1), _LONGEST_BACKOFF_S) * random.uniform(0.75, 1.0)  # noqa: S311

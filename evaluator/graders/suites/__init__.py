@@ -1,1 +1,1 @@
-"""Test suites: their runs, and the rule that makes a grade of them."""
+"""Test suites: their runs, and the rule that derives a grade from them."""

@@ -1,7 +1,7 @@
-"""The grade of a test suite: which of its two runs decides, and what becomes of one on which they disagree.
+"""The grade of a test suite: which of its two runs decides, and what follows if they disagree.
 
-With the test in its own process (`SplitRun`) a completion may pass. It fails by that alone where plain data decided
-it: else the same test is run once more in the completion's process (`PlainRun`), as most graders run it.
+With the test in a separate process (`SplitRun`) a completion may pass. It fails by that alone if plain data decided:
+otherwise the same test runs once more in the completion's process (`PlainRun`), as most graders run it.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from evaluator.model import (
 from evaluator.sandbox.limits.refusals import may_try
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
-"""Flags of what no honest completion needs: its plain run is not asked for."""
+"""Flags of what no honest completion needs: such code gets no plain run."""
 _CHANGING: Final = "(?:datetime|random|secrets|tempfile|time|uuid)"
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
-_NO_FILES: Final = "the test works with files, which two processes can share only where there are user namespaces"
+_NO_FILES: Final = "the test works with files, which two processes can share only with user namespaces"
 _PROCESSES: Final = 32
-"""That a completion may start, where its task needs some and says nothing of how many."""
+"""How many a completion may start if its task needs some and sets no limit."""
 
 
 @dataclass
-class Checked:
-    """What a suite found."""
+class SuiteGrade:
+    """The result of a suite."""
 
     cases: list[CaseResult] = field(default_factory=list)
     notes: list[Flag] = field(default_factory=list)
     unverified: str | None = None
-    """Why the grade is not verified; None where it is."""
+    """Why the grade is not verified; None if it is."""
     disagreement: Disagreement | None = None
     fault: str | None = None
-    """Why the task can't be graded: its test can't be run, or not in this sandbox."""
+    """Why the task can't be graded: its test can't run, or not in this sandbox."""
 
     @property
     def passed(self) -> bool:
@@ -56,114 +56,113 @@ class Checked:
 
 
 def limits_of(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> Limits:
-    """With the processes that the task needs, where the sandbox can let it start some."""
-    named = task.limits is not None and "processes" in task.limits
-    if named or limits.processes or Need.PROCESSES not in plan.needs or not bench.sandbox.allows_processes:
+    """The limits with the processes that the task needs, if the sandbox can allow any."""
+    is_set = task.limits is not None and "processes" in task.limits
+    if is_set or limits.processes or Need.PROCESSES not in plan.needs or not bench.sandbox.allows_processes:
         return limits
     return msgspec.structs.replace(limits, processes=_PROCESSES)
 
 
-def grade_check(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> Checked:
-    """Grades code by a task's suite. Raises as `grade` does."""
+def grade_suite(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteGrade:
+    """Grades code by a task's suite. Raises what `grade` raises."""
     try:
-        checked = _graded(task, plan, code, limits, bench)
-        if not checked.passed:
-            checked.fault = _what_is_lacking(task, plan, limits, bench)
-        return checked
+        result = _graded(task, plan, code, limits, bench)
+        if not result.passed:
+            result.fault = _missing_need(task, plan, limits, bench)
+        return result
     except CannotRunError as error:
-        return Checked(fault=str(error))
+        return SuiteGrade(fault=str(error))
 
 
-def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> Checked:
+def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteGrade:
     reason = plan.one_process
     if reason is None and "files" in plan.suite.uses and not bench.sandbox.shares_files:
         reason = _NO_FILES
     if reason is not None:
         plain = plain_run(task, plan, code, limits, bench)
-        return Checked(plain.cases, plain.notes, reason)
+        return SuiteGrade(plain.cases, plain.notes, reason)
     with SplitRun(task, plan, code, limits, bench) as suite:
         apart = suite.run()
     if apart.passed or apart.final or _is_tampering(task, code, apart):
-        return Checked(apart.cases, apart.notes, apart.unsure)
+        return SuiteGrade(apart.cases, apart.notes, apart.unsure)
     return _of_both(task, plan, code, limits, bench, apart)
 
 
-def _what_is_lacking(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> str | None:
-    """Why nobody could pass here: what the task needs, or its own reference asks for, that the sandbox refuses."""
+def _missing_need(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> str | None:
+    """Why no completion could pass here: the sandbox refuses what the task, or its own reference, needs."""
     if plan.needs and not bench.sandbox.allows_processes:
-        return f"the task needs {min(plan.needs)}, which takes user namespaces: see `rollscope doctor`"
+        return f"the task needs {min(plan.needs)}, which require user namespaces: see `rollscope doctor`"
     if task.reference is None or not may_try(f"{task.preamble}\n{task.reference}"):
         return None
     reference = run_reference(task, plan, limits, bench)
     if reference is None or reference.executed is not None or not reference.lacking:
         return None
-    return f"the task's own reference {reference.lacking[0]}, which can't be had in the sandbox"
+    return f"the task's own reference {reference.lacking[0]}, which the sandbox does not allow"
 
 
 def plain_run(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteRun:
     """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does."""
     reference = run_reference(task, plan, limits, bench)
-    wanted = None if reference is None else reference.executed
-    with PlainRun(task, plan, code, limits, bench, wanted) as suite:
+    with PlainRun(task, plan, code, limits, bench, reference.executed if reference else None) as suite:
         return suite.run()
 
 
 def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
-    found = flags.flags_of(task, f"{task.preamble}\n{code}", run.cases, run.notes)  # whose imports the code may use
-    return any(flag.word in _TAMPERING for flag in found)
+    seen = flags.flags_of(task, f"{task.preamble}\n{code}", run.cases, run.notes)  # code may use the preamble's imports
+    return any(flag.word in _TAMPERING for flag in seen)
 
 
-def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> Checked:
-    """The grade where the first run did not pass and is not final."""
+def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> SuiteGrade:
+    """The grade if the first run did not pass and is not final."""
     try:
         plain = plain_run(task, plan, code, limits, bench)
-    except CannotRunError:  # of a test that ran before: it is the completion that is in its way
-        return Checked(apart.cases, apart.notes)
+    except CannotRunError:  # the test ran before, so the completion is the cause
+        return SuiteGrade(apart.cases, apart.notes)
     rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
     if rejected or _is_tampering(task, code, plain):
-        return Checked(apart.cases, apart.notes)
+        return SuiteGrade(apart.cases, apart.notes)
     differing = _differing(apart, plain)
     if not plain.passed:
-        return Checked(_agreed(plain.cases, differing), plain.notes)
-    if told := _answered_differently(task, plan, code, limits, bench):
-        return Checked(apart.cases, [*apart.notes, Flag("differs_between_runs", told)])
+        return SuiteGrade(_agreed(plain.cases, differing), plain.notes)
+    if evidence := _answers_that_differ(task, plan, code, limits, bench):
+        return SuiteGrade(apart.cases, [*apart.notes, Flag("differs_between_runs", evidence)])
     disagreement = Disagreement(
         apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
     reason = _disagrees(apart.verdict)
     match bench.options.disagreement:
         case "keep":
-            return Checked(plain.cases, plain.notes, reason, disagreement)
+            return SuiteGrade(plain.cases, plain.notes, reason, disagreement)
         case "fail":
-            return Checked(apart.cases, apart.notes, reason, disagreement)
+            return SuiteGrade(apart.cases, apart.notes, reason, disagreement)
         case _:
-            return Checked(_agreed(plain.cases, differing), plain.notes, reason, disagreement)
+            return SuiteGrade(_agreed(plain.cases, differing), plain.notes, reason, disagreement)
 
 
-def _answered_differently(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> str:
-    """Which call had another answer in each of two more runs, though nothing of the task's is random; else empty."""
+def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> str:
+    """The call whose answers differ in two more runs, though nothing in the task is random; else empty."""
     texts = (task.prompt, task.preamble, task.test, task.reference)
     if any(_NOT_REPEATABLE.search(text) for text in texts if text):
         return ""
-    noting = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
-    with SplitRun(task, noting, code, limits, bench) as suite:
+    recording = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
+    with SplitRun(task, recording, code, limits, bench) as suite:
         apart = suite.run()
-    with PlainRun(task, noting, code, limits, bench, None) as suite:
+    with PlainRun(task, recording, code, limits, bench, None) as suite:
         plain = suite.run()
     for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
         if one is None or other is None:
-            return ""  # its processes were made anew, or not: what is answered from here on may depend on that
-        for call, (noted, again) in enumerate(zip(one, other, strict=False), 1):
-            pairs = list(zip(noted.split(" "), again.split(" "), strict=True))
+            return ""  # its processes may have been replaced: later answers may depend on that
+        for call, (first, second) in enumerate(zip(one, other, strict=False), 1):
+            pairs = list(zip(first.split(" "), second.split(" "), strict=True))
             if "-" in pairs[1]:
-                return ""  # it was given more than data: what it answers from here on depends on that too
+                return ""  # it got more than data: later answers may depend on that
             if any(left != right and "-" not in (left, right) for left, right in pairs):
-                return f"test {case}: call {call} of the test, {noted.partition(' ')[0]}, was answered differently"
+                return f"test {case}: call {call} of the test, {first.partition(' ')[0]}, was answered differently"
     return ""
 
 
 def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
-    """The test cases that failed in the first run alone."""
+    """The test cases that failed only in the first run."""
     return [
         CaseDisagreement(
             index=one.index, apart=one.verdict, plain=other.verdict, apart_message=_message(one),
@@ -175,7 +174,7 @@ def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
 
 
 def _disagrees(apart: Verdict) -> str:
-    return f"{SPLIT_DISAGREES}: {apart} with the test in a process of its own, passed without"
+    return f"{SPLIT_DISAGREES}: {apart} in two processes, passed in one"
 
 
 def _message(case: CaseResult) -> str:
@@ -183,15 +182,11 @@ def _message(case: CaseResult) -> str:
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
-    """The results of the plain run, but for those with which the first run does not agree: they are unknown."""
-    doubtful = {each.index: each for each in differing}
+    """The results of the plain run; those with which the first run disagrees are unknown."""
+    messages = {each.index: _disagrees(each.apart) for each in differing}
     return [
-        msgspec.structs.replace(
-            case,
-            verdict=Verdict.UNKNOWN,
-            error_message=_disagrees(doubtful[case.index].apart),
-        )
-        if case.index in doubtful
+        msgspec.structs.replace(case, verdict=Verdict.UNKNOWN, error_message=messages[case.index])
+        if case.index in messages
         else case
         for case in cases
     ]

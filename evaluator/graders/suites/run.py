@@ -1,4 +1,4 @@
-"""One run of a test suite: with the test in a process of its own, or in the completion's."""
+"""One run of a test suite: with the test in a separate process, or in the completion's."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from evaluator.stages import stage
 
 @dataclass
 class SuiteRun:
-    """What one run of a suite found."""
+    """The results of one run of a suite."""
 
     cases: list[CaseResult] = field(default_factory=list)
     notes: list[Flag] = field(default_factory=list)
     unsure: str | None = None
-    """Why a pass is not verified; None where it is."""
+    """Why a pass is not verified; None if it is."""
     final: bool = False
-    """Whether a failure stands: plain data decided it, or a plain run would end in the same way."""
+    """Whether a failure is final: plain data decided it, or a plain run would end in the same way."""
     last_operation: str = ""
-    """What the test did last with an object of the completion's, in the first test case that did not pass."""
+    """The test's last operation on an object of the completion's, in the first test case that did not pass."""
     calls: list[list[str] | None] = field(default_factory=list)
-    """Of each test case, what was noted of its calls; None where it did not come to an end."""
+    """The record of each test case's calls; None if the test case did not end."""
 
     @property
     def verdict(self) -> Verdict:
@@ -66,7 +66,7 @@ class _Case(Protocol):
 
 
 class _Suite:
-    """A completion and its check, test case after test case."""
+    """A completion and its suite, test case by test case."""
 
     def __init__(
         self,
@@ -99,108 +99,109 @@ class _Suite:
         self._execution.__exit__(*raised)
 
     def run(self) -> SuiteRun:
-        """Runs all test cases. Raises `CannotRunError`, and as `grade` does."""
+        """Runs all test cases. Raises `CannotRunError`, and what `grade` raises."""
         cases = run_cases(
             self._plan.cases, self._run, self._execution, self._limits.total_s, fail_fast=self._bench.options.fail_fast
         )
-        self._end_check()
+        self._end_suite()
         reject_if_tampered(cases, self._execution.finish())
         return SuiteRun(cases, self._notes, unsure=self._unsure[0] if self._unsure else None, calls=self._calls)
 
     def _run(self, place: int) -> CaseResult | None:
         raise NotImplementedError
 
-    def _end_check(self) -> None:
-        """Ends what runs beside the completion."""
+    def _end_suite(self) -> None:
+        """Ends the suite's own process, if it has one."""
 
-    def _note(self, index: int, outcome: Outcome, found: CaseReport | None) -> None:
+    def _note(self, index: int, outcome: Outcome, report: CaseReport | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
-        self._calls.append(found.calls if found is not None else None)
-        if found is not None and (found.subclasses or found.unsure):
-            self._notes += (Flag("subclass", told) for told in found.subclasses)
-            self._unsure += (reason for reason in found.unsure if reason not in self._unsure)
+        self._calls.append(report.calls if report is not None else None)
+        if report is not None and (report.subclasses or report.unsure):
+            self._notes += (Flag("subclass", evidence) for evidence in report.subclasses)
+            self._unsure += (reason for reason in report.unsure if reason not in self._unsure)
 
     def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
-        """Raises `CannotRunError` where the check has failed without the completion's doing."""
+        """Raises `CannotRunError` if the test failed without the completion's doing."""
         result = result_of(case.index, outcome)
-        found = case_run.found
-        if outcome.status is Status.ANSWERED and found is not None:
-            if found.status != "passed":
-                asked = found.asked_now > 0 if found.status == "skipped" else case_run.asked
-                self._refuse_faulty(found, asked=asked)
-                judge_found(found, self._plan.suite.names, result)
-            show_sides(found, result)
+        report = case_run.found
+        if outcome.status is Status.ANSWERED and report is not None:
+            if report.status != "passed":
+                used_completion = report.asked_now > 0 if report.status == "skipped" else case_run.asked
+                if not used_completion:
+                    self._refuse_faulty(report)
+                judge_report(report, self._plan.suite.names, result)
+            show_sides(report, result)
         if result.expected is None:
             passed = result.verdict is Verdict.PASSED
             result.expected = excerpt(case.expected, SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG)
         return result
 
-    def _refuse_faulty(self, found: CaseReport, *, asked: bool) -> None:
-        by_itself = found.status in ("raised", "unloadable", "skipped") and not asked
-        if by_itself and missing_name(found, self._plan.suite.names) is None:
-            told = f"{found.type}: {found.message}" if found.type else found.message
-            where = f"line {found.line} of the test: " if found.line else ""
-            raise CannotRunError(f"the check can't be run: {where}{told}")
+    def _refuse_faulty(self, report: CaseReport) -> None:
+        fails = report.status in ("raised", "unloadable", "skipped")
+        if fails and missing_name(report, self._plan.suite.names) is None:
+            message = f"{report.type}: {report.message}" if report.type else report.message
+            where = f"line {report.line} of the test: " if report.line else ""
+            raise CannotRunError(f"the test can't run: {where}{message}")
 
 
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
 
 
-def missing_name(found: CaseReport, names: tuple[str, ...]) -> str | None:
-    """The name that the test wants of the completion, which the completion does not define."""
-    told = _NAME_ERROR.match(found.message) if found.type == "NameError" else None
-    return told[1] if told is not None and told[1] in names else None
+def missing_name(report: CaseReport, names: tuple[str, ...]) -> str | None:
+    """The name that the test needs and the completion does not define."""
+    match = _NAME_ERROR.match(report.message) if report.type == "NameError" else None
+    return match[1] if match is not None and match[1] in names else None
 
 
-def judge_found(found: CaseReport, names: tuple[str, ...], result: CaseResult) -> None:
-    """The verdict of a test case that has not passed, and what is said of it."""
-    missing = missing_name(found, names)
+def judge_report(report: CaseReport, names: tuple[str, ...], result: CaseResult) -> None:
+    """Sets the verdict and the message of a test case that did not pass."""
+    missing = missing_name(report, names)
     if missing is not None:
         result.verdict = Verdict.COMPILE_ERROR
         result.error_type, result.error_message = "NameError", f"the code defines no {missing!r}"
         return
     result.verdict = Verdict.WRONG_ANSWER
-    if found.status == "failed":
-        result.difference = Difference(_difference(found))
-    elif found.status == "skipped":
-        result.difference = Difference(f"the test was skipped: {found.message}")
+    if report.status == "failed":
+        result.difference = Difference(_difference(report))
+    elif report.status == "skipped":
+        result.difference = Difference(f"the test was skipped: {report.message}")
     else:
-        result.difference = Difference(f"the test raised {found.type}: {found.message}")
+        result.difference = Difference(f"the test raised {report.type}: {report.message}")
 
 
-def _difference(found: CaseReport) -> str:
-    """Both sides of a failed assert, and what the test says of it."""
-    source = " ".join(found.source.split())
-    said = found.message
-    if found.actual is None:
-        return f"{source}: {said}" if source and said else source or said or "the assert failed"
-    actual = render(_value(found.actual), 300)
-    told = f"`{source[:300]}`, got `{actual}`"
-    alike = found.expected is not None and actual == render(_value(found.expected), 300)
-    if alike and found.op in ("==", "assertEqual"):
-        told += ", which looks the same and is not equal"
-    if found.op.startswith("assert"):  # unittest says both sides once more, and then what the test adds
-        said = said.rpartition(" : ")[2] if " : " in said else ""
-    where = "".join(f"; {name} is {render(_value(text), 300)}" for name, text in found.names)
-    said = f"the test says: {said}" if said else ""
-    return "; ".join(part for part in (": ".join(filter(None, (told, _where(found)))), said) if part) + where
+def _difference(report: CaseReport) -> str:
+    """Both sides of a failed assert, and the test's message."""
+    source = " ".join(report.source.split())
+    message = report.message
+    if report.actual is None:
+        return f"{source}: {message}" if source and message else source or message or "the assert failed"
+    actual = render(_value(report.actual), 300)
+    sides = f"`{source[:300]}`, got `{actual}`"
+    alike = report.expected is not None and actual == render(_value(report.expected), 300)
+    if alike and report.op in ("==", "assertEqual"):
+        sides += ", which looks the same and is not equal"
+    if report.op.startswith("assert"):  # unittest repeats both sides before the test's message
+        message = message.rpartition(" : ")[2] if " : " in message else ""
+    names = "".join(f"; {name} is {render(_value(text), 300)}" for name, text in report.names)
+    message = f"the test says: {message}" if message else ""
+    return "; ".join(part for part in (": ".join(filter(None, (sides, _where(report)))), message) if part) + names
 
 
-def _where(found: CaseReport) -> str:
-    """Where two values first differ, where more than that can be said than that they do."""
-    if found.op not in ("==", "assertEqual") or found.expected is None or found.actual is None:
+def _where(report: CaseReport) -> str:
+    """Where two values first differ; empty if only the whole differs."""
+    if report.op not in ("==", "assertEqual") or report.expected is None or report.actual is None:
         return ""
-    difference = get_checker("python").rules["value"](_value(found.expected), _value(found.actual))
+    difference = get_checker("python").rules["value"](_value(report.expected), _value(report.actual))
     return difference.message if difference is not None and difference.path else ""
 
 
-def show_sides(found: CaseReport, result: CaseResult) -> None:
+def show_sides(report: CaseReport, result: CaseResult) -> None:
     room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
-    if found.actual is not None:
-        result.actual = render(_value(found.actual), room)
-    if found.expected is not None:
-        result.expected = render(_value(found.expected), room)
+    if report.actual is not None:
+        result.actual = render(_value(report.actual), room)
+    if report.expected is not None:
+        result.expected = render(_value(report.expected), room)
 
 
 def _value(text: str) -> object:
@@ -211,26 +212,26 @@ def _value(text: str) -> object:
 
 
 class SplitRun(_Suite):
-    """The test in a process of its own."""
+    """The test in a separate process."""
 
-    _check: SuiteProcess | None = None
+    _process: SuiteProcess | None = None
     _final = True
     _last_operation = ""
     _executed = 0
-    """How many asserts have been."""
+    """How many asserts were executed."""
     _over = False
-    """Whether the test cases that are left can't be run."""
+    """Whether the remaining test cases can't run."""
 
     def __exit__(self, *raised: object) -> None:
         try:
-            self._end_check()
+            self._end_suite()
         finally:
             super().__exit__(*raised)
 
-    def _end_check(self) -> None:
-        check, self._check = self._check, None
-        if check is not None:
-            check.close()
+    def _end_suite(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
     def _run(self, place: int) -> CaseResult | None:
         if self._over:
@@ -238,11 +239,11 @@ class SplitRun(_Suite):
         runs: list[SuiteCase] = []
 
         def run_case(wall_s: float) -> Outcome:
-            check = self._made_ready(place)
+            process = self._ready(place)
             if self._execution.not_loaded is not None:
                 return self._execution.not_loaded
-            assert check is not None
-            runs.append(check.case(place))
+            assert process is not None
+            runs.append(process.case(place))
             return self._execution.run_case(runs[-1], wall_s=wall_s)
 
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
@@ -261,52 +262,52 @@ class SplitRun(_Suite):
         return result
 
     def run(self) -> SuiteRun:
-        found = super().run()
-        if found.passed and not self._executed:
-            found.unsure = found.unsure or "the test came to its end and no assert was executed"
-        found.final = self._final or any(case.verdict is Verdict.REJECTED for case in found.cases)
-        found.last_operation = self._last_operation
-        return found
+        result = super().run()
+        if result.passed and not self._executed:
+            result.unsure = result.unsure or "the test ended without executing an assert"
+        result.final = self._final or any(case.verdict is Verdict.REJECTED for case in result.cases)
+        result.last_operation = self._last_operation
+        return result
 
     def _doubt(self, outcome: Outcome, case_run: SuiteCase) -> None:
-        """Whether a plain run could find that this test case passes."""
+        """Notes if this test case might pass in a plain run."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
         if self._final and not used_up and not case_run.final:
             self._final, self._last_operation = False, case_run.last_operation
 
-    def _decide(self, found: CaseReport | None, result: CaseResult) -> None:
-        """Whether the test cases after this one can be run."""
+    def _decide(self, report: CaseReport | None, result: CaseResult) -> None:
+        """Notes if the test cases after this one can't run."""
         plan = self._plan
         if plan.form is Form.METHODS or result.verdict is Verdict.PASSED:
             return
-        ended = found is None or not self._execution.begun
-        if (ended and not plan.restarts) or (found is not None and found.setup) or not plan.goes_on:
+        ended = report is None or not self._execution.begun
+        if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.continues:
             self._over = True
 
-    def _made_ready(self, place: int) -> SuiteProcess | None:
-        """Two processes that know of each other: when one of them has ended, so must the other."""
-        check = self._check
-        if check is not None and check.usable and self._execution.begun:
-            return check
-        self._end_check()
+    def _ready(self, place: int) -> SuiteProcess | None:
+        """The two processes are connected: if one has ended, both are replaced."""
+        process = self._process
+        if process is not None and process.usable and self._execution.begun:
+            return process
+        self._end_suite()
         self._execution.start_again()
         completion = self._execution.start(wall_s=self._limits.wall_s)
         if completion is None:
             return None
         with stage("sandbox start"):
-            check = self._bench.sandbox.start_suite(self._program, self._plan.suite, self._limits, completion)
-        self._check = check
+            process = self._bench.sandbox.start_suite(self._program, self._plan.suite, self._limits, completion)
+        self._process = process
         for earlier in () if self._plan.restarts else range(place):
-            self._execution.run_case(check.case(earlier), wall_s=self._limits.wall_s)
-        return check
+            self._execution.run_case(process.case(earlier), wall_s=self._limits.wall_s)
+        return process
 
 
 _Counts = tuple[int, ...] | None
-"""How many asserts a task's reference executes in each test case; None where it does not pass."""
+"""How many asserts a task's reference executes in each test case; None if it does not pass."""
 
 
 class PlainRun(_Suite):
-    """The test in the completion's own process: what that says may be made up, but for its ends."""
+    """The test in the completion's own process, whose messages may be forged; only its end is certain."""
 
     def __init__(
         self,
@@ -315,16 +316,16 @@ class PlainRun(_Suite):
         code: str,
         limits: Limits,
         bench: Bench,
-        wanted: _Counts,
+        required: _Counts,
         *,
         audits: bool = False,
     ) -> None:
-        """`wanted`: how many asserts are to be executed in each test case; None: at least one in all.
+        """`required`: how many asserts each test case must execute; None: at least one in all.
 
-        `audits`: whether what the code lacks is noted, which needs code that can be trusted.
+        `audits`: whether to note what the sandbox refused, which needs trusted code.
         """
         super().__init__(task, plan, code, limits, bench, together=True, audits=audits)
-        self._wanted = wanted
+        self._required = required
         self.executed: list[int] = []
         self.lacking: tuple[str, ...] = ()
 
@@ -347,46 +348,45 @@ class PlainRun(_Suite):
         return result
 
     def run(self) -> SuiteRun:
-        found = super().run()
-        if self._wanted is None and not any(self.executed) and found.cases[-1].verdict is Verdict.PASSED:
-            _fail(found.cases[-1], "no assert was executed")
-        return found
+        result = super().run()
+        if self._required is None and not any(self.executed) and result.cases[-1].verdict is Verdict.PASSED:
+            _fail(result.cases[-1], "no assert was executed")
+        return result
 
-    def _count(self, place: int, found: CaseReport | None, result: CaseResult) -> None:
-        executed = 0 if found is None else found.asserts
+    def _count(self, place: int, report: CaseReport | None, result: CaseResult) -> None:
+        executed = 0 if report is None else report.asserts
         self.executed.append(executed)
-        wanted = 0 if self._wanted is None else self._wanted[place]
-        if result.verdict is Verdict.PASSED and executed < wanted:
-            _fail(result, f"{executed} of {wanted} asserts were executed")
+        required = 0 if self._required is None else self._required[place]
+        if result.verdict is Verdict.PASSED and executed < required:
+            _fail(result, f"{executed} of {required} asserts were executed")
 
 
-def _fail(result: CaseResult, told: str) -> None:
+def _fail(result: CaseResult, message: str) -> None:
     result.verdict = Verdict.WRONG_ANSWER
-    result.difference = Difference(told)
+    result.difference = Difference(message)
 
 
 class ReferenceRun(NamedTuple):
-    """What a task's own reference does with the test in its process."""
+    """The result of a task's own reference with the test in its process."""
 
     executed: _Counts
     lacking: tuple[str, ...]
-    """What it asked of the machine that is not to be had in the sandbox."""
+    """What it tried and the sandbox does not allow."""
 
 
 _references: Remembered[tuple[object, ...], ReferenceRun] = Remembered(64)
 
 
 def run_reference(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> ReferenceRun | None:
-    """None where there is none. Raises as `grade` does."""
+    """None if the task has no reference. Raises what `grade` raises."""
     reference = task.reference
     if reference is None:
         return None
 
-    def ran() -> ReferenceRun:
+    def run() -> ReferenceRun:
         none = (0,) * len(plan.cases)
-        with PlainRun(task, plan, reference, limits, bench, none, audits=True) as together:
-            cases = together.run().cases
-        passed = all(case.verdict is Verdict.PASSED for case in cases)
-        return ReferenceRun(tuple(together.executed) if passed else None, together.lacking)
+        with PlainRun(task, plan, reference, limits, bench, none, audits=True) as suite:
+            passed = suite.run().passed
+        return ReferenceRun(tuple(suite.executed) if passed else None, suite.lacking)
 
-    return _references.get((plan.suite, reference, limits), ran)
+    return _references.get((plan.suite, reference, limits), run)

@@ -197,8 +197,8 @@ def test_what_ends_a_test_is_named(code: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("in_outs", "told", "original"),
     [
-        ({"fn_name": "f", "inputs": ["1", "x"], "outputs": ["1", "1"]}, r"inputs\[1\], line 1 is no JSON", ValueError),
-        ({"fn_name": "f", "inputs": ["1"], "outputs": ["x"]}, r"outputs\[0\] is no JSON", ValueError),
+        ({"fn_name": "f", "inputs": ["1", "x"], "outputs": ["1", "1"]}, r"inputs\[1\], line 1 is not JSON", ValueError),
+        ({"fn_name": "f", "inputs": ["1"], "outputs": ["x"]}, r"outputs\[0\] is not JSON", ValueError),
         ({"fn_name": "f", "inputs": ["1", "1"], "outputs": ["1"]}, "2 inputs but 1 outputs", IndexError),
         ({"fn_name": "f", "outputs": ["1"]}, "inputs is missing", KeyError),
         ({"inputs": [1], "outputs": ["1"]}, r"inputs\[0\] is int, not text", AssertionError),

@@ -41,7 +41,7 @@ def test_a_completion_is_checked(address: str, generation: str, result: list[int
         ("{", "Expecting property name"),
         ([], "Expected `object`, got `array`"),
         ({"in_outs": ADD}, "missing required field `generation`"),
-        ({"in_outs": {**ADD, "inputs": ["{1", "2"]}, "generation": "def add(a): 0"}, "inputs[0], line 1 is no JSON"),
+        ({"in_outs": {**ADD, "inputs": ["{1", "2"]}, "generation": "def add(a): 0"}, "inputs[0], line 1 is not JSON"),
         ({"in_outs": ADD, "generation": "x", "timeout": -1}, "timeout is -1.0: give seconds, or 0 for none"),
         ({"in_outs": {"inputs": ["1"]}, "generation": "x"}, "in_outs must have two lists"),
         ({"in_outs": {"inputs": ["1", "2"], "outputs": ["1"]}, "generation": "x"}, "in_outs must have two lists"),
