@@ -136,7 +136,7 @@ MESSAGES = {
         "open('big', 'wb').write(b'x' * (9 << 20))",
         PATIENT,
         Status.RAISED,
-        "File too large (limits.output_mb is 4, for any one file too)",
+        "File too large (limits.output_mb is 4, also for each file)",
     ),
 }
 
@@ -160,7 +160,7 @@ def test_all_files_together(namespaces: Sandbox) -> None:
     with namespaces.execute(Program(source), PATIENT) as execution:
         outcome = execution.run(b"", wall_s=30)
     assert outcome.status is Status.RAISED
-    assert "No space left on device (there are 64 MiB in /tmp, 16 in /dev/shm)" in outcome.message
+    assert "No space left on device (64 MiB in /tmp, 16 in /dev/shm)" in outcome.message
 
 
 def test_a_value_that_is_too_large(call: Run) -> None:

@@ -1,4 +1,4 @@
-"""One test case of a suite that runs in the completion's own process: its report is only the completion's word."""
+"""One test case of a suite that runs in the completion's own process, which could have forged the report."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class PlainCase:
     """One test case, for `Execution.run_case`. The suite is sent once the completion is loaded."""
 
     def __init__(self, suite: SuiteCode, index: int, source: str, code: bytes) -> None:
-        """`code`: the suite's, where it has been compiled; else empty."""
+        """`code`: the suite's compiled code, or empty."""
         self._source = source
         self._payload = marshal.dumps((index, msgspec.structs.asdict(suite), code), 2)
-        self.found: CaseReport | None = None
+        self.report: CaseReport | None = None
 
     @property
-    def asked(self) -> bool:
-        """Whether the completion took part in what was found."""
-        return self.found is None or self.found.status != "unloadable"
+    def used_completion(self) -> bool:
+        """Whether the completion took part in the result."""
+        return self.report is None or self.report.status != "unloadable"
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError`."""
@@ -37,8 +37,8 @@ class PlainCase:
         kind, payload = completion.connection.receive(watch, _CAP)
         if kind != b"D":
             raise BrokenFrameError("a frame of an unexpected kind")
-        self.found = case_report_in(payload)
-        outcome.memory_mb = max(outcome.memory_mb, self.found.memory_kib / 1024)
-        if self.found.report:
+        self.report = case_report_in(payload)
+        outcome.memory_mb = max(outcome.memory_mb, self.report.memory_kib / 1024)
+        if self.report.report:
             outcome.status = Status.RAISED
-            outcome.failure = traceback_of(report(self.found.report.encode()), self._source)
+            outcome.failure = traceback_of(report(self.report.report.encode()), self._source)
