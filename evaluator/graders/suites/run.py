@@ -59,10 +59,10 @@ class CannotRunError(Exception):
 
 
 class _Case(Protocol):
-    report: CaseReport | None
+    found: CaseReport | None
 
     @property
-    def used_completion(self) -> bool: ...
+    def asked(self) -> bool: ...
 
 
 class _Suite:
@@ -124,10 +124,10 @@ class _Suite:
     def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
         """Raises `CannotRunError` where the check has failed without the completion's doing."""
         result = result_of(case.index, outcome)
-        found = case_run.report
+        found = case_run.found
         if outcome.status is Status.ANSWERED and found is not None:
             if found.status != "passed":
-                asked = found.case_requests > 0 if found.status == "skipped" else case_run.used_completion
+                asked = found.asked_now > 0 if found.status == "skipped" else case_run.asked
                 self._refuse_faulty(found, asked=asked)
                 judge_found(found, self._plan.suite.names, result)
             show_sides(found, result)
@@ -251,13 +251,13 @@ class SplitRun(_Suite):
             self._calls.append(None)
             return result_of(case.index, outcome)
         case_run = runs[-1]
-        self._note(case.index, outcome, case_run.report)
+        self._note(case.index, outcome, case_run.found)
         with stage("compare"):
             result = self._judged(case, outcome, case_run)
         if result.verdict is not Verdict.PASSED:
             self._doubt(outcome, case_run)
-        self._decide(case_run.report, result)
-        self._executed += 0 if case_run.report is None else case_run.report.asserts
+        self._decide(case_run.found, result)
+        self._executed += 0 if case_run.found is None else case_run.found.asserts
         return result
 
     def run(self) -> SuiteRun:
@@ -339,11 +339,11 @@ class PlainRun(_Suite):
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
         case_run = runs[-1]
         case = self._plan.cases[place]
-        self._note(case.index, outcome, case_run.report)
+        self._note(case.index, outcome, case_run.found)
         with stage("compare"):
             result = self._judged(case, outcome, case_run)
-        self._count(place, case_run.report, result)
-        self.lacking = tuple(case_run.report.lacking) if case_run.report is not None else self.lacking
+        self._count(place, case_run.found, result)
+        self.lacking = tuple(case_run.found.lacking) if case_run.found is not None else self.lacking
         return result
 
     def run(self) -> SuiteRun:
