@@ -22,7 +22,7 @@ def order(test: str, *, entry_point: str | None = "candidate", **fields: Any) ->
     mode = Mode.UNITTEST if "unittest.TestCase" in test else Mode.ASSERT
     if "methods" in fields:
         fields["form"] = "methods"
-    planned = plan_suite(Task(task_id="t", mode=mode, test=test, entry_point=entry_point)).check
+    planned = plan_suite(Task(task_id="t", mode=mode, test=test, entry_point=entry_point)).suite
     return {**msgspec.structs.asdict(planned), **fields}
 
 
