@@ -20,7 +20,6 @@ from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import answer_grader, case_result, conclude
 from evaluator.graders.answers.normal_text import Rules, as_number, normal
-from evaluator.graders.answers.patterns import PatternError, has_group
 from evaluator.graders.answers.text import Extract, answer_in, name_of
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, not_run
@@ -56,6 +55,8 @@ def make(config: Config) -> Grader:
     if config.marker is not None and not config.marker.strip():
         raise GraderError("grader exact_match: marker is empty")
     if config.pattern is not None:
+        from evaluator.graders.answers.patterns import PatternError, has_group
+
         try:
             has_group(config.pattern)
         except PatternError as error:

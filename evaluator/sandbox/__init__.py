@@ -1,7 +1,7 @@
-"""Runs a program on inputs, or beside a test suite, and returns what it did. Judges nothing and knows no rewards.
+"""Runs a program on inputs, or next to a test suite, and returns what it did. Judges nothing and knows no rewards.
 
-A `Sandbox` is one worker's: it keeps warm interpreters (zygotes) in namespaces of their own, and forks a fresh process
-from them for each completion. See docs/sandbox.md for the layers.
+A `Sandbox` belongs to one worker: it keeps warm interpreters (zygotes) in separate namespaces, and forks a fresh
+process from them for each completion. See docs/sandbox.md for the layers.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ __all__ = [
 
 
 class Sandbox:
-    """One worker's warm interpreters. For one thread at a time; close it, or use it with `with`."""
+    """The warm interpreters of one worker. For one thread at a time; close it, or use it with `with`."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.compiled = CompiledSuites()
-        """The code of suites, as their processes compiled it."""
+        """The code of test suites, as their processes compiled it."""
         self._zygotes: dict[Warm, Zygote] = {}
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
 
     def another(self) -> Sandbox:
-        """One more of the same, for another worker: what was proved here, and what was not, holds for it too."""
+        """A sandbox with the same settings for another worker. It keeps what was proved here."""
         made = Sandbox(self.settings)
         made._proved, made._unproved = self._proved, self._unproved
         return made
@@ -86,9 +86,9 @@ class Sandbox:
         self.close()
 
     def execute(self, program: Program, limits: Limits, *, reuse: bool = True, several: bool = True) -> Execution:
-        """Makes ready to run one program; see `Execution`. With `reuse`, `several` test cases may share a process.
+        """Prepares to run one program; see `Execution`. With `reuse`, `several` test cases may share a process.
 
-        Raises `SandboxUnavailable` when no sandbox can be had, `FaultError` when it failed this time.
+        Raises `SandboxUnavailable` if this machine has no sandbox, `FaultError` if it failed this time.
         """
         if self.settings.way is None:
             self.warm_up()
@@ -97,9 +97,9 @@ class Sandbox:
         return Execution(zygote, program, limits, reuse=reuse, several=several)
 
     def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
-        """A process for the suite of a program, beside the program's own. Raises as `execute` does.
+        """Starts a process for a program's test suite, next to the program's own. Raises as `execute` does.
 
-        `completion`: what `Execution.start` has answered.
+        `completion`: the process that `Execution.start` returned.
         """
         if self.settings.way is None:
             self.warm_up()
@@ -109,24 +109,24 @@ class Sandbox:
 
     @property
     def allows_processes(self) -> bool:
-        """Whether a completion can be let start processes, all of which end with it. Raises `SandboxUnavailable`."""
+        """Whether a completion may start processes, all of which end with it. Raises `SandboxUnavailable`."""
         if self.settings.way is None:
             self.warm_up()
         return self.settings.way is Way.NAMESPACES
 
     @property
     def shares_files(self) -> bool:
-        """Whether two processes can have the same files. Raises `SandboxUnavailable`."""
+        """Whether two processes can share files. Raises `SandboxUnavailable`."""
         return self.allows_processes
 
     @property
     def counts_waits(self) -> bool:
-        """Whether the machine says how long a completion waits for a CPU; where not, a wall time-out says nothing."""
-        return all(zygote.usual is not None for zygote in self._zygotes.values())
+        """Whether the kernel counts how long a completion waits for a CPU; otherwise a wall time-out proves nothing."""
+        return all(zygote.priority is not None for zygote in self._zygotes.values())
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that hold for what runs here; where degraded, that too and what could not be proved."""
+        """The layers that hold here; in degraded mode also `degraded` and what could not be proved."""
         names = [*_LAYERS[self.settings.way]] if self.settings.way else []
         if any(zygote.landlock_abi for zygote in self._zygotes.values()):
             names.append("landlock")
@@ -135,27 +135,27 @@ class Sandbox:
         return tuple(names)
 
     def warm_up(self) -> None:
-        """Starts the interpreter that most completions need, and proves, once, that nothing gets out of it.
+        """Starts the interpreter that most completions need, and proves once that nothing gets out of it.
 
-        Takes the first way that holds; `settings` say which from then on. Raises `SandboxUnavailable` when none does.
+        Uses the first way that holds and stores it in `settings`. Raises `SandboxUnavailable` if none does.
         """
         if self._proved:
             self._zygote(Warm())
             return
         ways = list(Way) if self.settings.way is None else [self.settings.way]
-        asked = self.settings
+        requested = self.settings
         refusals: list[SandboxUnavailable] = []
-        for allow_unproved in (False, True)[: 1 + (asked.strictness == "degraded")]:
+        for allow_unproved in (False, True)[: 1 + (requested.strictness == "degraded")]:
             for way in ways:
-                self.settings = msgspec.structs.replace(asked, way=way)
+                self.settings = msgspec.structs.replace(requested, way=way)
                 try:
                     self._prove_twice(allow_unproved)
                     return
                 except SandboxUnavailable as refusal:
                     refusals.append(refusal)
                     self.renew()
-        self.settings = asked
-        raise _none_of(refusals[: len(ways)])
+        self.settings = requested
+        raise _all_refused(refusals[: len(ways)])
 
     def _prove_twice(self, allow_unproved: bool) -> None:
         try:
@@ -168,15 +168,15 @@ class Sandbox:
                 raise SandboxUnavailable(f"it starts, but fails ({error})", "see `rollscope doctor`") from error
 
     def _prove(self, allow_unproved: bool) -> None:
-        lacking = unproved(self)
-        if lacking and not allow_unproved:
-            first = lacking[0]
+        layers = unproved(self)
+        if layers and not allow_unproved:
+            first = layers[0]
             raise SandboxUnavailable(f"{first.name}: {first.proof}", first.mend or "see `rollscope doctor`")
-        self._unproved = tuple(layer.name for layer in lacking)
+        self._unproved = tuple(layer.name for layer in layers)
         self._proved = True
 
     def renew(self) -> None:
-        """Ends every interpreter, after a fault; the next completion starts new ones."""
+        """Ends every interpreter after a fault; the next completion starts new ones."""
         for zygote in self._zygotes.values():
             with contextlib.suppress(OSError):
                 zygote.close()
@@ -184,16 +184,16 @@ class Sandbox:
 
     @property
     def closed(self) -> bool:
-        """Whether it is over: by `close`, or by `abort` from another thread."""
+        """Whether it was closed by `close`, or by `abort` from another thread."""
         return self._closed
 
     def close(self) -> None:
-        """Ends every interpreter; nothing can be run any more."""
+        """Ends every interpreter; nothing can be run afterwards."""
         self._closed = True
         self.renew()
 
     def abort(self) -> None:
-        """From another thread: kills what runs, so that the thread that waits for it gets `FaultError`."""
+        """Called from another thread: kills what runs, so the thread that waits for it gets `FaultError`."""
         self._closed = True
         for zygote in list(self._zygotes.values()):
             zygote.kill()
@@ -206,13 +206,13 @@ class Sandbox:
             zygote.close()
             zygote = None
         if zygote is None:
-            zygote = self._zygotes[warm] = self._started(warm)
-            if self._closed:  # by `abort`, which did not see the one that was just starting
+            zygote = self._zygotes[warm] = self._start(warm)
+            if self._closed:  # `abort` did not see the zygote that was starting
                 self.renew()
                 raise FaultError("the sandbox is closed")
         return zygote
 
-    def _started(self, warm: Warm) -> Zygote:
+    def _start(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
         kind = SuiteZygote if warm.suite else Zygote
         return kind(self.settings, self.settings.way, warm)
@@ -224,7 +224,7 @@ _LAYERS = {
 }
 
 
-def _none_of(refusals: list[SandboxUnavailable]) -> SandboxUnavailable:
-    """Why each way was refused, with what mends the first, which is the better one."""
+def _all_refused(refusals: list[SandboxUnavailable]) -> SandboxUnavailable:
+    """Why each way was refused, with the fix for the first, which is the better one."""
     reasons = [refusal.reason for refusal in refusals]
     return SandboxUnavailable("; without user namespaces: ".join(reasons), refusals[0].mend)

@@ -14,28 +14,28 @@ _ANSWER_CAP = 4096
 
 
 class Template:
-    """Forks processes as a zygote does, but confined already and with the program compiled."""
+    """Forks processes like a zygote, but is already confined and has compiled the program."""
 
     def __init__(self, child: Child) -> None:
-        """`child`: it has compiled the program and waits."""
+        """`child`: a process that has compiled the program and waits."""
         self.child = child
-        self.folder, self.memory, self.usual = child.folder, child.memory, child.usual
+        self.folder, self.memory, self.priority = child.folder, child.memory, child.priority
         self.usable = True
-        """Whether it can fork another: it lives, and its files are as they were."""
+        """Whether it can fork another: it is alive, and its files are unchanged."""
 
     def fork(self, descriptors: Sequence[int]) -> None:
-        """Starts a child with the parent's connection and what becomes its 0, 1 and 2. Raises `OSError`."""
+        """Starts a child with the parent's connection and its descriptors 0, 1 and 2. Raises `OSError`."""
         self.child.connection.send_descriptors(b"F", descriptors)
 
     def kill_child(self) -> None:
-        """Kills the child, and the template with it. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        """Kills the child and the template. Raises `OSError`, `EOFError`, or `SilenceError`."""
         self.usable = False
         self.child.kill()
 
     def await_end(self, watch: Watch | float) -> Ended:
-        """How the child ended, when it is gone.
+        """Waits for the child's end and returns how it ended.
 
-        Raises `EOFError` when the template has gone, which what it forks can't bring about, or what `watch` raises.
+        Raises what `watch` raises, or `EOFError` if the template has ended, which no child of it can cause.
         """
         if self.child.ended is not None:
             return self.child.ended
@@ -43,7 +43,7 @@ class Template:
             _, payload = self.child.connection.receive(watch, _ANSWER_CAP)
             ended = msgspec.json.decode(payload, type=Ended)
         except (BrokenFrameError, msgspec.DecodeError):
-            raise EOFError("the template speaks nonsense") from None
+            raise EOFError("the template sent a malformed reply") from None
         self.usable = self.usable and ended.clean
         return ended
 

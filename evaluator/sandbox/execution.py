@@ -1,7 +1,7 @@
-"""One completion in the sandbox: its inputs go in one by one, and an `Outcome` comes back for each.
+"""One completion in the sandbox: it gets its inputs one by one, and returns an `Outcome` for each.
 
-The parent holds the clock and measures CPU time and memory itself; it sends input i+1 only after the answer to i,
-and kills the whole tree when a limit is passed. What the completion's process says is display or a candidate answer.
+The parent holds the clock and measures CPU time and memory itself; it sends input i+1 only after the answer to i, and
+kills the whole tree when a limit is exceeded. It uses the process's messages only for display and as candidate answers.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from evaluator.sandbox.zygotes import Zygote
 _MIB = 2**20
 _LEAST_S = 0.01
 _FREE_S = 0.1
-"""To compile in: what takes longer is taken from the time of the first run."""
+"""Free time to compile; what goes beyond it counts as time of the first run."""
 _READY_S = 10.0
-"""For a process to be made ready, beside what the program's compiling takes: more than a busy machine needs."""
+"""For a process to get ready, not counting the compiling of the program: more than a busy machine needs."""
 _SPARE_TASKS = 4
-"""The process itself, the first of its namespace, and what a library starts for itself."""
-_FAREWELL_S = 0.5
+"""The process itself, its namespace's first process, and the threads that libraries start."""
+_CLOSING_S = 0.5
 _REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
 
 
 class Case(Protocol):
-    """What is said with a completion that a check works with, for one test case."""
+    """The messages with a completion that a test suite uses, for one test case."""
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None: ...
 
 
-Ask = Callable[[Child, LimitWatch, Outcome], None]
+Exchange = Callable[[Child, LimitWatch, Outcome], None]
 
 
 class Execution:
@@ -59,11 +59,11 @@ class Execution:
     def __init__(self, zygote: Zygote, program: Program, limits: Limits, *, reuse: bool, several: bool) -> None:
         """`reuse`: whether a stdin program may run several times in one process (see docs/sandbox.md).
 
-        `several`: whether more than one input is to be expected.
+        `several`: whether more than one input will come.
         """
         self._zygote = zygote
         if zygote.way is not Way.NAMESPACES:
-            limits = msgspec.structs.replace(limits, processes=0)  # who starts some may leave some
+            limits = msgspec.structs.replace(limits, processes=0)  # they could be left behind
         zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
         self._loopback = program.loopback and zygote.way is Way.NAMESPACES
@@ -80,11 +80,11 @@ class Execution:
         self._not_loaded: Outcome | None = None
         suite = program.suite
         self._shares_files = suite is not None and not program.plain and "files" in suite.uses
-        self._tells = zygote.asks or may_try(program.source)
+        self._reports_calls = zygote.reports_threads or may_try(program.source)
         self._compiled_s = 0.0
         self._used_s = 0.0
         self._rest_s = 0.0
-        """What the last run has left of its time."""
+        """What is left of the last run's time."""
 
     def __enter__(self) -> Execution:
         return self
@@ -99,44 +99,44 @@ class Execution:
         except (OSError, EOFError, SilenceError, BrokenFrameError):
             pass
         finally:
-            if any(process.ended is None for process in started):  # also when Ctrl-C came meanwhile
+            if any(process.ended is None for process in started):  # also after Ctrl-C
                 self._zygote.kill()
             for process in started:
                 process.close()
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
-        """Runs the program on one input: stdin's bytes, or a call's arguments as `values.encoded_call` writes them.
+        """Runs the program on one input: stdin's bytes, or a call's arguments as written by `values.encoded_call`.
 
         Raises `FaultError`.
         """
 
-        def ask(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
+        def exchange(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
             child.connection.send(b"R", payload if self._is_call else b"", watch)
             self._read_answer(child, watch, outcome)
 
-        return self._run(ask, b"" if self._is_call else payload, wall_s)
+        return self._run(exchange, b"" if self._is_call else payload, wall_s)
 
     def run_case(self, case: Case, *, wall_s: float) -> Outcome:
-        """Runs one test case of the program's check. Raises `FaultError`, and what `case` raises."""
+        """Runs one test case of the program's test suite. Raises `FaultError`, and what `case` raises."""
 
-        def talk(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
+        def exchange(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
             if child.loaded or self._read_loading(child, watch, outcome):
                 case.run(child, watch, outcome)
 
-        return self._run(talk, b"", wall_s)
+        return self._run(exchange, b"", wall_s)
 
     @property
     def left_s(self) -> float:
-        """What is left of `limits.total_s`: of the time of all runs; see `LimitWatch.wall_s`."""
+        """What is left of `limits.total_s`, the time for all runs; see `LimitWatch.wall_s`."""
         return self._limits.total_s - self._used_s
 
     @property
     def begun(self) -> bool:
-        """Whether a process runs that has served a test case, and whose state others may build on."""
+        """Whether a process runs that has executed a test case, and whose state later ones may need."""
         return self._child is not None
 
     def start(self, *, wall_s: float) -> Child | None:
-        """The process, started where none runs; None where the program does not compile. Raises `FaultError`."""
+        """Starts the process, unless it runs; None if the program does not compile. Raises `FaultError`."""
         try:
             child = self._child or (None if self._not_loaded else self._start(b"", wall_s))
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
@@ -149,7 +149,7 @@ class Execution:
 
     @property
     def not_loaded(self) -> Outcome | None:
-        """What became of the program where it could not be loaded; then nothing of it can be run."""
+        """The outcome if the program could not be loaded; then nothing of it can be run."""
         return self._not_loaded
 
     def start_again(self) -> None:
@@ -164,27 +164,27 @@ class Execution:
         finally:
             child.close()
 
-    def _run(self, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
+    def _run(self, exchange: Exchange, stdin: bytes, wall_s: float) -> Outcome:
         if self._not_loaded is not None:
             return self._not_loaded
         try:
             child = self._child or self._start(stdin, wall_s)
-            outcome = self._not_loaded or self._run_in(child, ask, stdin, wall_s)
+            outcome = self._not_loaded or self._run_in(child, exchange, stdin, wall_s)
             self._compiled_s = 0.0
             if child.ended is not None:
-                self._let_go(child, outcome)
+                self._release(child, outcome)
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
             if not self._zygote.out_of_memory():
                 raise self._fault(error) from error
-            self._zygote.kill()  # or what forks for it is gone
+            self._zygote.kill()  # its template may be gone
             outcome = self._not_loaded = Outcome(status=Status.MEMORY)
-            self._killed(outcome)
+            self._mark_killed(outcome)
         if outcome.status is Status.NOT_LOADED:
             self._not_loaded = outcome
         return outcome
 
     def finish(self) -> str:
-        """Bids the process farewell; what it does against the protocol meanwhile, else an empty text.
+        """Does the closing handshake; returns how the process broke the protocol, or an empty text.
 
         Raises `FaultError`.
         """
@@ -193,11 +193,11 @@ class Execution:
             return ""
         try:
             child.connection.send(b"G")
-            said = child.connection.receive(LimitWatch(child, self._limits, max(_FAREWELL_S, self._rest_s)), 0)
-            if said == (b"G", b"") and not child.connection.hears_more(time.monotonic() + _FAREWELL_S):
+            reply = child.connection.receive(LimitWatch(child, self._limits, max(_CLOSING_S, self._rest_s)), 0)
+            if reply == (b"G", b"") and not child.connection.receives_more(time.monotonic() + _CLOSING_S):
                 return ""
         except (LimitPassed, SilenceError):
-            return "it was busy with something else after its last answer, until its time was over"
+            return "it was busy with something else after its last answer, until its time was up"
         except EOFError:
             return self._early_end(child)
         except BrokenFrameError:
@@ -207,22 +207,22 @@ class Execution:
         return "it wrote to the protocol channel after its last answer"
 
     def _early_end(self, child: Child) -> str:
-        """Why the process had gone before it was bidden to; raises `FaultError` where it was not to blame."""
+        """Why the process ended too early; raises `FaultError` if that was not its own doing."""
         try:
-            child.wait(LimitWatch(child, self._limits, _FAREWELL_S))
+            child.wait(LimitWatch(child, self._limits, _CLOSING_S))
         except LimitPassed:
             return "it closed the protocol channel after its last answer"
         except (OSError, EOFError) as error:
             raise self._fault(error) from error
-        return "it ended after its last answer, before it was asked to"
+        return "it ended after its last answer, before the closing handshake"
 
     def _fault(self, error: Exception) -> FaultError:
-        """The zygote is not to be used again: nobody knows what it is about."""
+        """Ends the zygote, whose state is unknown."""
         self._zygote.kill()
         return FaultError(f"the sandbox's process does not answer: {error!r}")
 
     def _start(self, stdin: bytes, wall_s: float) -> Child:
-        """A process for the next input; where the program does not compile, one that has ended."""
+        """A process for the next input; it has ended if the program does not compile."""
         if self._template is None:
             child = self._child = self._forked(b"" if self._forks else stdin)
             self._not_loaded = self._compile(child, wall_s)
@@ -247,8 +247,8 @@ class Execution:
         child.peer = ours
         return child
 
-    def _let_go(self, child: Child, outcome: Outcome) -> None:
-        """Decides, when a process has ended, what the next input gets: a process of its own, or a fork of one."""
+    def _release(self, child: Child, outcome: Outcome) -> None:
+        """Decides, after a process has ended, whether the next input gets a new process or a fork of a template."""
         child.close()
         self._child = None
         if self._template is None:
@@ -257,13 +257,13 @@ class Execution:
         elif not self._template.usable:
             self._template.close()
             self._template = None
-            self._may_fork = self._forks = False  # it would be used once each time
+            self._may_fork = self._forks = False  # each template would be used once
 
     def _compile(self, child: Child, wall_s: float) -> Outcome | None:
-        """Has the program compiled, nothing of it run; None when it could be, else the process is ended.
+        """Compiles the program and runs nothing of it. Returns None on success, else ends the process.
 
-        The clock of the first run starts with the program; but what is meant to take long pays for it, in CPU time:
-        all else that takes time here is the machine's doing, or ours.
+        The clock of the first run starts with the program. Only the CPU time used here counts towards it: other delays
+        are the machine's or ours.
         """
         refused = Outcome(status=Status.NOT_LOADED)
         watch = LimitWatch(child, self._limits, wall_s + _READY_S, wall_s)
@@ -271,7 +271,7 @@ class Execution:
             child.connection.send(b"I", self._order(), watch)
             if self._shares_files:
                 child.own_files = child.connection.receive_descriptor(b"M", watch)
-            if self._tells:
+            if self._reports_calls:
                 child.listen(watch, self._limits.threads + _SPARE_TASKS)
             kind, payload = child.connection.receive(watch, _REPORT_CAP)
             if kind == b"L":
@@ -281,26 +281,26 @@ class Execution:
                 raise FaultError(payload.decode("utf-8", "replace"))
             refused.failure = traceback_of(report(payload), self._program.source)
         except LimitPassed as passed:
-            if passed.status is Status.TIME and watch.cpu_s() < wall_s:  # nothing in there sleeps
+            if passed.status is Status.TIME and watch.cpu_s() < wall_s:  # compiling does not sleep
                 raise FaultError(f"a process was not ready in time: {passed.message}") from None
-            refused.status, refused.message = passed.status, f"while it was compiled: {passed.message}"
+            refused.status, refused.message = passed.status, f"while compiling: {passed.message}"
         except EOFError:
             refused.message = "Python's compiler crashed on it"
             if self._zygote.out_of_memory():
-                self._killed(refused)
-        child.kill()  # raises when it is the zygote that has gone
+                self._mark_killed(refused)
+        child.kill()  # raises if the zygote itself has ended
         return refused
 
     def _order(self) -> bytes:
         limits = self._limits
         order = {
-            **self._part(),
+            **self._role(),
             "source": self._program.source,
             "entry_point": self._program.entry_point,
             "preamble": self._program.preamble,
             "header": self._header,
             "forks": self._forks,
-            "tells": self._tells,
+            "reports_calls": self._reports_calls,
             "memory_counted": self._zygote.memory is not None,
             "processes": limits.processes,
             "loopback": self._loopback,
@@ -315,14 +315,14 @@ class Execution:
         }
         return marshal.dumps(order, 2)
 
-    def _part(self) -> dict[str, object]:
-        """What the process is to be, beside what holds for every one."""
+    def _role(self) -> dict[str, object]:
+        """The role of the process, and what is specific to it."""
         suite = self._program.suite
         if suite is None:
             return {"role": "runner" if self._program.runner else "program"}
         return {"role": "plain"} if self._program.plain else {"role": "server", **suite.for_completion()}
 
-    def _run_in(self, child: Child, ask: Ask, stdin: bytes, wall_s: float) -> Outcome:
+    def _run_in(self, child: Child, exchange: Exchange, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)
         owed_s = max(self._compiled_s - _FREE_S, 0)
         left_s = max(wall_s - owed_s, _LEAST_S)
@@ -332,7 +332,7 @@ class Execution:
                 if child.used:
                     child.renew(stdin)
                 child.used = True
-                ask(child, watch, outcome)
+                exchange(child, watch, outcome)
                 if child.ended is None:
                     watch.last_look()
             except EOFError:
@@ -352,8 +352,8 @@ class Execution:
         outcome.stdout, outcome.stderr = (file.read(self._output_bytes) for file in child.output)
         if child.refusals is not None:
             outcome.notes += child.refusals.notes()
-        if self._limits.processes and self._zygote.out_of_memory():  # one that it had started, too
-            self._killed(outcome)
+        if self._limits.processes and self._zygote.out_of_memory():  # also a process that it started
+            self._mark_killed(outcome)
         judge(outcome, self._limits)
         if outcome.status in (Status.TIME, Status.MEMORY, Status.REJECTED, Status.DIED):
             child.kill()
@@ -367,19 +367,19 @@ class Execution:
             outcome.memory_mb = int.from_bytes(payload[:8], "big") / 1024
             self._read_result(kind, payload[8:], outcome)
         elif not self._is_call and kind == b"D":
-            told = report(payload)
-            outcome.exit_status = told.exit_status
-            outcome.memory_mb = told.memory_kib / 1024
-            outcome.failure = traceback_of(told, self._program.source)
+            end = report(payload)
+            outcome.exit_status = end.exit_status
+            outcome.memory_mb = end.memory_kib / 1024
+            outcome.failure = traceback_of(end, self._program.source)
             if outcome.failure is not None:
                 outcome.status = Status.RAISED
-            if not told.clean:
+            if not end.clean:
                 self._read_last(child, watch, outcome)
         else:
-            raise BrokenFrameError("a frame of a kind that has no place here")
+            raise BrokenFrameError("a frame of an unexpected kind")
 
     def _read_loading(self, child: Child, watch: LimitWatch, outcome: Outcome) -> bool:
-        """Whether the code, which ran for the first time, could be loaded."""
+        """Whether the code, which runs here for the first time, could be loaded."""
         kind, payload = child.connection.receive(watch, _REPORT_CAP)
         if kind == b"C":
             outcome.status = Status.NOT_LOADED
@@ -399,14 +399,14 @@ class Execution:
         else:
             try:
                 outcome.value, subclasses = values.answered(payload)
-                outcome.notes += tuple(Flag("subclass", told) for told in subclasses)
+                outcome.notes += tuple(Flag("subclass", text) for text in subclasses)
             except values.BadValueError as error:
                 raise BrokenFrameError(str(error)) from None
 
     def _read_last(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
-        """The process has said that it ends: how it did, which counts more than what it said."""
+        """The process announced its end: its actual end counts more than that message."""
         ended = child.wait(watch)
-        self._count(ended, watch, outcome)
+        self._measure(ended, watch, outcome)
         if child.connection.has_input():
             raise BrokenFrameError("a frame after its last")
         outcome.exit_status = ended.exit_status
@@ -414,26 +414,26 @@ class Execution:
             self._read_death(ended, outcome)
 
     def _read_end(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
-        """The process is gone without an answer: a call died; a program ended in its own way."""
-        self._count(ended, watch, outcome)
+        """The process has ended without an answer: a call died; a program ended in its own way."""
+        self._measure(ended, watch, outcome)
         outcome.exit_status = ended.exit_status
         if self._is_call or ended.exit_status < 0:
             self._read_death(ended, outcome)
 
     def _read_death(self, ended: Ended, outcome: Outcome) -> None:
-        outcome.status, outcome.message = Status.DIED, ended.told()
+        outcome.status, outcome.message = Status.DIED, ended.text()
         if ended.exit_status == -signal.SIGKILL:
             if self._zygote.out_of_memory():
-                self._killed(outcome)
+                self._mark_killed(outcome)
             elif self._zygote.machine_out_of_memory():
                 raise FaultError("the machine, or the container, ran out of memory")
 
-    def _killed(self, outcome: Outcome) -> None:
-        """The kernel ended it, or what it started, for want of memory."""
+    def _mark_killed(self, outcome: Outcome) -> None:
+        """The kernel killed it, or a process that it started: out of memory."""
         most = self._limits.memory_mb
         outcome.status, outcome.memory_mb = Status.MEMORY, max(outcome.memory_mb, most)
-        outcome.message = f"ended by the kernel, for want of memory (limits.memory_mb is {most:g})"
+        outcome.message = f"ended by the kernel: out of memory (limits.memory_mb is {most:g})"
 
-    def _count(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
+    def _measure(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
         outcome.cpu_s = ended.cpu_s - watch.cpu_before
         outcome.memory_mb = ended.memory_kib / 1024

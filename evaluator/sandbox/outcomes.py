@@ -1,4 +1,4 @@
-"""What the sandbox says of one run: how it ended and what it left, never whether that was right."""
+"""The result of one run: how it ended and what it left, never whether that was right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from evaluator.model import Flag, Traceback
 
-Doubt = Literal["", "starved", "untold"]
+Doubt = Literal["", "starved", "unknown"]
 
 
 class Status(Enum):
@@ -28,37 +28,37 @@ class Status(Enum):
     REJECTED = "rejected"
     """It broke the protocol."""
     FAULT = "fault"
-    """The sandbox itself failed; says nothing about the program."""
+    """The sandbox itself failed; this says nothing about the program."""
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """What was written to stdout or stderr: at most the output cap."""
+    """What was written to stdout or stderr, up to the output cap."""
 
     data: bytes = b""
     size: int = 0
 
     def text(self) -> str:
-        """As text; bytes that are no UTF-8 are shown as escapes."""
+        """As text; bytes that are not UTF-8 become escapes."""
         return self.data.decode("utf-8", "backslashreplace")
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """One run: seconds, MiB, and what it left. `value` is set for an ANSWERED call."""
+    """One run: times in seconds, memory in MiB, and what it left. `value` is set for an ANSWERED call."""
 
     status: Status
     value: object = None
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None
-    """The exception; for TIME and MEMORY, with an empty type, where it was when it was stopped."""
+    """The exception; for TIME and MEMORY the place at which it was stopped, with an empty type."""
     message: str = ""
-    """For TIME, REJECTED, DIED and FAULT: what was seen."""
+    """For TIME, REJECTED, DIED and FAULT: what was observed."""
     doubt: Doubt = ""
-    """For TIME, why it may not be the program that is slow: it was given no CPU; the machine does not tell that."""
+    """For TIME, why the program may not be slow: it got no CPU (starved), or that is not counted (unknown)."""
     stdout: Stream = msgspec.field(default_factory=Stream)
     stderr: Stream = msgspec.field(default_factory=Stream)
     wall_s: float = 0.0
     cpu_s: float = 0.0
     memory_mb: float = 0.0
     notes: tuple[Flag, ...] = ()
-    """What was seen beside the outcome, with what showed it."""
+    """What else was observed, with the evidence."""

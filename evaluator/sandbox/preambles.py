@@ -1,6 +1,6 @@
-"""Reads a preamble, the dataset's code that precedes every completion: does it only import and set constants?
+"""Decides whether a preamble, the dataset's code that precedes every completion, only imports and sets constants.
 
-Such a one, a header of imports, is run once for all test cases that share a process (see `inside/header.py`).
+Such a header of imports runs once for all test cases that share a process (see `inside/header.py`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from evaluator import syntax
 from evaluator.sandbox.inside.header import Import
 
 _LIMITS = frozenset(("setrecursionlimit", "set_int_max_str_digits"))
-"""Put back after each run."""
+"""They are restored after each run."""
 
 _MAKES_CONSTANTS = frozenset(("float", "int"))
 
 
 @lru_cache(64)
 def imports_of(preamble: str) -> tuple[Import, ...] | None:
-    """What a header imports, in its order; None for a preamble that does more than a header does."""
+    """What a header imports, in order; None for a preamble that does more than a header."""
     try:
         body = syntax.parse(preamble).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -47,7 +47,7 @@ def _is_harmless(statement: ast.stmt) -> bool:
 
 
 def _sets_limit(value: ast.expr) -> bool:
-    """`sys.setrecursionlimit(10**6)` and its like."""
+    """`sys.setrecursionlimit(10**6)` and the like."""
     if not isinstance(value, ast.Call) or value.keywords:
         return False
     match value.func:
@@ -57,7 +57,7 @@ def _sets_limit(value: ast.expr) -> bool:
 
 
 def _is_constant(value: ast.expr) -> bool:
-    """Whether nothing can change it, and to make it leaves nothing: `10**9 + 7`, `float("inf")`, `("a", -1)`."""
+    """Whether it is immutable and computing it has no effect: `10**9 + 7`, `float("inf")`, `("a", -1)`."""
     match value:
         case ast.Constant():
             return True

@@ -1,4 +1,4 @@
-"""Code to run, and how; and the errors of a sandbox that fails to run it."""
+"""Code to run, how to run it, and the errors of a sandbox that fails to run it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from evaluator.sandbox.launch.settings import Runner
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Code to run: a function to call (`entry_point`), a program that reads stdin, or what a suite tests."""
+    """Code to run: a function to call (`entry_point`), a program that reads stdin, or code for a test suite."""
 
     source: str
     entry_point: str | None = None
     preamble: str = ""
     suite: SuiteCode | None = None
-    """The suite that tests it, in another process; it learns next to nothing of that."""
+    """The suite that tests it from another process; it sees next to nothing of the suite."""
     plain: bool = False
-    """Whether the suite runs in the program's own process after all."""
+    """Whether the suite runs in the program's own process instead."""
     audits: bool = False
-    """Whether the suite's run notes what the program wants of the machine and can't have in the sandbox."""
+    """Whether to note what the program needs from the machine and can't get in the sandbox."""
     system: bool = False
-    """Whether it sees the machine's own programs, where that can be."""
+    """Whether it sees the machine's own programs, if the sandbox can show them."""
     loopback: bool = False
-    """Whether it may use the loopback interface of a network of its own, where that can be."""
+    """Whether it may use the loopback interface of a separate network, if the sandbox has one."""
     runner: Runner | None = None
-    """What runs it in place of the sandbox's own way; inputs are then calls that this runner answers."""
+    """Runs it in place of the sandbox's own code; inputs are then calls that this runner answers."""
 
 
 class FaultError(Exception):
-    """The sandbox itself failed: a fault of ours or the machine's, never of the completion."""
+    """The sandbox itself failed: our fault or the machine's, never the completion's."""
 
 
 class UndecidedError(FaultError):
-    """The machine, as busy as it is, does not let it be said what the program would do. To try again gains nothing."""
+    """The machine is too busy to decide what the program would do. Trying again does not help."""

@@ -1,4 +1,4 @@
-"""What comes in JSON from inside: how a run or a process ended. Read strictly, trusted for display alone."""
+"""JSON reports from inside the sandbox: how a run or a process ended. Read strictly, trusted only for display."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_KIB = 2**53
 
 
 class Report(msgspec.Struct):
-    """How a run ended, as the completion's process says."""
+    """How a run ended, as reported by the completion's process."""
 
     failure: tuple[str, str, list[tuple[int, str]], int] | None = None
     exit_status: int = 0
@@ -27,16 +27,16 @@ class Report(msgspec.Struct):
 
 
 class Ended(msgspec.Struct):
-    """How a process ended, as the zygote, which waited for it, says."""
+    """How a process ended, as reported by the zygote, which waited for it."""
 
     exit_status: int
     cpu_s: float
     memory_kib: int
     clean: bool = False
-    """Whether another may be forked where it was: its files are as they were."""
+    """Whether the same template can fork another: its files are unchanged."""
 
-    def told(self) -> str:
-        """In words."""
+    def text(self) -> str:
+        """For a message."""
         if self.exit_status >= 0:
             return f"the process ended with status {self.exit_status} before it answered"
         try:
@@ -48,22 +48,22 @@ class Ended(msgspec.Struct):
 def report(payload: bytes) -> Report:
     """Raises `BrokenFrameError`."""
     try:
-        told = msgspec.json.decode(payload, type=Report)
+        decoded = msgspec.json.decode(payload, type=Report)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BrokenFrameError("a report that can't be read") from None
-    if not (0 <= told.exit_status <= 255 and 0 <= told.memory_kib <= _MOST_KIB):
-        raise BrokenFrameError("a report of what can't be")
-    return told
+    if not (0 <= decoded.exit_status <= 255 and 0 <= decoded.memory_kib <= _MOST_KIB):
+        raise BrokenFrameError("a report with impossible numbers")
+    return decoded
 
 
-def traceback_of(told: Report, source: str) -> Traceback | None:
-    """The exception of a report, its frames with their lines of the source. A frame of no such line is left out."""
-    if told.failure is None:
+def traceback_of(ended: Report, source: str) -> Traceback | None:
+    """The exception of a report, with the source line of each frame. A frame without such a line is left out."""
+    if ended.failure is None:
         return None
-    kind, message, frames, omitted = told.failure
+    kind, message, frames, omitted = ended.failure
     lines = lines_of(source)
     if lines[-1]:
-        lines.append("")  # a SyntaxError may stand one line after the last
+        lines.append("")  # a SyntaxError may be one line after the last
     shown = tuple(
         Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP])
         for line, function in frames[-_KEPT_FRAMES:]
@@ -75,9 +75,9 @@ def traceback_of(told: Report, source: str) -> Traceback | None:
 _STACK_LINE = re.compile(rb'^  File "(?:main|solution)\.py", line (\d{1,9}) in (.*)$', re.MULTILINE)
 
 
-def stack_of(told: bytes, source: str) -> Traceback | None:
-    """Where a process was when it was stopped, from what Python's faulthandler wrote; None when it told nothing."""
-    frames = [(int(line), function.decode("utf-8", "replace")) for line, function in _STACK_LINE.findall(told)]
+def stack_of(dump: bytes, source: str) -> Traceback | None:
+    """Where a process was when it was stopped, from the dump of Python's faulthandler; None if that has no frames."""
+    frames = [(int(line), function.decode("utf-8", "replace")) for line, function in _STACK_LINE.findall(dump)]
     if not frames:
         return None
     return traceback_of(Report(failure=("", "", frames[::-1], 0)), source)

@@ -1,4 +1,4 @@
-"""Files in memory that stand for a program's stdin, stdout and stderr."""
+"""Files in memory that serve as a program's stdin, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evaluator.sandbox.outcomes import Stream
 
 
 class MemoryFile:
-    """An unnamed file whose content the parent sets and reads, also after the program's end."""
+    """An unnamed file that the parent writes and reads, also after the program's end."""
 
     def __init__(self, content: bytes = b"") -> None:
         self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)

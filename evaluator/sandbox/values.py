@@ -1,7 +1,7 @@
 """Values on the trusted side: arguments written for the sandbox, answers read from it.
 
-An answer is hostile text. It becomes builtin and standard-library values by exact type, or `Opaque`; nothing of
-the completion's is called, and a text that no honest encoder writes raises `BadValueError`.
+An answer is hostile text. It becomes builtin and standard-library values by exact type, or `Opaque`; no code of the
+completion is called, and a text that no honest encoder writes raises `BadValueError`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class BadValueError(ValueError):
 
 
 def encoded_call(arguments: Sequence[object], keywords: Mapping[str, object]) -> bytes:
-    """Arguments for the way into the sandbox.
+    """Arguments, encoded for the sandbox.
 
     Raises `ValueError` for a value that is neither a builtin scalar nor a builtin container of such.
     """
@@ -42,27 +42,27 @@ def encoded_call(arguments: Sequence[object], keywords: Mapping[str, object]) ->
 
 
 class Answer(NamedTuple):
-    """What a completion answered."""
+    """The answer of a completion."""
 
     value: object
     subclasses: tuple[str, ...] = ()
-    """What is said of classes of its own whose instances crossed as their bases' values."""
+    """Notes on the completion's own classes whose instances crossed as their bases' values."""
 
 
 def decoded(text: bytes) -> object:
-    """The value that a completion answered. Raises `BadValueError`."""
+    """The value of an answer. Raises `BadValueError`."""
     return answered(text).value
 
 
 def answered(text: bytes) -> Answer:
-    """The value, and what is said of it. Raises `BadValueError`."""
+    """The value of an answer, with notes on its classes. Raises `BadValueError`."""
     try:
         node = msgspec.json.decode(text)
         if type(node) is not dict or "u" not in node:
             return Answer(_value(node, 0))
         names, value = node.pop("u")
         if node or type(names) is not list or not 0 < len(names) <= _MOST_NAMED:
-            raise BadValueError("names of classes that no encoder gives")
+            raise BadValueError("class names that no encoder writes")
         return Answer(_value(value, 0), tuple(_text(_value(name, 0))[:_LONGEST_NAME] for name in names))
     except (ValueError, TypeError, ArithmeticError, RecursionError, msgspec.DecodeError) as error:
         raise BadValueError(f"an answer that no encoder writes: {error}"[:200]) from None
@@ -86,29 +86,29 @@ def _value(node: Any, depth: int) -> object:
 
 def _items(nodes: Any, depth: int) -> list[object]:
     if type(nodes) is not list:
-        raise BadValueError("no list where one belongs")
+        raise BadValueError("a list was expected")
     if _PLAIN.issuperset(map(type, nodes)):
         return nodes
     return [_value(node, depth) for node in nodes]
 
 
 def _mapping(make: Callable[[Any], object]) -> Callable[[Any, int], object]:
-    """Reads pairs; `make` is given them as a dict."""
+    """Reads pairs; `make` gets them as a dict."""
 
     def read(nodes: Any, depth: int) -> object:
         parts = _items(nodes, depth)
         if len(parts) % 2:
             raise BadValueError("a key without a value")
-        keys = _spread(parts[::2])
+        keys = _checked_keys(parts[::2])
         made = dict(zip(keys, parts[1::2], strict=True))
         return make(made) if len(made) == len(keys) else _merged("dict")
 
     return read
 
 
-def _members(make: type[set[Any]] | type[frozenset[Any]]) -> Callable[[Any, int], object]:
+def _items_of(make: type[set[Any]] | type[frozenset[Any]]) -> Callable[[Any, int], object]:
     def read(nodes: Any, depth: int) -> object:
-        members = _spread(_items(nodes, depth))
+        members = _checked_keys(_items(nodes, depth))
         made = make(members)
         return made if len(made) == len(members) else _merged(make.__name__)
 
@@ -116,12 +116,12 @@ def _members(make: type[set[Any]] | type[frozenset[Any]]) -> Callable[[Any, int]
 
 
 def _merged(kind: str) -> Opaque:
-    """The completion's own `__eq__` and `__hash__` held apart what is one as data."""
+    """The completion's own `__eq__` and `__hash__` distinguished keys that are equal as data."""
     return Opaque(kind, "some of its keys or items are equal once they are data")
 
 
-def _spread(keys: list[object]) -> list[Hashable]:
-    """The keys, refused when so many share a hash that a table of them would take for ever to build."""
+def _checked_keys(keys: list[object]) -> list[Hashable]:
+    """The keys, refused if so many share a hash that a table of them would take forever to build."""
     try:
         hashes = collections.Counter(map(hash, keys))
     except TypeError:
@@ -133,7 +133,7 @@ def _spread(keys: list[object]) -> list[Hashable]:
 
 
 def _hashable(key: object) -> Hashable:
-    """The key; no data where it has a hash in the completion alone, as a subclass of list with `__hash__` has."""
+    """The key; `Opaque` if only the completion could hash it, such as a subclass of list with `__hash__`."""
     try:
         hash(key)
     except TypeError:
@@ -143,35 +143,35 @@ def _hashable(key: object) -> Hashable:
 
 def _text(node: Any) -> str:
     if type(node) is not str:
-        raise BadValueError("no text where it belongs")
+        raise BadValueError("a text was expected")
     return node
 
 
 def _int(node: Any) -> int:
     value = _value(node, 0)
     if type(value) is not int:
-        raise BadValueError("no int where one belongs")
+        raise BadValueError("an int was expected")
     return value
 
 
 def _short_int(node: Any) -> int:
-    """Of what is reckoned with while it is read: the common divisor of two long ints alone can take minutes."""
+    """An int that is used in arithmetic while reading: the common divisor of two long ints can take minutes."""
     value = _int(node)
     if value.bit_length() > _MOST_BITS:
-        raise BadValueError("an int that is too long for what it is part of")
+        raise BadValueError("an int that is too long for its type")
     return value
 
 
 def _float(node: Any) -> float:
     value = _value(node, 0)
     if type(value) is not float:
-        raise BadValueError("no float where one belongs")
+        raise BadValueError("a float was expected")
     return value
 
 
 def _special_float(node: Any, _depth: int) -> float:
     if node not in ("nan", "inf", "-inf"):
-        raise BadValueError("no special float")
+        raise BadValueError("not a special float")
     return float(node)
 
 
@@ -203,8 +203,8 @@ _TAGS: dict[str, Callable[[Any, int], object]] = {
     "c": _complex,
     "t": lambda node, depth: tuple(_items(node, depth)),
     "d": _mapping(lambda pairs: pairs),
-    "S": _members(set),
-    "Z": _members(frozenset),
+    "S": _items_of(set),
+    "Z": _items_of(frozenset),
     "o": _opaque,
     "x": _named,
 }

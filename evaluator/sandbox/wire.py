@@ -1,15 +1,15 @@
-"""Frames over a socket, as the parent reads them: length-prefixed, capped, with a deadline."""
+"""Frames over a socket, as read by the parent: length-prefixed, capped, with a deadline."""
 
 from __future__ import annotations
 
-import fcntl
 import select
 import socket
 import struct
-import termios
 import time
 from collections.abc import Sequence
 from typing import Protocol
+
+from evaluator.sandbox.inside import channel
 
 _HEADER = struct.Struct("!I")
 _CREDENTIALS = struct.Struct("iII")
@@ -20,22 +20,22 @@ _SHORT, _CHUNK = 1 << 12, 1 << 16
 
 
 class BrokenFrameError(Exception):
-    """What came is no frame, or none that belongs here."""
+    """A malformed or unexpected frame."""
 
 
 class SilenceError(Exception):
-    """Nothing came before the deadline."""
+    """Nothing arrived before the deadline."""
 
 
 class Watch(Protocol):
-    """Decides how long to wait, and looks at the other side meanwhile. Both methods may raise to end the waiting."""
+    """Decides how long to wait, and checks the other side meanwhile. Both methods may raise to end the wait."""
 
     def patience_ms(self) -> float: ...
     def look(self) -> None: ...
 
 
-class Asked(Protocol):
-    """What is to be answered while the other side is waited for: it waits for that itself."""
+class Requests(Protocol):
+    """Requests to answer while we wait for the other side, which waits for these answers itself."""
 
     descriptor: int
 
@@ -57,21 +57,21 @@ class _Deadline:
 
 
 class Connection:
-    """One side of a socket pair. Reads raise `EOFError` when the other side is gone."""
+    """One side of a socket pair. Reads raise `EOFError` if the other side is closed."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
-        self._held = bytearray()
-        """What has been read beyond the frames that were asked for. No descriptor comes after a frame."""
-        self._refusals: Asked | None = None
+        self._buffer = bytearray()
+        """Bytes read beyond the frames that were returned. No descriptor follows a frame."""
+        self._refusals: Requests | None = None
 
     def send(self, kind: bytes, payload: bytes = b"", watch: Watch | None = None) -> None:
-        """Sends one frame; `watch` ends the waiting for a reader who does not read.
+        """Sends one frame; `watch` ends the wait for a side that does not read.
 
-        Where the other side has gone nothing is said: what it sent before, or its end, is the next thing received.
+        A closed other side raises nothing here: the next `receive` gets its last frames, or its end.
         """
         data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
         while data:
@@ -91,21 +91,21 @@ class Connection:
         Raises `EOFError`, `BrokenFrameError`, `SilenceError` (`watch` a deadline), or what `watch` raises.
         """
         patience = _Deadline(watch) if isinstance(watch, float) else watch
-        held = self._held
-        if len(held) < _HEADER.size:
+        buffer = self._buffer
+        if len(buffer) < _HEADER.size:
             self._fill(_HEADER.size, patience)
-        (size,) = _HEADER.unpack_from(held)
+        (size,) = _HEADER.unpack_from(buffer)
         if not 0 < size <= most + 1:
-            raise BrokenFrameError(f"a frame of {size} bytes where at most {most + 1} belong")
+            raise BrokenFrameError(f"a frame of {size} bytes, over the limit of {most + 1}")
         end = _HEADER.size + size
-        if len(held) < end:
+        if len(buffer) < end:
             self._fill(end, patience)
-        kind, payload = bytes(held[_HEADER.size : _LEAST]), bytes(memoryview(held)[_LEAST:end])
-        del held[:end]
+        kind, payload = bytes(buffer[_HEADER.size : _LEAST]), bytes(memoryview(buffer)[_LEAST:end])
+        del buffer[:end]
         return kind, payload
 
     def receive_hello(self, deadline: float) -> int:
-        """The first frame, which is `H`; returns its sender's process number as the kernel tells it.
+        """Receives the first frame, `H`; returns its sender's process number, which the kernel supplies.
 
         Raises `EOFError` or `SilenceError`.
         """
@@ -113,7 +113,7 @@ class Connection:
         room = socket.CMSG_SPACE(_CREDENTIALS.size)
         while True:
             try:
-                data, told, _flags, _address = self._socket.recvmsg(5, room)
+                data, ancillary, _flags, _address = self._socket.recvmsg(5, room)
                 break
             except BlockingIOError:
                 self._wait(watch, select.POLLIN)
@@ -121,44 +121,40 @@ class Connection:
                 raise EOFError from None
         if data != b"\0\0\0\1H":
             raise EOFError
-        for level, kind, content in told:
+        for level, kind, content in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
                 number: int = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]
                 return number
         return 0
 
     def receive_descriptor(self, kind: bytes, watch: Watch) -> int:
-        """The descriptor that comes with an empty frame. Raises `BrokenFrameError`, or what `watch` raises."""
+        """The descriptor that is sent with an empty frame. Raises `BrokenFrameError`, or what `watch` raises."""
         room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
-                data, told, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
+                data, ancillary, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
                 break
             except BlockingIOError:
                 self._wait(watch, select.POLLIN)
-        content = next((content for _, kind, content in told if kind == socket.SCM_RIGHTS), b"")
+        content = next((content for _, kind, content in ancillary if kind == socket.SCM_RIGHTS), b"")
         if data != b"\0\0\0\1" + kind or not content:
-            raise BrokenFrameError("no descriptor where one belongs")
+            raise BrokenFrameError("a descriptor was expected")
         number: int = _DESCRIPTOR.unpack(content[: _DESCRIPTOR.size])[0]
         return number
 
-    def attend(self, refusals: Asked) -> None:
-        """Answers these, too, whenever the other side is waited for."""
+    def attend(self, refusals: Requests) -> None:
+        """Answers these, too, while waiting for the other side."""
         self._refusals = refusals
         self._poll.register(refusals.descriptor, select.POLLIN)
 
     def has_input(self) -> bool:
-        """Whether bytes wait to be read; the other side's end is none."""
-        if self._held:
-            return True
-        waiting = bytearray(4)
-        fcntl.ioctl(self._socket, termios.FIONREAD, waiting)
-        return any(waiting)
+        """Whether unread bytes are there; the other side's end does not count."""
+        return bool(self._buffer) or channel.has_input(self._socket.fileno())
 
-    def hears_more(self, deadline: float) -> bool:
-        """Whether the other side, which is about to go, says anything more before it does so, or the deadline."""
+    def receives_more(self, deadline: float) -> bool:
+        """Whether the other side, which is about to end, sends anything more before its end or the deadline."""
         watch = _Deadline(deadline)
-        while not self._held:
+        while not self._buffer:
             try:
                 return bool(self._socket.recv(1, socket.MSG_PEEK))
             except ConnectionResetError:
@@ -174,10 +170,10 @@ class Connection:
         self._socket.close()
 
     def _fill(self, size: int, watch: Watch) -> None:
-        """Reads on until so many bytes are held, and what else is there: an answer is seldom there at once."""
-        held = self._held
-        while len(held) < size:
-            self._wait(watch, select.POLLIN)  # who sends byte after byte is late all the same
+        """Reads until at least so many bytes are buffered: an answer rarely arrives at once."""
+        buffer = self._buffer
+        while len(buffer) < size:
+            self._wait(watch, select.POLLIN)  # a side that sends byte by byte is late, too
             try:
                 data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK)
             except BlockingIOError:
@@ -185,22 +181,22 @@ class Connection:
             except ConnectionResetError:
                 data = b""
             if not data:
-                if held:
-                    raise BrokenFrameError("a frame that ends too early")
+                if buffer:
+                    raise BrokenFrameError("a truncated frame")
                 raise EOFError
-            held += data
+            buffer += data
 
     def _wait(self, watch: Watch, event: int) -> None:
         self._poll.modify(self._socket, event)
         ready = self._poll.poll(watch.patience_ms())
         if not ready:
             watch.look()
-        asked = self._refusals
+        refusals = self._refusals
         for descriptor, what in ready:
-            if asked is None or descriptor != asked.descriptor:
+            if refusals is None or descriptor != refusals.descriptor:
                 continue
             if what & select.POLLIN:
-                asked.answer()
-            else:  # who could ask is gone
+                refusals.answer()
+            else:  # all that could send requests have ended
                 self._poll.unregister(descriptor)
                 self._refusals = None

@@ -113,10 +113,7 @@ def test_a_grade_comes_back_as_it_went_in(tmp_path: Path) -> None:
 
 def test_why_a_grade_is_not_verified_is_kept(tmp_path: Path) -> None:
     write(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason="it patches `open`\ud800"))
-    assert rows(tmp_path / "run", "SELECT verified, unverified_reason FROM rollouts ORDER BY row") == [
-        (True, None),
-        (False, r"it patches `open`\ud800"),
-    ]
+    assert rows(tmp_path / "run", REASONS) == [("a", True, None), ("b", False, r"it patches `open`\ud800")]
 
 
 REASONS = "SELECT sample_id, verified, unverified_reason FROM rollouts ORDER BY 1"
@@ -447,6 +444,6 @@ def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
     writer.add_task(TASK, TASK.cases)
     writer.discard()
     assert not (tmp_path / "run").exists()
-    write(tmp_path / "run", grade("a"))
-    RunWriter.create(tmp_path / "run", manifest(), resume=True).discard()
-    assert rows(tmp_path / "run", "SELECT count(*) FROM rollouts") == [(1,)]
+    write(tmp_path / "kept", grade("a"))
+    RunWriter.create(tmp_path / "kept", manifest(), resume=True).discard()
+    assert rows(tmp_path / "kept", "SELECT count(*) FROM rollouts") == [(1,)]

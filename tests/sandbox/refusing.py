@@ -50,7 +50,7 @@ def main() -> None:
     refused = [name for name in what.split(",") if name]
     if refused:
         linux.set_no_new_privileges()
-        linux.SeccompFilter(_program(refused)).lay()
+        linux.SeccompFilter(_program(refused)).install()
     os.execvp(words[0], words)
 
 

@@ -1,4 +1,4 @@
-"""How a run ends, and what is reported of it: statuses, exceptions, limits, streams."""
+"""How a run ends, and what is reported about it: statuses, exceptions, limits, streams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HASTY = Limits(wall_s=0.3, cpu_s=30)
 BRIEF_CPU = Limits(wall_s=60, cpu_s=0.3)
 SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=200, virtual_mb=1024, output_mb=1)
 CPU_WATCH_S = 10
-"""A CPU limit of 0.3 s is noticed long before this, even where the process gets a tenth of a CPU."""
+"""A CPU limit of 0.3 s is noticed long before this, even if the process gets a tenth of a CPU."""
 
 
 def lines_of(outcome: Outcome) -> list[int]:
@@ -32,7 +32,7 @@ def lines_of(outcome: Outcome) -> list[int]:
 # ---- values
 
 
-def test_a_call_answers_its_value_with_times_and_memory(call: Run) -> None:
+def test_a_call_returns_its_value_with_times_and_memory(call: Run) -> None:
     (outcome,) = call("def f(a, b): return [a + b, {'k': (1, 2.5)}]", [1, 2])
     assert (outcome.status, outcome.value, outcome.exit_status) == (Status.ANSWERED, [3, {"k": (1, 2.5)}], None)
     assert 0 <= outcome.cpu_s < 30
@@ -71,19 +71,19 @@ def test_a_missing_function_is_reported(call: Run) -> None:
     )
 
 
-def test_a_generator_is_no_data(call: Run) -> None:
+def test_a_generator_is_not_data(call: Run) -> None:
     (outcome,) = call("def f():\n    yield 1")
     assert type(outcome.value).__name__ == "Opaque"
     assert "generator" in repr(outcome.value)
 
 
-def test_a_preamble_stands_before_a_call(call: Run) -> None:
+def test_a_preamble_precedes_a_call(call: Run) -> None:
     (outcome,) = call("def f(): return math.floor(2.5)", preamble="import math")
     assert outcome.value == 2
 
 
 @pytest.mark.parametrize("reuse", [True, False])
-def test_a_preamble_stands_before_each_run_of_a_program(program: Run, reuse: bool) -> None:
+def test_a_preamble_precedes_each_run_of_a_program(program: Run, reuse: bool) -> None:
     outcomes = program("print(math.floor(2.5))", b"", b"", preamble="import math", reuse=reuse)
     assert [outcome.stdout.text() for outcome in outcomes] == ["2\n", "2\n"]
 
@@ -109,7 +109,7 @@ def test_a_numpy_program(program: Run, reuse: bool) -> None:
     assert first.stdout.text().split()[-1] == second.stdout.text().split()[-1], "the same random numbers in each run"
 
 
-def test_numpy_values_cross_as_plain_ones(call: Run) -> None:
+def test_numpy_values_cross_as_plain_values(call: Run) -> None:
     pytest.importorskip("numpy")
     (outcome,) = call(
         "import numpy as np\ndef f(): return [np.int64(3), np.arange(3), np.float32(0.5), np.bool_(True)]"
@@ -166,7 +166,7 @@ def test_an_exception_whose_text_raises(call: Run, program: Run) -> None:
         assert "can't be shown" in outcome.failure.message
 
 
-def test_of_chained_exceptions_the_last_is_shown(call: Run) -> None:
+def test_the_last_of_chained_exceptions_is_shown(call: Run) -> None:
     source = "def f():\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        raise KeyError('second') from e\n"
     (outcome,) = call(source)
     assert outcome.failure is not None
@@ -194,13 +194,13 @@ def test_lines_are_counted_as_python_counts_them(call: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
-def test_any_exception_out_of_a_call_is_just_one(call: Run, name: str) -> None:
+def test_any_exception_of_a_call_is_an_exception(call: Run, name: str) -> None:
     first, second = call(f"def f(x):\n    if x: raise {name}\n    return x", [1], [0])
     assert (first.status, first.failure and first.failure.type) == (Status.RAISED, name)
     assert (second.status, second.value) == (Status.ANSWERED, 0)
 
 
-def test_an_exception_after_right_output_is_an_exception(program: Run) -> None:
+def test_an_exception_after_correct_output_is_an_exception(program: Run) -> None:
     (outcome,) = program("print(42)\nraise ValueError('late')")
     assert (outcome.status, outcome.stdout.text(), outcome.exit_status) == (Status.RAISED, "42\n", 1)
     assert outcome.stderr.text().splitlines()[-1] == "ValueError: late"
@@ -222,7 +222,7 @@ def test_an_exception_after_right_output_is_an_exception(program: Run) -> None:
         ("(" * 1000 + ")" * 1000, "SyntaxError", 1),
     ],
 )
-def test_what_does_not_compile(call: Run, program: Run, source: str, kind: str, line: int | None) -> None:
+def test_code_that_does_not_compile(call: Run, program: Run, source: str, kind: str, line: int | None) -> None:
     for outcome in (*call(source, [], []), *program(source, b"", b"")):
         assert outcome.status is Status.NOT_LOADED
         assert outcome.failure is not None
@@ -241,7 +241,7 @@ def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
 @pytest.mark.parametrize(
     "source", ["-" * 200_000 + "1", "x = " + "[" * 150 + "]" * 150, "f(" * 90 + ")" * 90 + "\n" * 9]
 )
-def test_code_that_is_hard_to_compile_costs_no_fault(program: Run, source: str) -> None:
+def test_code_that_is_hard_to_compile_is_not_our_fault(program: Run, source: str) -> None:
     (outcome,) = program(source)
     assert outcome.status in (Status.NOT_LOADED, Status.RAISED, Status.ANSWERED)
 
@@ -255,7 +255,7 @@ def test_code_that_is_hard_to_compile_costs_no_fault(program: Run, source: str) 
         ("def f(): return 1\nraise KeyboardInterrupt", "KeyboardInterrupt", 2),
     ],
 )
-def test_what_raises_while_it_is_loaded(call: Run, source: str, kind: str, line: int) -> None:
+def test_code_that_raises_while_it_is_loaded(call: Run, source: str, kind: str, line: int) -> None:
     for outcome in call(source, [], []):
         assert outcome.status is Status.NOT_LOADED
         assert outcome.failure is not None
@@ -267,7 +267,7 @@ def test_a_program_that_raises_at_once_has_been_loaded(program: Run) -> None:
     assert outcome.status is Status.RAISED
 
 
-def test_memory_that_ran_out_while_loading_is_a_memory_limit(call: Run) -> None:
+def test_running_out_of_memory_while_loading_is_a_memory_limit(call: Run) -> None:
     for outcome in call("x = bytearray(2 << 30)\ndef f(): return 1", [], [], limits=SMALL):
         assert outcome.status is Status.MEMORY
 
@@ -305,7 +305,7 @@ def test_a_signal_ends_it(call: Run, program: Run, statement: str, signal: int) 
         assert "ended by SIG" in outcome.message
 
 
-def test_after_a_death_the_next_test_case_has_a_new_process(program: Run) -> None:
+def test_after_a_crash_the_next_test_case_gets_a_new_process(program: Run) -> None:
     source = "import os\nif input() == 'die': os.abort()\nprint('alive')"
     first, second = program(source, b"die\n", b"live\n")
     assert (first.status, second.status, second.stdout.text()) == (Status.DIED, Status.ANSWERED, "alive\n")
@@ -338,12 +338,12 @@ def test_output_before_an_exception_is_kept(call: Run) -> None:
         "sys.stdout.detach()",
     ],
 )
-def test_a_call_may_do_away_with_stdout(call: Run, statement: str) -> None:
+def test_a_call_may_remove_stdout(call: Run, statement: str) -> None:
     first, second = call(f"import io, os, sys\ndef f(x):\n    if x: {statement}\n    return x", [1], [0])
     assert [(o.status, o.value) for o in (first, second)] == [(Status.ANSWERED, 1), (Status.ANSWERED, 0)]
 
 
-def test_threads_that_go_on_printing(call: Run) -> None:
+def test_threads_that_keep_printing(call: Run) -> None:
     source = (
         "import threading, time\n"
         "def talk():\n    while True:\n        print('still here', flush=True)\n        time.sleep(0.001)\n"
@@ -381,7 +381,7 @@ def test_deep_recursion_on_a_thread_with_a_large_stack(program: Run) -> None:
 # ---- nothing stays behind
 
 
-def test_no_descriptor_stays_open(sandbox: Sandbox, call: Run, program: Run) -> None:
+def test_no_descriptor_is_left_open(sandbox: Sandbox, call: Run, program: Run) -> None:
     def work() -> None:
         call("def f(x):\n    if x: raise ValueError\n    return x", [0], [1])
         call("def f(:")
@@ -407,9 +407,9 @@ def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> N
 
 
 class Gone:
-    """A forker whose other side has ended."""
+    """A forker whose other side is closed."""
 
-    folder = memory = usual = None
+    folder = memory = priority = None
 
     def fork(self, descriptors: Sequence[int]) -> None:
         raise BrokenPipeError
@@ -421,7 +421,7 @@ class Gone:
         raise EOFError
 
 
-def test_a_process_that_can_not_be_started_leaves_nothing_open() -> None:
+def test_a_process_that_can_not_start_leaves_nothing_open() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(BrokenPipeError):

@@ -113,7 +113,7 @@ def test_more_than_the_address_space(call: Run) -> None:
     assert "1024 MiB of address space" in first.message
 
 
-def test_resident_memory_that_grows(call: Run) -> None:
+def test_growing_resident_memory(call: Run) -> None:
     source = (
         "import time\ndef f(x):\n    kept = bytes(b'x' * (x << 20))\n    time.sleep(20 if x > 100 else 0)\n    return 1"
     )
@@ -122,13 +122,13 @@ def test_resident_memory_that_grows(call: Run) -> None:
     assert first.wall_s < 10, "noticed while it sleeps, not after"
 
 
-def test_a_peak_of_memory_between_two_looks(program: Run) -> None:
+def test_a_memory_peak_between_two_looks(program: Run) -> None:
     (outcome,) = program("kept = b'x' * (300 << 20)\ndel kept\nprint(1)", limits=SMALL)
     assert outcome.status is Status.MEMORY
     assert outcome.memory_mb > 200
 
 
-def test_memory_that_is_caught_by_the_program(program: Run) -> None:
+def test_a_memory_error_that_the_program_catches(program: Run) -> None:
     (outcome,) = program("try: x = bytearray(8 << 30)\nexcept MemoryError: print('handled')", limits=SMALL)
     assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "handled\n")
 
@@ -178,6 +178,6 @@ def test_a_huge_value_is_over_the_output_limit(call: Run, value: str) -> None:
     assert (first.status, second.value) == (Status.OUTPUT, 0)
 
 
-def test_a_value_that_holds_itself_many_times_ends(call: Run) -> None:
+def test_a_value_that_repeats_itself_many_times_is_too_large(call: Run) -> None:
     (outcome,) = call("def f():\n    a = []\n    for _ in range(60): a = [a, a]\n    return a", limits=SMALL)
     assert outcome.status is Status.OUTPUT

@@ -1,4 +1,4 @@
-"""`--python PATH`: whose packages completions see, and what is said of a path that names no Python to run on."""
+"""`--python PATH`: the packages that completions see, and the errors for a path that is not a usable Python."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ IMPORTS_ALL = "def f():\n    import ctypes, decimal, json, os, zlib\n    return 
 
 
 def open_to_all(folder: Path) -> Path:
-    """As root, completions run as somebody else; without this a copy would be used."""
+    """As root, completions run as another user; without this a copy would be used."""
     for each in (folder, *folder.parents):
         if each.stat().st_uid == os.geteuid():
             each.chmod(each.stat().st_mode | 0o011)
@@ -80,7 +80,7 @@ def test_completions_import_the_packages_of_the_given_environment(python: str, w
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_one_they_import_numpy_and_none_of_our_packages(way: Way) -> None:
+def test_by_default_they_import_numpy_and_none_of_our_packages(way: Way) -> None:
     source = (
         "def f():\n    import numpy, importlib.util, os\n"
         "    beside = os.path.dirname(os.path.dirname(numpy.__file__))\n"
@@ -155,7 +155,7 @@ def test_its_packages_are_listed(python: str) -> None:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python of its own, as one that was unpacked somewhere: with a module beside its standard library."""
+    """A separate Python, as if unpacked somewhere, with a module next to its standard library."""
     described = own_description()
     folder = open_to_all(tmp_path_factory.mktemp("home"))
     stdlib = folder / "lib" / Path(described.stdlib).name
@@ -172,17 +172,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_python_may_stand_anywhere(home: Path, way: Way) -> None:
-    """Also where the sandbox has something of its own, such as /tmp."""
+def test_a_python_may_be_anywhere(home: Path, way: Way) -> None:
+    """Also in a folder that the sandbox has itself, such as /tmp."""
     outcome = called(Settings(python=str(home / "bin" / "python3"), way=way), IMPORTS_ALL)
     assert outcome.value == "all there", outcome.failure
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_packages_beside_the_standard_library_are_hidden_when_they_are_not_offered(
+def test_packages_next_to_the_standard_library_are_hidden_unless_they_are_offered(
     home: Path, tmp_path: Path, way: Way
 ) -> None:
-    """As in a container without a virtual environment, where Rollscope itself stands there."""
+    """As in a container without a virtual environment, where Rollscope itself is there."""
     open_to_all(tmp_path)
     command = [home / "bin" / "python3", "-I", "-m", "venv", "--without-pip", tmp_path / "venv"]
     subprocess.run(command, check=True, timeout=60)
@@ -195,7 +195,7 @@ def test_packages_beside_the_standard_library_are_hidden_when_they_are_not_offer
     assert outcome.value == [], outcome.failure
 
 
-# Paths that name none
+# Paths that are not a Python
 
 
 def refusal(path: str, **more: float) -> str:
@@ -214,11 +214,11 @@ def script(path: Path, text: str, mode: int = 0o755) -> str:
     return str(path)
 
 
-def test_a_path_at_which_there_is_nothing(tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
     assert "no such file" in refusal(str(tmp_path / "python"))
 
 
-def test_a_link_that_leads_nowhere_is_reported_with_its_target(tmp_path: Path) -> None:
+def test_a_broken_link_is_reported_with_its_target(tmp_path: Path) -> None:
     (tmp_path / "python").symlink_to("/nowhere/python3.11")
     assert "/nowhere/python3.11" in refusal(str(tmp_path / "python"))
 
@@ -231,27 +231,27 @@ def test_a_file_that_can_not_be_executed(tmp_path: Path) -> None:
     assert "executed" in refusal(script(tmp_path / "python", "", 0o644))
 
 
-def test_a_program_that_is_no_python(tmp_path: Path) -> None:
+def test_a_program_that_is_not_python(tmp_path: Path) -> None:
     assert "'hello'" in refusal(script(tmp_path / "python", "#!/bin/sh\necho hello\n"))
 
 
-def test_a_file_that_is_no_program_at_all(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_program(tmp_path: Path) -> None:
     assert "does not start" in refusal(script(tmp_path / "python", "\x7fELF, but not really"))
 
 
 def fake_python(path: Path, being: str) -> str:
-    """It runs what it is given as a Python would for which this statement holds."""
+    """Runs code like a Python after this statement."""
     start = "boot, source = sys.argv[3:]\nsys.argv = ['-c', source]\nexec(boot)\n"
     return script(path, f"#!{sys.executable}\nimport sys\n{being}\n{start}")
 
 
-def test_a_python_that_is_too_old_is_reported_with_its_number(tmp_path: Path) -> None:
+def test_a_python_that_is_too_old_is_reported_with_its_version(tmp_path: Path) -> None:
     line = refusal(fake_python(tmp_path / "python", "sys.version_info = (3, 9, 18)"))
     assert "3.9.18" in line
     assert "3.11" in line
 
 
-def test_one_that_is_no_cpython(tmp_path: Path) -> None:
+def test_a_python_other_than_cpython(tmp_path: Path) -> None:
     assert "pypy" in refusal(fake_python(tmp_path / "python", "sys.implementation.name = 'pypy'"))
 
 
@@ -262,7 +262,7 @@ def test_a_python_that_does_not_answer_is_killed_with_its_children(tmp_path: Pat
     refusal(script(tmp_path / "python", f"#!/bin/sh\n{text.format(mark=mark)}\n"), patience_s=1.0)
     assert time.monotonic() - began < 15
     while mark.exists() and is_running(int(mark.read_text())):
-        assert time.monotonic() - began < 15, "it lives on"
+        assert time.monotonic() - began < 15, "it still runs"
 
 
 def is_running(process: int) -> bool:
@@ -272,7 +272,7 @@ def is_running(process: int) -> bool:
         return False
 
 
-def test_the_sandbox_says_so_before_anything_runs(tmp_path: Path) -> None:
+def test_the_sandbox_reports_it_before_anything_runs(tmp_path: Path) -> None:
     with Sandbox(Settings(python=str(tmp_path / "python"))) as sandbox, pytest.raises(InterpreterError):
         sandbox.warm_up()
 
@@ -280,7 +280,7 @@ def test_the_sandbox_says_so_before_anything_runs(tmp_path: Path) -> None:
 # What the sandbox's user can't read
 
 
-def test_what_the_sandboxs_user_can_not_read_is_copied_once_by_root(tmp_path: Path) -> None:
+def test_root_copies_once_what_the_sandboxs_user_can_not_read(tmp_path: Path) -> None:
     hidden = tmp_path / "site-packages"
     hidden.mkdir(mode=0o700)
     (hidden / "module.py").write_text("x = 1\n")
@@ -297,17 +297,17 @@ def test_what_the_sandboxs_user_can_not_read_is_copied_once_by_root(tmp_path: Pa
     assert (readable(hidden, [hidden], SOMEBODY) / "module.py").read_text() == "x = 2  # changed\n"
 
 
-def test_what_is_too_much_to_copy_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_is_too_large_to_copy_is_refused(tmp_path: Path) -> None:
     hidden = tmp_path / "site-packages"
     hidden.mkdir(mode=0o700)
     with (hidden / "large.bin").open("wb") as file:
         file.truncate(2 << 30)
-    with pytest.raises(OSError, match="too much to copy" if os.geteuid() == 0 else "can't be read"):
+    with pytest.raises(OSError, match="too large to copy" if os.geteuid() == 0 else "can't be read"):
         readable(hidden, [hidden], SOMEBODY)
 
 
 def test_a_private_environment_works_as_well(environment: Path, python: str) -> None:
-    """By a copy, when we are root."""
+    """By a copy, if we are root."""
     environment.chmod(0o700)
     try:
         interpreter_for.cache_clear()

@@ -1,4 +1,4 @@
-"""Each limit has its own verdict, and a message that names it; memory counts wherever it lies."""
+"""Each limit has its own verdict, and a message that names it; all kinds of memory count."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def private(count):
 
 
 @pytest.mark.parametrize("kind", ["memfds", "mapped_and_closed", "mapped_and_open", "private"])
-def test_memory_counts_wherever_it_lies(call: Run, kind: str) -> None:
+def test_all_kinds_of_memory_count(call: Run, kind: str) -> None:
     first, second = call(f"{FILL}\nimport time\ndef f(n):\n    {kind}(n)\n    time.sleep(n)", [45], [0], limits=SMALL)
     assert first.status is Status.MEMORY
     assert "limits.memory_mb is 128" in first.message
@@ -91,7 +91,7 @@ def test_memory_that_is_filled_just_before_the_answer(call: Run) -> None:
     assert outcome.status is Status.MEMORY
 
 
-def test_memory_that_is_given_back_between_two_looks(call: Run) -> None:
+def test_memory_that_is_freed_between_two_looks(call: Run) -> None:
     source = f"""{FILL}
 import resource, types
 def f():
@@ -111,7 +111,7 @@ def test_memory_that_is_mapped_and_open_counts_once(call: Run) -> None:
     assert 80 < outcome.memory_mb < 128
 
 
-def test_memory_that_is_reserved_and_not_used_does_not_count(call: Run) -> None:
+def test_reserved_memory_that_is_not_used_does_not_count(call: Run) -> None:
     source = (
         "import mmap, time\ndef f():\n    kept = mmap.mmap(-1, 512 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
         "    time.sleep(0.3)\n    return len(kept)"
@@ -136,7 +136,7 @@ MESSAGES = {
         "open('big', 'wb').write(b'x' * (9 << 20))",
         PATIENT,
         Status.RAISED,
-        "File too large (limits.output_mb is 4, for any one file too)",
+        "File too large (limits.output_mb is 4, also for each file)",
     ),
 }
 
@@ -160,7 +160,7 @@ def test_all_files_together(namespaces: Sandbox) -> None:
     with namespaces.execute(Program(source), PATIENT) as execution:
         outcome = execution.run(b"", wall_s=30)
     assert outcome.status is Status.RAISED
-    assert "No space left on device (there are 64 MiB in /tmp, 16 in /dev/shm)" in outcome.message
+    assert "No space left on device (64 MiB in /tmp, 16 in /dev/shm)" in outcome.message
 
 
 def test_a_value_that_is_too_large(call: Run) -> None:
@@ -168,7 +168,7 @@ def test_a_value_that_is_too_large(call: Run) -> None:
     assert (outcome.status, "4 MiB (limits.output_mb)" in outcome.message) == (Status.OUTPUT, True)
 
 
-def test_the_rest_of_the_whole_completions_time_is_the_limit() -> None:
+def test_the_rest_of_the_completions_whole_time_is_the_limit() -> None:
     cases = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
     task = Task.from_row({"task_id": "slow", "mode": "stdin", "in_outs": cases})
     found = grade(task, "import time\ntime.sleep(0.4)\nprint(input())", limits=Limits(wall_s=30, total_s=0.6))
@@ -176,12 +176,12 @@ def test_the_rest_of_the_whole_completions_time_is_the_limit() -> None:
     assert "left of limits.total_s, 0.6 s" in (found.error_message or "")
 
 
-def test_an_exception_of_the_programs_own_is_shown_as_it_is(program: Run) -> None:
+def test_the_programs_own_exception_is_shown_unchanged(program: Run) -> None:
     (outcome,) = program("raise OSError(2, 'Too many open files')")
     assert (outcome.status, outcome.message) == (Status.RAISED, "")
 
 
-def test_the_number_of_threads_that_is_allowed_can_be_had(program: Run) -> None:
+def test_the_allowed_number_of_threads_can_be_started(program: Run) -> None:
     source = (
         "import threading\nstop = threading.Event()\n"
         "threads = [threading.Thread(target=stop.wait) for _ in range(60)]\n"
@@ -201,7 +201,7 @@ def may_make_groups() -> bool:
     return any(os.access(f"/sys/fs/cgroup/{kind}", os.W_OK) for kind in ("memory", "."))
 
 
-def test_the_kernel_ends_what_a_group_has_no_room_for() -> None:
+def test_the_kernel_kills_a_process_over_its_groups_limit() -> None:
     others = groups_of(os.getpid())
     with subprocess.Popen([sys.executable, "-c", HOG], stdin=subprocess.PIPE) as hog:
         group = MemoryCgroup.around(hog.pid)
@@ -231,7 +231,7 @@ def test_no_group_is_left() -> None:
     assert groups_of(os.getpid()) == others
 
 
-def test_the_groups_of_processes_that_were_killed_are_swept() -> None:
+def test_the_groups_of_killed_processes_are_removed() -> None:
     start = "from evaluator.sandbox import Sandbox\nsandbox = Sandbox()\nsandbox.warm_up()\nprint(1, flush=True)\n"
     waits = [sys.executable, "-c", f"{start}input()"]
     with subprocess.Popen(waits, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as one:
@@ -242,13 +242,13 @@ def test_the_groups_of_processes_that_were_killed_are_swept() -> None:
     assert groups_of(one.pid) == []
 
 
-def test_a_program_can_not_change_whom_the_kernel_ends_first(call: Run) -> None:
+def test_a_program_can_not_change_which_process_the_kernel_kills_first(call: Run) -> None:
     source = "def f():\n    try: open('/proc/self/oom_score_adj', 'w').write('0')\n    except OSError: return 'refused'"
     (outcome,) = call(source)
     assert outcome.value == "refused"
 
 
-def test_a_program_can_not_have_the_kernel_forget_what_it_held(call: Run) -> None:
+def test_a_program_can_not_reset_the_kernels_record_of_its_memory(call: Run) -> None:
     source = "def f():\n    try: open('/proc/self/clear_refs', 'w').write('5')\n    except OSError: return 'refused'"
     (outcome,) = call(source)
     assert outcome.value == "refused"

@@ -1,4 +1,4 @@
-"""What a completion can do to other processes, and see of the machine's network: nothing. To itself: what is usual."""
+"""A completion can't affect other processes or see the machine's network. On itself it may do the usual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.sandbox.conftest import Run
 from tests.sandbox.ways import both_ways  # noqa: F401 - its fixture is named sandbox
 
 NUMBER = 0 if os.uname().machine == "x86_64" else 1
-# Each call with the numbers of a process, by its numbers on x86_64 and aarch64.
+# Each call's numbers on x86_64 and aarch64, and arguments that name another process.
 CALLS = {
     "kill": ((62, 129), "parent, 0"),
     "tkill": ((200, 130), "parent, 0"),
@@ -50,7 +50,7 @@ lib = ctypes.CDLL(None, use_errno=True)
 room = ctypes.create_string_buffer(4096)
 cpus = (ctypes.c_ulong * 1)(1)
 size = ctypes.byref(ctypes.c_int(4))
-parent = os.getppid() or 1  # the first of its namespace, where it has one
+parent = os.getppid() or 1  # the first process of its namespace, if it has one
 def tried(number, *arguments):
     given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return lib.syscall(ctypes.c_long(number), *given), errno.errorcode.get(ctypes.get_errno())
@@ -66,7 +66,7 @@ def test_no_call_reaches_another_process(call: Run, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_nor_does_one_of_what_a_template_forked(program: Run, name: str) -> None:
+def test_nor_does_a_call_of_a_templates_fork(program: Run, name: str) -> None:
     numbers, arguments = CALLS[name]
     (outcome,) = program(CALLING + f"print(tried({numbers[NUMBER]}, {arguments}))", reuse=False)
     assert outcome.stdout.text() == f"{REFUSED}\n"
@@ -84,8 +84,8 @@ def test_lowering_the_priority_of_the_parent_has_no_effect(call: Run) -> None:
 
 TO_ITSELF = """
 import ctypes, os, resource, signal, threading
-heard = []
-signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+received = []
+signal.signal(signal.SIGUSR1, lambda *_: received.append(1))
 os.kill(os.getpid(), signal.SIGUSR1)
 signal.raise_signal(signal.SIGUSR1)
 signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
@@ -102,7 +102,7 @@ for record in ("status", "stat", "statm", "maps", "cmdline", "limits", "fd/0"):
 for record in ("/proc/meminfo", "/proc/cpuinfo", "/dev/stdin", "/dev/fd/0"):
     open(record).close()
 os.listdir("/proc/self/fd")
-print(len(heard), os.nice(1))
+print(len(received), os.nice(1))
 """
 
 
@@ -127,6 +127,6 @@ def f(places):
 
 
 def test_the_networks_of_the_machine_are_not_seen(sandbox: Sandbox, call: Run) -> None:
-    """Where it has a network of its own it may see that: a loopback, which leads nowhere."""
+    """If it has its own network, it may see that: a loopback, which leads nowhere."""
     (outcome,) = call(NETWORK, [list(PLACES)])
     assert outcome.value == (["lo"] if sandbox.settings.way is Way.NAMESPACES else [])

@@ -1,4 +1,4 @@
-"""New processes: refused with an error that says so, or, where a task allows some, counted and ended with it."""
+"""New processes: refused with a clear error, or, if a task allows some, counted and ended with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STARTING = {
 
 
 @pytest.mark.parametrize("what", STARTING)
-def test_refused_with_an_error_that_says_so(program: Run, what: str) -> None:
+def test_refused_with_a_clear_error(program: Run, what: str) -> None:
     (outcome,) = program(STARTING[what], limits=Limits(wall_s=10))
     assert outcome.status is Status.RAISED
     assert outcome.failure
@@ -53,7 +53,7 @@ def test_a_program_with_a_fallback_passes(program: Run) -> None:
     assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "[1]\n")
 
 
-def test_pools_of_threads_and_locks_are_no_processes(program: Run) -> None:
+def test_thread_pools_and_locks_are_not_processes(program: Run) -> None:
     source = (
         "import multiprocessing, threading\nfrom multiprocessing.pool import ThreadPool\n"
         "with ThreadPool(3) as pool: print(pool.map(abs, [-1, 2]))\n"
@@ -137,7 +137,7 @@ def test_a_function_may_start_processes(namespaces: Sandbox) -> None:
     assert values == [[0, 2], [0, 2, 4]]
 
 
-def test_a_fork_that_comes_to_the_programs_end_does_not_answer_for_it(namespaces: Sandbox) -> None:
+def test_a_fork_that_reaches_the_programs_end_does_not_answer_for_it(namespaces: Sandbox) -> None:
     source = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\nprint('parent' if pid else 'child')"
     (outcome,) = ran(namespaces, source)
     assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "child\nparent\n")
@@ -155,7 +155,7 @@ def test_the_cpu_time_of_all_counts(namespaces: Sandbox) -> None:
     assert "CPU time (limits.cpu_s is 0.5)" in outcome.message
 
 
-def test_the_cpu_time_of_those_that_have_ended_counts(namespaces: Sandbox) -> None:
+def test_the_cpu_time_of_ended_processes_counts(namespaces: Sandbox) -> None:
     burn = "end = time.process_time() + 0.2\n        while time.process_time() < end: pass\n        os._exit(0)"
     for wait in ("", "os.wait(); os.wait(); os.wait()\n"):
         source = BUSY.format(burn).replace("time.sleep", f"{wait}time.sleep")
@@ -171,7 +171,7 @@ def test_the_memory_of_all_counts(namespaces: Sandbox) -> None:
     assert outcome.memory_mb > 150
 
 
-def test_what_they_share_counts_once(namespaces: Sandbox) -> None:
+def test_shared_memory_counts_once(namespaces: Sandbox) -> None:
     kept = "import os, time\nkept = b'x' * (60 << 20)\n"
     forks = "for _ in range(3):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(0.4)"
     (outcome,) = ran(namespaces, kept + forks, limits=Limits(wall_s=30, memory_mb=150, processes=4))
@@ -179,7 +179,7 @@ def test_what_they_share_counts_once(namespaces: Sandbox) -> None:
     assert 60 < outcome.memory_mb < 150
 
 
-def test_more_than_are_allowed(namespaces: Sandbox) -> None:
+def test_more_processes_than_allowed(namespaces: Sandbox) -> None:
     (outcome,) = ran(namespaces, BUSY.format("time.sleep(60)"), limits=Limits(wall_s=30, processes=2))
     assert outcome.status is Status.DIED
     assert outcome.message == "3 new processes at once (limits.processes is 2)"
@@ -218,7 +218,7 @@ def test_daemons_end_with_it(namespaces: Sandbox) -> None:
     assert running(mark) == 0
 
 
-def test_a_fork_has_no_way_to_the_grader(namespaces: Sandbox) -> None:
+def test_a_fork_can_not_reach_the_grader(namespaces: Sandbox) -> None:
     source = (
         "import os\ndef f():\n    if (pid := os.fork()) == 0:\n"
         "        os.write(3, b'\\0\\0\\0\\1V')\n        os._exit(0)\n    os.waitpid(pid, 0)\n    return 1"

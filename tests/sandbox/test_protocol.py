@@ -1,4 +1,4 @@
-"""What a completion may write to descriptors that are not its own: the parent withstands it."""
+"""Whatever a completion writes to descriptors that are not its own, the parent handles it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.sandbox.conftest import PATIENT, Run
 FRAME = "import json, os\ndef frame(kind, payload=b''): return (len(payload) + 1).to_bytes(4, 'big') + kind + payload\n"
 HASTY = Limits(wall_s=0.4, cpu_s=30, total_s=60)
 BAD = {
-    "garbage": "b'garbage that is no frame at all'",
+    "garbage": "b'garbage that is not a frame'",
     "zeros": "bytes(1000)",
     "a length and nothing else": "(100).to_bytes(4, 'big')",
     "half a frame": "(100).to_bytes(4, 'big') + b'V123'",
@@ -24,12 +24,12 @@ BAD = {
     "an end of the zygote's": 'frame(b\'E\', b\'{"exit_status": 0, "cpu_s": 0, "memory_kib": 0}\')',
     "a fault": "frame(b'!', b'sandbox failed')",
     "an empty value": "frame(b'V')",
-    "a value that is no JSON": "frame(b'V', bytes(8) + b'{')",
+    "a value that is not JSON": "frame(b'V', bytes(8) + b'{')",
     "a value too deep": "frame(b'V', bytes(8) + b'[' * 100000)",
     "a value of an unknown tag": "frame(b'V', bytes(8) + b'{\"q\": 1}')",
-    "an exception that is no report": "frame(b'X', bytes(8) + b'[]')",
+    "an exception that is not a report": "frame(b'X', bytes(8) + b'[]')",
     "an exception of a wrong form": "frame(b'X', bytes(8) + b'{\"failure\": [1, 2, 3, 4]}')",
-    "an end that is no report": "frame(b'D', b'nonsense')",
+    "an end that is not a report": "frame(b'D', b'nonsense')",
     "an end with a strange status": "frame(b'D', b'{\"exit_status\": 99999999999999}')",
     "not compiled": "frame(b'C', b'{}')",
     "many": "b''.join(frame(b'V', bytes(8) + b'1') for _ in range(1000))",
@@ -79,7 +79,7 @@ def test_bad_frames_while_the_code_is_loaded(sandbox: Sandbox, what: str) -> Non
 
 
 OWN = range(4, 8)
-"""Its own copies of stdin, stdout and stderr, and where its stack is written when its time is over."""
+"""Its own copies of stdin, stdout and stderr, and the file for its stack when its time is up."""
 DESCRIPTORS = range(63, 2, -1)
 WRITE_GARBAGE = "import os\ndef f(number): os.write(number, b'garbage' * 100)\n"
 
@@ -114,7 +114,7 @@ def test_a_program_that_reports_its_end_and_runs_on_is_late(sandbox: Sandbox) ->
 
 
 @pytest.mark.parametrize("statement", ["os.close(3)", "os.closerange(3, 256)", "socket.socket(fileno=3).shutdown(2)"])
-def test_a_program_may_close_what_is_not_its_own(program: Run, statement: str) -> None:
+def test_a_program_may_close_descriptors_that_are_not_its_own(program: Run, statement: str) -> None:
     source = f"import os, socket, time\n{statement}\ntime.sleep(0.2)\nprint(input())"
     outcomes = program(source, b"1\n", b"2\n")
     assert [(outcome.status, outcome.stdout.text()) for outcome in outcomes] == [
@@ -123,15 +123,15 @@ def test_a_program_may_close_what_is_not_its_own(program: Run, statement: str) -
     ]
 
 
-def test_a_program_that_closed_the_connection_is_refused_and_runs_on(program: Run) -> None:
-    """The kernel asks us about the call, even when the process can report nothing else."""
+def test_a_program_that_closed_the_connection_is_refused_and_keeps_running(program: Run) -> None:
+    """The kernel asks us about the call, even if the process can report nothing else."""
     source = "import os\nos.closerange(3, 256)\ntry: os.kill(1, 9)\nexcept PermissionError: print('refused')\n"
     (outcome,) = program(source, limits=Limits(wall_s=10, cpu_s=10))
     assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "refused\n")
     assert [note.word for note in outcome.notes] == ["refused_call"]
 
 
-def test_a_call_that_closes_the_connection_has_died(call: Run) -> None:
+def test_a_call_that_closes_the_connection_counts_as_died(call: Run) -> None:
     first, second = call("import os\ndef f(x):\n    if x: os.close(3)\n    return x", [1], [0])
     assert (first.status, second.status, second.value) == (Status.DIED, Status.ANSWERED, 0)
 
@@ -166,7 +166,7 @@ ATTACKS_ON_THE_HARNESS = {
 
 @pytest.mark.parametrize("what", ATTACKS_ON_THE_HARNESS)
 def test_no_attack_on_the_harness_is_our_fault(sandbox: Sandbox, what: str) -> None:
-    """A fault of ours has no reward, so a completion that could cause one would escape its 0."""
+    """A fault has no reward, so a completion that could cause one would escape its 0."""
     imports = "import fcntl, os, resource, signal, socket, time"
     wrong = f"{imports}\n{ATTACKS_ON_THE_HARNESS[what]}\ntime.sleep(0.1)\nprint('wrong')"
     verdict, reward = verdict_of(sandbox, Mode.STDIN, wrong)

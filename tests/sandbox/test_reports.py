@@ -1,4 +1,4 @@
-"""What the inside reports as JSON: whatever the text, it is a report within its bounds, or a broken frame."""
+"""JSON reports from inside: any text is a report within bounds, or a broken frame."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BROKEN = {
     "deep": b'{"other":' + b"[" * 100_000,
     "deep and closed": b'{"other":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "a lone surrogate": b'{"failure":["\\ud800","",[],0]}',
-    "a status that no process has": b'{"exit_status":256}',
+    "an impossible status": b'{"exit_status":256}',
     "a negative status": b'{"exit_status":-1}',
-    "a status that is no int": b'{"exit_status":1.5}',
+    "a status that is not an int": b'{"exit_status":1.5}',
     "a status that is true": b'{"exit_status":true}',
-    "memory that nobody has": b'{"memory_kib":' + b"9" * 400 + b"}",
+    "impossible memory": b'{"memory_kib":' + b"9" * 400 + b"}",
     "negative memory": b'{"memory_kib":-1}',
     "an int of 5,000 digits": b'{"memory_kib":' + b"9" * 5000 + b"}",
     "a failure of three": b'{"failure":["a","b",[]]}',
@@ -39,7 +39,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_text_that_is_no_report_is_a_broken_frame(what: str) -> None:
+def test_a_text_that_is_not_a_report_is_a_broken_frame(what: str) -> None:
     started = time.process_time()
     with pytest.raises(BrokenFrameError):
         report(BROKEN[what])

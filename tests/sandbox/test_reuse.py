@@ -1,4 +1,4 @@
-"""How many processes the test cases of one completion get: seen from the start times that the kernel reports."""
+"""How many processes the test cases of one completion get, by the start times that the kernel reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ while time.monotonic() - began < 0.02:  # two of the kernel's ticks: the next pr
 print(input(), open("/proc/self/stat").read().rpartition(")")[2].split()[19])
 """
 NOT_PLAIN = f"import os\nos.environ.get('HOME')\n{PLAIN}"
-"""It names what could outlast its run."""
+"""It names state that could outlast its run."""
 DOES_MORE = f"{HEADER}seen = []\n"
 """A list may be changed."""
 
@@ -65,7 +65,7 @@ def processes(code: str, preamble: str, options: list[str], folder: Path) -> int
         "not plain, with a header",
     ],
 )
-def test_test_cases_share_a_process_where_they_may(
+def test_test_cases_share_a_process_if_they_may(
     tmp_path: Path, code: str, preamble: str, options: list[str], expected: int
 ) -> None:
     assert processes(code, preamble, options, tmp_path) == expected

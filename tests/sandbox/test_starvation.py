@@ -115,7 +115,7 @@ def test_a_time_out_is_no_verdict_where_the_machine_does_not_count_waits(
         slept = worker.grade(TASK, Rollout(task_id="a", completion=SLEEP, sample_id="0", kind=Kind.FULL))
         assert slept.verdict is Verdict.SANDBOX_ERROR
         assert slept.reward is None
-        assert "does not say whether a program sleeps or waits for a CPU" in str(slept.error_message)
+        assert "does not show if a program sleeps or waits for a CPU" in str(slept.error_message)
 
 
 def test_cpu_time_decides_there_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

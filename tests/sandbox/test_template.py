@@ -1,4 +1,4 @@
-"""A process for each test case of a program: forked where the program is compiled already, and nothing gets across."""
+"""A process for each test case of a program: forked from a template with the compiled program; none affects another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HASTY = Limits(wall_s=0.5, cpu_s=5)
 NUMBER = "import os\nprint(input(), os.getpid(), os.getppid())"
 
 
-def test_each_test_case_has_a_process_of_its_own(program: Run) -> None:
+def test_each_test_case_has_its_own_process(program: Run) -> None:
     words = [outcome.stdout.text().split() for outcome in program(NUMBER, b"a", b"b", b"c", reuse=False)]
     assert [word for word, _, _ in words] == ["a", "b", "c"]
     assert len({own for _, own, _ in words}) == 3
@@ -45,7 +45,7 @@ BETWEEN = {
 
 
 @pytest.mark.parametrize("what", BETWEEN)
-def test_nothing_gets_from_one_test_case_to_the_next(program: Run, what: str) -> None:
+def test_nothing_is_passed_from_one_test_case_to_the_next(program: Run, what: str) -> None:
     source = f"import os, resource, signal, threading\n{BETWEEN[what]}\n"
     first, *others = [outcome.stdout.text() for outcome in program(source, b"", b"", b"", reuse=False)]
     assert first
@@ -53,13 +53,13 @@ def test_nothing_gets_from_one_test_case_to_the_next(program: Run, what: str) ->
 
 
 ATTACKS = {
-    "kills what starts it": "os.kill(os.getppid(), signal.SIGKILL); print(1)",
-    "ends what starts it": "os.kill(os.getppid(), signal.SIGTERM); print(1)",
-    "stops what starts it": "os.kill(os.getppid(), signal.SIGSTOP); print(1)",
-    "interrupts what starts it": "os.kill(os.getppid(), signal.SIGINT); print(1)",
-    "has what starts it write its stack": "os.kill(os.getppid(), 63); print(1)",
-    "writes to the memory of what starts it": "open(f'/proc/{os.getppid()}/mem', 'r+b'); print('got it')",
-    "opens what is open in what starts it": "open(f'/proc/{os.getppid()}/fd/1', 'r+b'); print('got it')",
+    "kills its parent": "os.kill(os.getppid(), signal.SIGKILL); print(1)",
+    "ends its parent": "os.kill(os.getppid(), signal.SIGTERM); print(1)",
+    "stops its parent": "os.kill(os.getppid(), signal.SIGSTOP); print(1)",
+    "interrupts its parent": "os.kill(os.getppid(), signal.SIGINT); print(1)",
+    "makes its parent write its stack": "os.kill(os.getppid(), 63); print(1)",
+    "writes to its parent's memory": "open(f'/proc/{os.getppid()}/mem', 'r+b'); print('got it')",
+    "opens its parent's files": "open(f'/proc/{os.getppid()}/fd/1', 'r+b'); print('got it')",
     "forks": "os.fork(); print('got it')",
     "starts a program": "os.execv('/usr/bin/python3', ['python3', '-c', '1'])",
     "kills all": "os.kill(-1, signal.SIGKILL)",
@@ -67,21 +67,21 @@ ATTACKS = {
     "ends at once": "os._exit(3)",
     "kills itself": "os.kill(os.getpid(), signal.SIGKILL)",
     "never ends": "while True: pass",
-    "says that it has ended": "os.write(3, b'\\0\\0\\0\\x03E{}'); print(1)",
+    "reports that it has ended": "os.write(3, b'\\0\\0\\0\\x03E{}'); print(1)",
 }
 
 
 @pytest.mark.parametrize("what", ATTACKS)
-def test_an_attack_harms_its_own_test_case_alone(program: Run, what: str) -> None:
+def test_an_attack_harms_only_its_own_test_case(program: Run, what: str) -> None:
     source = f"import os, signal\nif input() == 'attack':\n    {ATTACKS[what]}\nelse:\n    print('honest')\n"
     before, attack, after, last = program(source, b"a", b"attack", b"b", b"c", limits=HASTY, reuse=False)
     assert [outcome.stdout.text() for outcome in (before, after, last)] == ["honest\n"] * 3
     assert "got it" not in attack.stdout.text()
-    if "what starts it" in what and "stack" not in what:
+    if "its parent" in what and "stack" not in what:
         assert attack.status is not Status.ANSWERED
 
 
-def test_time_out_says_where_it_was(program: Run) -> None:
+def test_a_time_out_has_a_line(program: Run) -> None:
     _, late, after = program("if input() == 'x':\n    while True: pass", b"a", b"x", b"b", limits=HASTY, reuse=False)
     assert late.status is Status.TIME
     assert late.failure is not None

@@ -1,4 +1,4 @@
-"""The frame reader: whatever comes, it answers with a frame or one of three errors, in time."""
+"""The frame reader: any input results in a frame or one of three errors, in time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_frames_come_as_they_were_sent(frames: list[tuple[bytes, bytes]]) -> Non
 
 
 def read_by_hand(data: bytes) -> list[object]:
-    """The frames that the bytes are, then what is wrong with the rest: nothing when they end where a frame does."""
+    """The frames in the bytes, then the error of the rest; `EOFError` if they end after a frame."""
     found: list[object] = []
     while data:
         size = int.from_bytes(data[:4], "big")
@@ -86,21 +86,21 @@ def test_however_the_bytes_are_cut_they_are_read_the_same(parts: list[bytes], da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     with pair() as (connection, theirs):
 
-        def speak() -> None:
+        def send() -> None:
             for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
                 theirs.sendall(stream[start:end])
                 os.sched_yield()
             theirs.shutdown(socket.SHUT_WR)
 
-        speaker = threading.Thread(target=speak)
-        speaker.start()
+        sender_thread = threading.Thread(target=send)
+        sender_thread.start()
         found: list[object] = []
         while not found or isinstance(found[-1], tuple):
             try:
                 found.append(connection.receive(soon(30), MOST))
             except (BrokenFrameError, EOFError) as error:
                 found.append(type(error))
-        speaker.join()
+        sender_thread.join()
     assert found == read_by_hand(stream)
 
 
@@ -116,16 +116,16 @@ ROOM = 1 << 22
 def test_a_frame_takes_no_more_memory_than_has_come(claimed: int, sent: int, peak: int) -> None:
     with pair() as (connection, theirs):
 
-        def speak() -> None:
+        def send() -> None:
             with contextlib.suppress(OSError):
                 theirs.sendall(claimed.to_bytes(4, "big"))
                 theirs.sendall(message)
             theirs.close()
 
         message = bytes(sent)
-        speaker = threading.Thread(target=speak)
+        sender_thread = threading.Thread(target=send)
         tracemalloc.start()
-        speaker.start()
+        sender_thread.start()
         try:
             with contextlib.suppress(BrokenFrameError):
                 connection.receive(soon(30), ROOM)
@@ -133,21 +133,21 @@ def test_a_frame_takes_no_more_memory_than_has_come(claimed: int, sent: int, pea
         finally:
             tracemalloc.stop()
             connection.close()
-            speaker.join()
+            sender_thread.join()
 
 
-@pytest.mark.parametrize(("said", "more"), [(b"", False), (b"x", True), (b"\0\0\0\1G", True)])
-def test_what_is_said_at_the_end_is_heard(said: bytes, more: bool) -> None:
+@pytest.mark.parametrize(("sent", "more"), [(b"", False), (b"x", True), (b"\0\0\0\1G", True)])
+def test_bytes_before_the_end_are_received(sent: bytes, more: bool) -> None:
     with pair() as (connection, theirs):
-        theirs.sendall(said)
+        theirs.sendall(sent)
         theirs.shutdown(socket.SHUT_WR)
-        assert connection.hears_more(soon(30)) is more
+        assert connection.receives_more(soon(30)) is more
     with pair() as (connection, theirs):
-        assert connection.hears_more(soon(0.01)) is False, "nobody says anything, nobody goes"
+        assert connection.receives_more(soon(0.01)) is False, "the other side neither sends nor ends"
 
 
 @pytest.mark.parametrize("size", [0, MOST + 2, 1 << 31, (1 << 32) - 1])
-def test_a_length_that_cannot_be(size: int) -> None:
+def test_an_impossible_length(size: int) -> None:
     with pair() as (connection, theirs):
         theirs.sendall(size.to_bytes(4, "big") + b"V")
         with pytest.raises(BrokenFrameError, match=f"a frame of {size} bytes"):
@@ -159,7 +159,7 @@ def test_an_end_in_the_middle_of_a_frame(data: bytes) -> None:
     with pair() as (connection, theirs):
         theirs.sendall(data)
         theirs.close()
-        with pytest.raises(BrokenFrameError, match="too early"):
+        with pytest.raises(BrokenFrameError, match="truncated"):
             connection.receive(soon(10), MOST)
 
 
@@ -179,7 +179,7 @@ def test_silence() -> None:
 
 
 def flood(theirs: socket.socket) -> None:
-    """Byte after byte, as fast as may be, of a frame that never comes to its end."""
+    """Sends, byte by byte and as fast as possible, a frame that never ends."""
     theirs.sendall((1 << 30).to_bytes(4, "big"))
     with contextlib.suppress(OSError):
         while True:
@@ -200,7 +200,7 @@ class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitPassed
 
 
 class _Looks:
-    """Has enough after so many looks."""
+    """Raises after so many looks."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -215,31 +215,31 @@ class _Looks:
             raise _TooMuch
 
 
-def test_limits_are_looked_at_while_bytes_come() -> None:
+def test_limits_are_checked_while_bytes_arrive() -> None:
     with pair() as (connection, theirs):
         threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
         with pytest.raises(_TooMuch):
             connection.receive(_Looks(3), 1 << 30)
 
 
-def test_sending_to_one_who_does_not_read() -> None:
+def test_sending_to_a_side_that_does_not_read() -> None:
     with pair() as (connection, _theirs), pytest.raises(_TooMuch):
         connection.send(b"R", bytes(10_000_000), _Looks(3))
 
 
-def test_sending_to_one_who_has_gone() -> None:
+def test_sending_to_a_closed_side() -> None:
     with pair() as (connection, theirs):
         theirs.sendall(b"\0\0\0\2Vx")
         theirs.close()
         connection.send(b"R", bytes(10_000_000))
-        assert connection.receive(soon(10), MOST) == (b"V", b"x"), "what it said before"
+        assert connection.receive(soon(10), MOST) == (b"V", b"x"), "sent before its end"
         with pytest.raises(EOFError):
             connection.receive(soon(10), MOST)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=20))
-def test_a_hello_that_is_none(data: bytes) -> None:
+def test_a_malformed_hello(data: bytes) -> None:
     with pair() as (connection, theirs):
         theirs.sendall(data)
         theirs.shutdown(socket.SHUT_WR)
@@ -258,7 +258,7 @@ def test_a_hello_has_its_senders_number() -> None:
     connection.close()
 
 
-def test_input_that_waits_is_seen_and_kept() -> None:
+def test_unread_input_is_seen_and_kept() -> None:
     with pair() as (connection, theirs):
         assert not connection.has_input()
         theirs.sendall(b"\0\0\0\2Vx")

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.extras import needs
-from evaluator.graders.answers.patterns import PatternError, has_group, matches
 from evaluator.graders.recent import Remembered
 from evaluator.model import JsonValue
 

@@ -20,7 +20,6 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
-from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
@@ -30,6 +29,8 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
+
+    from evaluator.interop.disconnection import run_until_disconnect
 
 
 LONGEST: Final = 8.0

@@ -16,7 +16,6 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.interop.colossalai.testing_util import report_of
-from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
@@ -26,6 +25,8 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.requests import Request
     from starlette.responses import JSONResponse
     from starlette.routing import Route
+
+    from evaluator.interop.disconnection import run_until_disconnect
 
 
 LONGEST: Final = 256.0

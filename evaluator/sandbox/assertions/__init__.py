@@ -1,1 +1,1 @@
-"""The trusted side of a test suite's own process."""
+"""The trusted side of the process that runs a test suite."""

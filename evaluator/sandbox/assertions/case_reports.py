@@ -1,4 +1,4 @@
-"""What a check says of one test case."""
+"""The messages of a test suite's process about one test case."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from evaluator.sandbox.wire import BrokenFrameError
 
 
 class CaseReport(msgspec.Struct, kw_only=True):
-    """What the check found in one test case."""
+    """The test suite's report on one test case."""
 
     status: str
-    """passed, failed, raised, skipped; unloadable, where its module could not be run."""
+    """passed, failed, raised, skipped; unloadable if its module could not be run."""
     type: str = ""
     message: str = ""
     line: int = 0
@@ -21,43 +21,43 @@ class CaseReport(msgspec.Struct, kw_only=True):
     expected: str | None = None
     source: str = ""
     names: list[tuple[str, str]] = []
-    """Names that a failed assert reads, its sides apart, and their values."""
+    """Names that a failed assert reads, except its sides, and their values."""
     setup: bool = False
     asserts: int = 0
     asked: int = 0
-    """How often the completion has been asked for something in this process."""
+    """How many requests the completion got in this process."""
     asked_now: int = 0
-    """As often in this test case."""
+    """The same for this test case."""
     report: str = ""
-    """Of the completion's exception that ended the case: type, message and lines, as JSON."""
+    """The completion's exception that ended the case: type, message and lines, as JSON."""
     calls: list[str] = []
-    """What was noted of the test's calls: see `inside/check_calls.py`."""
+    """Records of the test's calls: see `inside/assertions/call_log.py`."""
     lacking: list[str] = []
-    """What the code asked of the machine that is not to be had in the sandbox, where that was to be noted."""
+    """What the code needed from the machine and can't get in the sandbox, if that is noted."""
     memory_kib: int = 0
-    """Of the completion's process, as it says."""
+    """Of the completion's process, as reported by it."""
     final: bool = True
-    """Whether a failure stands, for plain data decided it."""
+    """Whether a failure stands, because plain data decided it."""
     last: str = ""
-    """What the test did last with an object of the completion's."""
+    """The test's last operation on one of the completion's objects."""
     unsure: list[str] = []
     subclasses: list[str] = []
 
 
-class LastWord(msgspec.Struct):
-    """What a check's process says before it ends in the middle of a test case."""
+class LastMessage(msgspec.Struct):
+    """The last message of a suite's process that ends in the middle of a test case."""
 
     text: str
     final: bool
     last: str
 
 
-def last_word_in(payload: bytes) -> LastWord:
+def last_message_in(payload: bytes) -> LastMessage:
     """Raises `BrokenFrameError`."""
     try:
-        return msgspec.json.decode(payload, type=LastWord)
+        return msgspec.json.decode(payload, type=LastMessage)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise BrokenFrameError("a last word that can't be read") from None
+        raise BrokenFrameError("an unreadable last message") from None
 
 
 def case_report_in(payload: bytes) -> CaseReport:
@@ -65,4 +65,4 @@ def case_report_in(payload: bytes) -> CaseReport:
     try:
         return msgspec.json.decode(payload, type=CaseReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BrokenFrameError("a finding that can't be read") from None
+        raise BrokenFrameError("an unreadable report") from None

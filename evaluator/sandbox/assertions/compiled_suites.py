@@ -1,4 +1,4 @@
-"""What is kept of checks for the next completion: nothing that has spoken with one."""
+"""Compiled test suites, kept for the next completion. None of them has met a completion."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MOST_CODE = 64 * 2**20
 
 
 class CompiledSuites:
-    """The code of the last checks, as their processes compiled it before they had heard of any completion."""
+    """The code of the latest suites, compiled by their processes before these got any message of a completion."""
 
     def __init__(self) -> None:
         self._codes: OrderedDict[SuiteCode, bytes] = OrderedDict()
         self._size = 0
 
     def of(self, suite: SuiteCode) -> bytes:
-        """Empty where it is not known."""
+        """The suite's code; empty if it is not known."""
         code = self._codes.get(suite, b"")
         if code:
             self._codes.move_to_end(suite)

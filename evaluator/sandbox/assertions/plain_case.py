@@ -1,4 +1,4 @@
-"""One test case of a suite that runs in the completion's own process: its report is only the completion's word."""
+"""One test case of a suite that runs in the completion's own process, which could have forged the report."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class PlainCase:
     """One test case, for `Execution.run_case`. The suite is sent once the completion is loaded."""
 
     def __init__(self, suite: SuiteCode, index: int, source: str, code: bytes) -> None:
-        """`code`: the suite's, where it has been compiled; else empty."""
+        """`code`: the suite's compiled code, or empty."""
         self._source = source
         self._payload = marshal.dumps((index, msgspec.structs.asdict(suite), code), 2)
         self.found: CaseReport | None = None
 
     @property
     def asked(self) -> bool:
-        """Whether the completion took part in what was found."""
+        """Whether the completion took part in the result."""
         return self.found is None or self.found.status != "unloadable"
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:

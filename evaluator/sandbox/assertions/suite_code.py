@@ -1,4 +1,4 @@
-"""A check as it goes into the sandbox: plain data, read from a task's test by who plans it."""
+"""A test suite as it is sent into the sandbox: plain data, planned from a task's test."""
 
 from __future__ import annotations
 
@@ -6,37 +6,36 @@ import msgspec
 
 
 class SuiteCode(msgspec.Struct, frozen=True):
-    """What the process that runs a check is told of it, and what the completion's process may know of that."""
+    """What the process that runs a suite gets; `for_completion` is the part for the completion's process."""
 
     test: str
     """Source of the test module."""
     form: str
-    """"statements" of `check`; "module", its own; "methods" of its suites, or its test functions."""
+    """"statements" of `check`; "module" for top-level statements; "methods" of classes, or test functions."""
     spans: tuple[tuple[int, int, bool], ...]
-    """Of statements: each case's first and last, and whether the last one judges; (0, -1, True) is the whole body."""
+    """For statements: each case's first and last, and whether the last one judges; (0, -1, True) is the whole body."""
     methods: tuple[tuple[str, str], ...]
-    """Of methods: class and method of each case; the class of a function is empty."""
+    """For methods: class and method of each case; the class of a function is empty."""
     preamble: str
     definitions: str
-    """Source of what the prompt defines beside what it asks for, and imports that the test relies on without them."""
+    """Source of the prompt's helpers, and of imports that the test needs but lacks."""
     entry_point: str | None
     names: tuple[str, ...]
-    """Names that the test reads and nothing of the dataset defines: the completion's. Too many rather than too few."""
+    """Names that the test reads and the dataset does not define: the completion's. Rather too many than too few."""
     classes: tuple[str, ...]
     """The dataset's classes whose objects cross as data."""
     mentioned: tuple[str, ...]
-    """Names of classes that the task itself speaks of, which a completion may therefore have been asked to write."""
+    """Names of classes that the task mentions, which a completion may therefore have to write."""
     uses: tuple[str, ...]
-    """Of: environment, exits, files, identity, mocks, numpy, numpy_random, pandas, random."""
+    """Some of: environment, exits, files, identity, mocks, numpy, numpy_random, pandas, random."""
     touched: tuple[str, ...] = ()
-    """Names of the test that may mean something of the completion's: for what is said of a failure."""
+    """Names of the test that may refer to the completion: for the description of a failure."""
     imports: tuple[str, ...] = ()
-    """The test module's own imports, which the completion has too, as where both are one module."""
+    """The test module's own imports. The completion gets them too, as if both were one module."""
 
     records: bool = False
-    """Whether the calls of the completion's names are noted."""
+    """Whether calls of the completion's names are recorded."""
 
     def for_completion(self) -> dict[str, object]:
-        """What the completion's process is told: how the dataset's data looks, nothing of what is asked."""
-        told = ("classes", "mentioned", "uses", "imports")
-        return {name: getattr(self, name) for name in told}
+        """The part for the completion's process: about the dataset's data, nothing of the test."""
+        return {name: getattr(self, name) for name in ("classes", "mentioned", "uses", "imports")}

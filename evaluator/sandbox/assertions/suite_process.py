@@ -15,7 +15,7 @@ import time
 import msgspec
 
 from evaluator.model import Limits
-from evaluator.sandbox.assertions.case_reports import CaseReport, LastWord, case_report_in, last_word_in
+from evaluator.sandbox.assertions.case_reports import CaseReport, LastMessage, case_report_in, last_message_in
 from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
 from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
@@ -106,7 +106,7 @@ class SuiteProcess:
         return {
             "role": role,
             "forks": forks,
-            "tells": False,
+            "reports_calls": False,
             "memory_counted": self._zygote.memory is not None,
             "processes": 0,
             "loopback": False,
@@ -149,11 +149,11 @@ class SuiteProcess:
         """How long to wait for a completion that is about to end."""
         return LimitWatch(completion, self._limits, _GONE_S)
 
-    def last_word(self) -> LastWord | None:
-        """Its report when the completion's process was ended in the middle of a test case; None: nothing came."""
+    def last_message(self) -> LastMessage | None:
+        """Its report if the completion's process ended in the middle of a test case; None if none came."""
         try:
             kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
-            return last_word_in(payload) if kind == b"E" else None
+            return last_message_in(payload) if kind == b"E" else None
         except (OSError, EOFError, SilenceError, BrokenFrameError):
             return None
 
@@ -166,13 +166,13 @@ class SuiteProcess:
     def why_ended(self, watch: LimitWatch) -> tuple[Status, str]:
         """Why it ended in the middle of a test case. Raises `FaultError` where the zygote ended."""
         try:
-            told = self.child.wait(watch).told()
+            ended = self.child.wait(watch).text()
         except (LimitPassed, OSError, EOFError, SilenceError, BrokenFrameError) as error:
             fault = self.fault(error)
             if not self._zygote.out_of_memory():
                 raise fault from error
             return Status.MEMORY, _OUT_OF_MEMORY
-        return (Status.MEMORY, _OUT_OF_MEMORY) if self._zygote.out_of_memory() else (Status.DIED, told)
+        return (Status.MEMORY, _OUT_OF_MEMORY) if self._zygote.out_of_memory() else (Status.DIED, ended)
 
     def close(self) -> None:
         """Ends it with all that is in it."""
@@ -198,12 +198,12 @@ class _BothClocks:
     def __init__(self, completion: LimitWatch, suite: LimitWatch) -> None:
         self._completion = completion
         self._suite = suite
-        self._asked = False
+        self._started = False
 
     def patience_ms(self) -> float:
-        if self._asked:
+        if self._started:
             return min(self._own(), self._others())
-        self._asked = True  # now neither has used any time
+        self._started = True  # neither has used any time yet
         return min(self._suite.patience_ms(), self._completion.patience_ms())
 
     def look(self) -> None:
@@ -218,7 +218,7 @@ class _BothClocks:
             raise _SuiteEndedError(passed.status, passed.message) from None
 
     def _others(self) -> float:
-        self._completion.give(self._suite.busy_s())
+        self._completion.exclude(self._suite.busy_s())
         return self._completion.patience_ms()
 
 
@@ -230,33 +230,33 @@ class SuiteCase:
         self._index = index
         self._source = source
         self.found: CaseReport | None = None
-        self._word: LastWord | None = None
+        self._message: LastMessage | None = None
 
     @property
     def final(self) -> bool:
-        """Whether a failure stands, for plain data decided it."""
-        said = self.found or self._heard()
-        return said is not None and said.final
+        """Whether a failure stands, because plain data decided it."""
+        message = self.found or self._received()
+        return message is not None and message.final
 
     @property
     def last_operation(self) -> str:
-        said = self.found or self._heard()
-        return said.last if said is not None else ""
+        message = self.found or self._received()
+        return message.last if message is not None else ""
 
-    def _heard(self) -> LastWord | None:
-        if self._word is None:
-            self._word = self._process.last_word()
-        return self._word
+    def _received(self) -> LastMessage | None:
+        if self._message is None:
+            self._message = self._process.last_message()
+        return self._message
 
     @property
     def asked(self) -> bool:
-        """Whether the completion took part in what was found."""
+        """Whether the completion took part in the result."""
         return self.found is None or self.found.asked > 0
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError` for the completion's process."""
         process = self._process
-        process.usable = False  # until it has come to the end of the test case
+        process.usable = False  # until it has finished the test case
         own = process.begin()
         both = _BothClocks(watch, own)
         try:
@@ -272,22 +272,22 @@ class SuiteCase:
             self._read(kind, payload, completion, outcome)
 
     def _end(self, status: Status, message: str, outcome: Outcome) -> None:
-        self._word = LastWord("", final=False, last="")
+        self._message = LastMessage("", final=False, last="")
         outcome.status, outcome.message = status, f"in the test's own code: {message}"
 
     def _read(self, kind: bytes, payload: bytes, completion: Child, outcome: Outcome) -> None:
         if kind == b"D":
-            self._read_found(payload, outcome)
+            self._read_report(payload, outcome)
             return
-        if kind not in _LAST_WORDS:
+        if kind not in _LAST_KINDS:
             raise FaultError(f"the test suite's process: {payload.decode('utf-8', 'replace')}")
         try:
-            self._word = last_word_in(payload)
+            self._message = last_message_in(payload)
         except BrokenFrameError as error:
             raise self._process.fault(error) from error
-        text = self._word.text
+        text = self._message.text
         if kind == b"U":
-            outcome.status, outcome.message = Status.RAISED, f"two processes can't go on: {text}"
+            outcome.status, outcome.message = Status.RAISED, f"not possible in two processes: {text}"
         elif kind == b"Y":
             self._fail(text, outcome)
         elif kind == b"O":
@@ -305,24 +305,24 @@ class SuiteCase:
             completion.connection.receive(self._process.soon(completion), 0)
         raise BrokenFrameError("it closed its connection to the test")
 
-    def _read_found(self, payload: bytes, outcome: Outcome) -> None:
+    def _read_report(self, payload: bytes, outcome: Outcome) -> None:
         try:
-            found = self.found = case_report_in(payload)
+            case_report = self.found = case_report_in(payload)
         except BrokenFrameError as error:
             raise FaultError(f"the test suite's process: {error}") from error
         self._process.usable = True
-        outcome.memory_mb = max(outcome.memory_mb, found.memory_kib / 1024)
-        if found.failure is not None:
-            self._fail(found.report, outcome)
+        outcome.memory_mb = max(outcome.memory_mb, case_report.memory_kib / 1024)
+        if case_report.failure is not None:
+            self._fail(case_report.report, outcome)
 
-    def _fail(self, told: str, outcome: Outcome) -> None:
-        """The completion's own exception is why the test case failed."""
+    def _fail(self, failure: str, outcome: Outcome) -> None:
+        """The completion's own exception failed the test case."""
         outcome.status = Status.RAISED
-        if told:
-            outcome.failure = traceback_of(report(told.encode()), self._source)
+        if failure:
+            outcome.failure = traceback_of(report(failure.encode()), self._source)
 
 
-_LAST_WORDS = frozenset((b"U", b"Y", b"O", b"T", b"B", b"E"))
+_LAST_KINDS = frozenset((b"U", b"Y", b"O", b"T", b"B", b"E"))
 
 
 class _SuiteEndedError(Exception):

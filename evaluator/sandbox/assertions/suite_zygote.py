@@ -1,4 +1,4 @@
-"""A zygote for checks."""
+"""A zygote for test suites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANSWER_CAP = 4096
 
 
 class SuiteZygote(Zygote):
-    """A zygote whose one child is, most of the time, a template: confined already, it forks the processes of checks."""
+    """A zygote whose only child is usually a template: already confined, it forks the processes of suites."""
 
     def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
         """Raises as `Zygote` does."""
@@ -26,18 +26,18 @@ class SuiteZygote(Zygote):
         super().__init__(settings, way, warm)
 
     def template(self, confinement: Mapping[str, object]) -> Template:
-        """What forks processes that are confined so.
+        """A template with this confinement.
 
         Raises `OSError`, `EOFError`, `SilenceError`, `BrokenFrameError`.
         """
-        wanted = marshal.dumps(dict(confinement), 2)
-        if self._template is None or not self._template.usable or wanted != self._confined:
+        order = marshal.dumps(dict(confinement), 2)
+        if self._template is None or not self._template.usable or order != self._confined:
             self.end_template()
-            self._template, self._confined = self._started(wanted), wanted
+            self._template, self._confined = self._start(order), order
         return self._template
 
     def end_template(self) -> None:
-        """Makes room for another child. Raises `OSError`, `EOFError`, `SilenceError`."""
+        """Ends the template, so that another child can start. Raises `OSError`, `EOFError`, `SilenceError`."""
         template, self._template = self._template, None
         if template is not None:
             template.close()
@@ -48,13 +48,13 @@ class SuiteZygote(Zygote):
             self._template.child.close()
             self._template = None
 
-    def _started(self, order: bytes) -> Template:
+    def _start(self, order: bytes) -> Template:
         child = Child(self, b"")
         try:
             child.connection.send(b"I", order)
             kind, _ = child.connection.receive(time.monotonic() + _START_S, _ANSWER_CAP)
             if kind != b"L":
-                raise BrokenFrameError("a template that does not start")
+                raise BrokenFrameError("the template does not start")
         except BaseException:
             child.close()
             raise

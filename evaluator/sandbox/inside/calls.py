@@ -1,4 +1,4 @@
-"""A completion whose function is called: loaded once, then one answer for each set of arguments."""
+"""Calls a completion's function: loads the code once, then answers each set of arguments."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from evaluator.sandbox.inside import channel, encode, failures, leftovers, loadi
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str, cap: int) -> None:
-    """Loads the completion and answers each `R` frame, and `G`, the farewell, with a `G`.
+    """Loads the completion and answers each `R` frame, and the closing `G` with a `G`.
 
-    Answers: `L` loaded, `C` it could not be loaded; then `V` a value, `X` an exception, `O` a value over `cap`
-    characters. Ends the process when the parent closes the connection.
+    Answers: `L` loaded, `C` not loaded; then `V` a value, `X` an exception, `O` a value over `cap` characters. Ends
+    the process when the parent closes the connection.
     """
     loaded = loading.load(connection, code, preamble, entry_point)
     answer_calls(connection, loaded.function, cap)
 
 
 def answer_calls(connection: int, find: Callable[[], Any], cap: int) -> None:
-    """Calls what `find` gives, found anew each time, with the arguments of each `R` frame."""
+    """Calls the function that `find` returns, looked up each time, with the arguments of each `R` frame."""
     write, read, leave = os.write, os.read, os._exit
     streams = loading.STREAMS[1:]
     answered = False

@@ -1,4 +1,4 @@
-"""A process that is confined and has compiled a program, of which it runs nothing: it forks once for each test case."""
+"""A template: a confined process that has compiled a program, runs none of it, and forks once for each test case."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from evaluator.sandbox.inside import channel, leftovers, linux, new_processes
 
 
 def serve(connection: int, run: Callable[[list[int]], None]) -> None:
-    """For each `F` forks a process that calls `run` with the descriptors that came; answers `E` when it has ended.
+    """For each `F`, forks a process that calls `run` with the received descriptors; answers `E` when it has ended.
 
     `run` does not return. Ends the process when the parent closes the connection.
     """
-    linux.set_dumpable(False)  # so that what it forks can't write to its memory
+    linux.set_dumpable(False)  # so that its forks can't write to its memory
     control = socket.socket(fileno=connection)
     files = leftovers.files_left()
     number = os.getpid()
-    gc.freeze()  # a collection in what is forked need not write to what is here
+    gc.freeze()  # so that a collection in a fork does not write to our objects
     while True:
         try:
             _, descriptors = channel.receive_with_descriptors(control, 6)
@@ -39,5 +39,5 @@ def serve(connection: int, run: Callable[[list[int]], None]) -> None:
 def _unchanged(files: leftovers.FileState) -> bool:
     try:
         return leftovers.files_left() == files
-    except OSError:  # the folder's rights were changed
+    except OSError:  # the folder's permissions were changed
         return False

@@ -12,22 +12,22 @@ from json import encoder
 from typing import Any
 
 STACK_SIGNAL = 63
-"""Asks a process to write where it is to `STACK_DESCRIPTOR`; a real-time signal, which few programs know."""
+"""Makes a process write its stack to `STACK_DESCRIPTOR`; a real-time signal, which few programs use."""
 
 STACK_DESCRIPTOR = 7
 
 PEER_DESCRIPTOR = 8
-"""Where a completion and its check have a connection to each other."""
+"""The connection between a completion and its test suite."""
 
-# Without Python in between, so a program that has replaced `isinstance` or `str` does not reach it.
-_chunks_of = encoder.c_make_encoder(  # type: ignore[attr-defined]
+# Runs no Python code, so a program that has replaced `isinstance` or `str` can't influence it.
+json_chunks = encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, repr, encoder.encode_basestring_ascii, None, ":", ",", False, False, True
 )
 
 
 def as_json(record: dict[str, Any]) -> bytes:
     """A record of texts, numbers, lists and tuples, as ASCII."""
-    return "".join(_chunks_of(record, 0)).encode()
+    return "".join(json_chunks(record, 0)).encode()
 
 
 _HEADER = struct.Struct("!I")
@@ -37,15 +37,15 @@ _SHORT = 8192
 
 
 class ClosedError(Exception):
-    """The other side has gone."""
+    """The other side is closed."""
 
 
 class TooLongError(Exception):
-    """A frame is longer than it may be."""
+    """A frame is longer than allowed."""
 
 
-class UnaskedError(Exception):
-    """More has come than the frame that was waited for."""
+class UnrequestedError(Exception):
+    """More arrived than the expected frame."""
 
 
 def send(descriptor: int, kind: bytes, payload: bytes = b"", write: Any = os.write) -> None:
@@ -72,9 +72,9 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
 
 
 def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:
-    """As `receive_raw`, of a side that waits for an answer to its frame: with one call, where that is short.
+    """As `receive_raw`, from a side that waits for an answer to its frame: one call suffices for a short one.
 
-    Raises `UnaskedError` where more comes with it.
+    Raises `UnrequestedError` if more arrives with it.
     """
     data = read(descriptor, _SHORT)
     if len(data) < _LEAST:
@@ -85,7 +85,7 @@ def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tu
     end = size + _LEAST - 1
     if len(data) != end:
         if len(data) > end:
-            raise UnaskedError
+            raise UnrequestedError
         data = _completed(descriptor, data, end, read)
     return data[4:_LEAST], data[_LEAST:]
 
@@ -96,7 +96,7 @@ def _exactly(descriptor: int, size: int, read: Any) -> bytes:
 
 
 def _completed(descriptor: int, data: bytes, size: int, read: Any) -> bytes:
-    """`data` with what is missing to `size` bytes."""
+    """`data` and the rest up to `size` bytes."""
     parts = bytearray(data)
     while data and len(parts) < size:
         data = read(descriptor, size - len(parts))
@@ -107,14 +107,14 @@ def _completed(descriptor: int, data: bytes, size: int, read: Any) -> bytes:
 
 
 def has_input(descriptor: int) -> bool:
-    """Whether bytes wait to be read; the other side's end is none."""
+    """Whether unread bytes are there; the other side's end does not count."""
     waiting = bytearray(4)
     fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
     return any(waiting)
 
 
 def receive_with_descriptors(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
-    """A one-byte message and the descriptors that came with it. Raises `ClosedError` at the end."""
+    """A one-byte message and its descriptors. Raises `ClosedError` at the end."""
     message, descriptors, _flags, _address = socket.recv_fds(connection, 1, most)
     if not message:
         raise ClosedError

@@ -1,9 +1,9 @@
-"""Values as JSON text, by exact type, for the way out of the sandbox. `evaluator.sandbox.values` reads it.
+"""Encodes values as JSON text, by exact type, to leave the sandbox. `evaluator.sandbox.values` reads it.
 
-Plain JSON stands for None, bool, str, finite float, int of 64 bits and list; an object with one key, the tag, stands
-for everything else. A subclass is sent as its base's value by the base's own methods, so that none of the completion's
-code runs; what is no data is sent as its type's name. Classes of the completion whose instances would say something
-else than that value are named around the whole: `{"u":[names, value]}`.
+None, bool, str, finite float, int of 64 bits and list are plain JSON; everything else is an object with one key, the
+tag. A subclass is sent as its base's value by the base's own methods, so that no code of the completion runs; for
+objects that are not data, the type's name is sent. Classes of the completion that override how their instances compare
+are named around the whole: `{"u":[names, value]}`.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from typing import Any
 MAX_DEPTH = 200
 _INT64 = 2**63
 _MOST_BITS = 1 << 14
-"""Of the ints in a Fraction, range or timedelta: with longer ones the parent would reckon for minutes."""
+"""Of the ints in a Fraction, range or timedelta: longer ones would cost the parent minutes of arithmetic."""
 _CONTAINER_COST = 3
 _MOST_NAMED = 3
-_OWN_MODULES = ("solution", "__main__")
-_SAYS_OTHERWISE = (
+OWN_MODULES = ("solution", "__main__")
+"""The modules with the completion's and the dataset's classes."""
+_COMPARING = (
     "__eq__", "__ne__", "__class__", "__instancecheck__", "__float__", "__index__", "__len__", "__iter__",
     "__contains__", "__getattribute__", "__array__", "__array_function__", "__array_ufunc__", "equals",
 )  # fmt: skip
-"""What answers for a value in a comparison. An order (`__lt__`) or a `__hash__` alone is for heaps, sorts and keys."""
+"""Methods that influence comparisons. Only an order (`__lt__`) or a `__hash__` is for heaps, sorts and keys."""
 
 
 class TooLargeError(Exception):
@@ -80,7 +81,7 @@ class _Encoder:
     def __init__(self, cap: int) -> None:
         self._left = cap
         self.named: list[str] = []
-        """Classes, as JSON, whose instances were sent as less than they say they are."""
+        """Classes, as JSON, whose overridden methods were lost when their instances were sent."""
 
     def text(self, value: object, depth: int) -> str:
         kind = type(value)
@@ -88,7 +89,7 @@ class _Encoder:
         if scalar is not None:
             return self._counted(scalar(value))
         if depth > MAX_DEPTH:
-            return _opaque(_type_name(kind), f"nested deeper than {MAX_DEPTH} levels")
+            return _opaque(type_name(kind), f"nested deeper than {MAX_DEPTH} levels")
         container = _CONTAINERS.get(kind)
         if container is not None:
             self._left -= _CONTAINER_COST
@@ -104,7 +105,7 @@ class _Encoder:
         return text
 
     def items(self, values: Iterable[object], depth: int) -> str:
-        """The values between brackets. Long runs of one scalar type are the common case, and done at C's speed."""
+        """The values in brackets. Long runs of one scalar type are the common case, so they run at C speed."""
         listed = list(values)
         kinds = set(map(type, listed))
         if len(kinds) == 1:
@@ -127,33 +128,33 @@ class _Encoder:
         plain = base_value(value, kind)
         if plain is not NOT_DATA:
             if len(self.named) < _MOST_NAMED:
-                told = overridden(kind)
-                if told and _string(told) not in self.named:
-                    self.named.append(_string(told))
+                text = overridden(kind)
+                if text and _string(text) not in self.named:
+                    self.named.append(_string(text))
             return self.text(plain, depth + 1)
-        return self._counted(_opaque(_type_name(kind), _shown(value)))
+        return self._counted(_opaque(type_name(kind), _shown(value)))
 
 
 NOT_DATA = object()
 
 
 def base_value(value: object, kind: type) -> object:
-    """The value of a subclass as its base has it, by the base's own methods; `NOT_DATA` where no base is data."""
+    """A subclass's value as its base sees it, by the base's own methods; `NOT_DATA` if no base is data."""
     for base, plain_of in _BASES:
-        if issubclass(kind, base):  # `isinstance` would ask the value's own `__class__`
+        if issubclass(kind, base):  # `isinstance` would read the value's own `__class__`
             return plain_of(value)
     return NOT_DATA
 
 
 def overridden(kind: type) -> str:
-    """What a class of the completion's has its own methods for, by which its instances say something else; or ""."""
+    """The comparing methods that a class of the completion overrides, as text; empty if none."""
     own = [one for one in _read(kind, "__mro__") if _is_own(one)]
-    methods = [name for name in _SAYS_OTHERWISE if any(name in _read(one, "__dict__") for one in own)]
+    methods = [name for name in _COMPARING if any(name in _read(one, "__dict__") for one in own)]
     return f"{_NAME(kind)} has its own {', '.join(methods)}"[:200] if methods else ""
 
 
 def _numpy_value(value: Any, kind: type, room: int) -> object:
-    """A numpy scalar or array as what numpy's own `tolist` makes of it. Raises `TooLargeError` over `room` items."""
+    """A numpy scalar or array converted by numpy's own `tolist`. Raises `TooLargeError` over `room` items."""
     numpy: Any = sys.modules.get("numpy")
     scalar, array = getattr(numpy, "generic", None), getattr(numpy, "ndarray", None)
     if not (isinstance(scalar, type) and isinstance(array, type)):
@@ -174,22 +175,22 @@ def _numpy_scalar(numpy: Any, value: Any, kind: type) -> object:
     plain = numpy.generic.tolist(value)
     if type(plain) is not kind:
         return plain
-    return complex(value) if issubclass(kind, numpy.complexfloating) else float(value)  # longer than Python's
+    return complex(value) if issubclass(kind, numpy.complexfloating) else float(value)  # long double
 
 
 _NAME, _MODULE = (type.__dict__[name].__get__ for name in ("__name__", "__module__"))
 _read = type.__getattribute__
-"""Of a class, whatever its own class says."""
+"""Reads a class's attribute past its metaclass."""
 
 
 def _is_own(kind: type) -> bool:
     module = _MODULE(kind)
-    return type(module) is str and module in _OWN_MODULES
+    return type(module) is str and module in OWN_MODULES
 
 
-def _type_name(kind: type) -> str:
+def type_name(kind: type) -> str:
     name, module = _NAME(kind), _MODULE(kind)
-    plain = type(module) is not str or module in ("builtins", "__main__", "solution")
+    plain = type(module) is not str or module in ("builtins", *OWN_MODULES)
     return name if plain else f"{module}.{name}"
 
 
@@ -213,7 +214,7 @@ def _defaultdict(encoder: _Encoder, value: dict[object, object], depth: int) -> 
 
 
 def _ordered_dict(encoder: _Encoder, value: collections.OrderedDict[object, object], depth: int) -> str:
-    pairs = collections.OrderedDict.items(value)  # `dict.items` does not know what `move_to_end` has moved
+    pairs = collections.OrderedDict.items(value)  # `dict.items` ignores `move_to_end`
     return _named("OrderedDict", encoder.items([part for pair in pairs for part in pair], depth))
 
 
@@ -245,11 +246,11 @@ _SCALARS: dict[type, Callable[..., str]] = {
 
 
 def _clock(name: str) -> Callable[..., str]:
-    """A time or datetime; one whose zone is not a fixed offset is no data, for its zone's code could be anybody's."""
+    """A time or datetime; not data unless its zone is a fixed offset, because other zones may run foreign code."""
 
     def text(encoder: _Encoder, value: datetime.datetime | datetime.time, _depth: int) -> str:
         if value.tzinfo is not None and type(value.tzinfo) is not datetime.timezone:
-            return encoder._counted(_opaque(name, "its time zone is no fixed offset"))
+            return encoder._counted(_opaque(name, "its time zone is not a fixed offset"))
         return encoder._counted(_named(name, '"' + value.isoformat() + '"'))
 
     return text
@@ -277,7 +278,7 @@ def _plain_fraction(value: Any) -> fractions.Fraction:
     return fractions.Fraction(slots["_numerator"].__get__(value), slots["_denominator"].__get__(value))
 
 
-# A subclass crosses as the value of the first base that it has, got by that base's own methods.
+# A subclass crosses as the value of its first base in this list, read by that base's own methods.
 _BASES: list[tuple[type, Callable[..., object]]] = [
     (int, lambda value: int.__int__(value)),
     (float, lambda value: float.__float__(value)),

@@ -1,10 +1,12 @@
-"""What is told of an exception: its type, its message and the lines of the completion's own code."""
+"""Describes an exception: its type, its message and the lines of the completion's own code."""
 
 from __future__ import annotations
 
 import os
 import sys
 from types import TracebackType
+
+from evaluator.sandbox.inside.encode import type_name
 
 SOURCE_NAMES = ("main.py", "solution.py")
 _KEPT = 15
@@ -20,11 +22,11 @@ def report(error: BaseException) -> Report:
     frames, message = _own_frames(error.__traceback__), _message(error)
     if isinstance(error, SyntaxError) and error.filename in SOURCE_NAMES:
         frames.append((error.lineno or 1, "<module>"))
-        message = _shortened(str(error.msg))  # str(error) says file and line once more
+        message = _shortened(str(error.msg))  # str(error) repeats file and line
     omitted = max(0, len(frames) - 2 * _KEPT)
     if omitted:
         frames = frames[:_KEPT] + frames[-_KEPT:]
-    return _type_name(kind), message, frames, omitted
+    return type_name(kind), message, frames, omitted
 
 
 def _own_frames(traceback: TracebackType | None) -> Frames:
@@ -35,12 +37,6 @@ def _own_frames(traceback: TracebackType | None) -> Frames:
             frames.append((traceback.tb_lineno or code.co_firstlineno, code.co_name))
         traceback = traceback.tb_next
     return frames
-
-
-def _type_name(kind: type) -> str:
-    module = kind.__module__
-    plain = module in ("builtins", "__main__", "solution") or not isinstance(module, str)
-    return kind.__name__ if plain else f"{module}.{kind.__name__}"
 
 
 def _message(error: BaseException) -> str:
@@ -57,12 +53,12 @@ def _shortened(text: str) -> str:
 
 
 def lines_of(source: str) -> list[str]:
-    """The lines as Python's compiler counts them: `str.splitlines` ends them at form feeds and the like too."""
+    """The lines as Python's compiler counts them: `str.splitlines` also splits at form feeds and the like."""
     return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def printed(error: BaseException, source_lines: list[str]) -> str:
-    """The traceback as Python prints it, with the completion's own frames alone."""
+    """The traceback as Python prints it, with only the completion's own frames."""
     kind, message, frames, omitted = report(error)
     lines = ["Traceback (most recent call last):"]
     for position, (line, function) in enumerate(frames):
@@ -76,7 +72,7 @@ def printed(error: BaseException, source_lines: list[str]) -> str:
 
 
 def exit_status(error: SystemExit) -> int:
-    """The status with which Python would end; what is no number is printed on stderr and counts as 1."""
+    """The exit status that Python would use; a code that is not a number is printed on stderr and counts as 1."""
     code = error.code
     if code is None:
         return 0

@@ -1,4 +1,4 @@
-"""Removes a folder that a hostile program has filled: of any depth, with any rights, symbolic links not followed.
+"""Removes a folder that a hostile program has filled: any depth, any permissions, symbolic links not followed.
 
 The programs that could write to it must have ended.
 """
@@ -12,7 +12,7 @@ _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove(path: str) -> None:
-    """Removes the folder with all that is in it; one that is not there is no error. Raises `OSError`."""
+    """Removes the folder with all its contents, if it exists. Raises `OSError`."""
     with contextlib.suppress(FileNotFoundError):
         folder = os.open(path, _OPEN)
         try:
@@ -26,11 +26,11 @@ def remove(path: str) -> None:
 
 
 def _remove(folder: int, name: str, moved: int) -> int:
-    """Removes one entry; what is in a folder in there is moved up, so that no depth is too deep."""
+    """Removes one entry; moves the folders in it up, so that no depth is too deep."""
     try:
         os.unlink(name, dir_fd=folder)
         return moved
-    except OSError:  # a folder: a link or a file would have gone
+    except OSError:  # a folder
         with contextlib.suppress(OSError):
             os.rmdir(name, dir_fd=folder)
             return moved
@@ -55,7 +55,7 @@ def _move_up(inner: int, name: str, folder: int, moved: int) -> int:
         try:
             os.rename(name, f".{moved}", src_dir_fd=inner, dst_dir_fd=folder)
             return moved
-        except OSError:  # something of that name is there
+        except OSError:  # that name is taken
             if moved > _MOST:
                 raise
 

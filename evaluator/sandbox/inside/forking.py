@@ -1,6 +1,6 @@
 """The two ways in which a zygote forks a completion's process, and ends it with all that it started.
 
-Both have the same methods: `fork` (0 in the child), `kill`, `wait` (how it ended, when all is gone), `leave`.
+Both have the same methods: `fork` (0 in the child), `kill`, `wait` (for all to end; returns how it ended), `leave`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Forking(Protocol):
 
 
 class InNamespaces:
-    """Each process in a pid namespace of its own; ending that ends everything in it."""
+    """Each process in a separate pid namespace; ending that ends everything in it."""
 
     def __init__(self) -> None:
         self._own_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._init = self._child = 0
 
     def fork(self) -> int:
-        """Forks into a new namespace; what is forked after that comes into our own again."""
+        """Forks into a new namespace; later forks are in our own again."""
         self._init = linux.start_init()
         handle = os.pidfd_open(self._init)
         linux.setns(handle, linux.CLONE_NEWPID)
@@ -50,14 +50,14 @@ class InNamespaces:
         return ended
 
     def leave(self) -> NoReturn:
-        """Takes everything below with it, for we are the first process of a namespace."""
+        """Ends everything below as well, because we are the first process of a namespace."""
         os._exit(0)
 
 
 class InOwnFolder:
     """Each process in a new folder of its own. The filter lets it start no other, so ending it ends all.
 
-    But for a template's: what that forks dies with it, and comes to us to be waited for.
+    Except a template: its forks die with it, and we wait for them.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class InOwnFolder:
         return ended
 
     def leave(self) -> NoReturn:
-        """Ends what runs, and removes the folder in which the others were made."""
+        """Ends the running process, and removes the folder that contained all others."""
         if self._child:
             self.kill()
             self.wait()

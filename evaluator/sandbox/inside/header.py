@@ -1,4 +1,4 @@
-"""A preamble that only imports and sets constants: run once, its names given to each run of the program."""
+"""A preamble that only imports and sets constants: it runs once, and each run of the program gets its names."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import sys
 from types import CodeType
 
 Import = tuple[str, str, str]
-"""The name that it binds, the module, the attribute; twice `*` for `from module import *`, "" for the module itself."""
+"""The bound name, the module, the attribute; twice `*` for `from module import *`, "" for the module itself."""
 
 STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
-"""What of `sys` is made anew for each run."""
+"""The attributes of `sys` that are created anew for each run."""
 
 
 _LISTS_GLOBALS = frozenset(("globals", "locals"))
-"""By these a program reaches names of a header that it does not name itself."""
+"""With these a program reaches names of a header without naming them."""
 
 
 class Header:
-    """What a header imports and, once it has run, what it has bound. Where there is no preamble, nothing."""
+    """A header's imports and, once it has run, the names it bound. Both are empty without a preamble."""
 
     def __init__(self, code: CodeType | None, imports: list[Import]) -> None:
         self._code = code
@@ -25,28 +25,28 @@ class Header:
         self._names: dict[str, object] = {}
         self._streams: dict[str, str] = {}
 
-    def behind(self, names: set[str]) -> set[str]:
-        """The modules, and their attributes, that a program which uses these names has from here.
+    def reached_by(self, names: set[str]) -> set[str]:
+        """The modules, and their attributes, that a program gets from this header if it uses these names.
 
-        Not `builtins`: what is in there a program has anyway.
+        Without `builtins`, which every program has.
         """
-        found: set[str] = set()
+        reached: set[str] = set()
         everything = not names.isdisjoint(_LISTS_GLOBALS)
         for bound, module, attribute in self._imports:
             binds = _public(module) if bound == "*" else {bound}
             if everything:
-                found |= binds
+                reached |= binds
             elif names.isdisjoint(binds):
                 continue
-            found.add(attribute)
+            reached.add(attribute)
             if module != "builtins" or not attribute:
-                found.update(module.split("."))
-        return found
+                reached.update(module.split("."))
+        return reached
 
     def run(self) -> bool:
-        """Runs it, once; false where that fails or loads a module: then it has to be run in each process anew.
+        """Runs it once. False if that fails or loads a module: then each process has to run it anew.
 
-        Something else stands in the streams' place meanwhile, to see which names are bound to them.
+        Marks replace the streams meanwhile, to find the names that are bound to them.
         """
         if self._code is None:
             return True
@@ -68,13 +68,13 @@ class Header:
         return len(sys.modules) == loaded
 
     def bind(self, namespace: dict[str, object]) -> None:
-        """Gives a run's `__main__` these names, and among them its own streams."""
+        """Gives these names to a run's `__main__`, with that run's own streams."""
         namespace.update(self._names)
         for name, stream in self._streams.items():
             namespace[name] = getattr(sys, stream)
 
 
 def _public(module: str) -> set[str]:
-    """What `from module import *` binds."""
+    """The names that `from module import *` binds."""
     names = vars(sys.modules[module]) if module in sys.modules else {}
     return set(names.get("__all__") or (name for name in names if not name.startswith("_")))

@@ -1,10 +1,10 @@
-"""What one run of a program could leave for the next run in the same process.
+"""State that one run of a program could leave for the next run in the same process.
 
-A program is *plain* when everything that it can reach is known here: it imports no module outside `_HARMLESS` and
-takes none out of another, names none of `_TELLING`, and sets no attribute of a global object. What it names of a
-header (see `header`) counts as if it had imported that itself. After a run of a plain program the state below is put
-back or compared; where it can't be put back, or the program is not plain, the next test case gets a fresh process. So a
-name that is missing from `_HARMLESS` costs time, never a wrong verdict.
+A program is *plain* if everything that it can reach is known here: it imports no module outside `_HARMLESS` and gets
+none from another, uses none of the names in `_LASTING`, and sets no attribute of a global object. A header's name that
+it uses (see `header`) counts as its own import. After a run of a plain program the state below is restored or compared.
+If it can't be restored, or the program is not plain, the next test case gets a fresh process. So a name that is missing
+from `_HARMLESS` costs time, never a wrong verdict.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HARMLESS = frozenset(
 
 _UNDER_OS = frozenset(("posixpath", "posix"))
 
-_TELLING = frozenset(
+_LASTING = frozenset(
     """__builtins__ __dict__ __globals__ __code__ __subclasses__ __bases__ __mro__ __base__ __defaults__
     __kwdefaults__ __closure__ __getattribute__ __setattr__ __import__ __del__ __loader__ __spec__ __reduce__
     __self__
@@ -47,7 +47,7 @@ _TELLING = frozenset(
 )
 
 _OPENS_FILES = frozenset("open os io readline getattr raw".split())
-"""Without one of these a plain program has no way to a file or a descriptor."""
+"""Without one of these a plain program can't reach a file or a descriptor."""
 
 _STREAMS = frozenset(("stdin", "stdout", "stderr"))
 _FROM_GLOBAL = frozenset(dis.opmap[name] for name in ("LOAD_NAME", "LOAD_GLOBAL") if name in dis.opmap)
@@ -55,16 +55,16 @@ _STORES = tuple(dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
 _FRESH_MEMORY_KIB = 64 * 1024
 
 _forget_ended_threads: Callable[[], None] = getattr(threading, "_maintain_shutdown_locks", lambda: None)
-"""Up to Python 3.12 a thread that ends before anybody waits for it leaves a lock in a set, for a while."""
+"""Up to Python 3.12, a thread that ends before another waits for it leaves a lock in a set for a while."""
 
 
 def is_plain(code: CodeType, header: Header) -> bool:
-    """Whether a run of this program can be cleaned up after (see the module's text)."""
+    """Whether we can clean up after a run of this program (see the module's docstring)."""
     codes = _with_nested(code)
     own = _names(codes)
-    from_header = header.behind(own)
+    from_header = header.reached_by(own)
     names = own | from_header
-    if not names.isdisjoint(_TELLING):
+    if not names.isdisjoint(_LASTING):
         return False
     modules = (names - _HARMLESS) & _MODULES
     if modules and not modules.isdisjoint(_imported(codes) | from_header):
@@ -80,12 +80,12 @@ def _with_nested(code: CodeType) -> list[CodeType]:
 
 
 def _names(codes: list[CodeType]) -> set[str]:
-    """Every global, attribute and module that the code names; of a dotted module each part."""
+    """Every global, attribute and module that the code names; each part of a dotted module."""
     return {part for code in codes for name in code.co_names for part in name.split(".")}
 
 
 def _imported(codes: list[CodeType]) -> set[str]:
-    """What may be a module: imported, or an attribute of something. A global may have a module's name by chance."""
+    """Names that may be modules: imports and attributes. A global may have a module's name by chance."""
     instructions = (instruction for code in codes for instruction in dis.get_instructions(code))
     names = (instruction.argval for instruction in instructions if instruction.opname in _GETS_MODULE)
     return {part for name in names for part in name.split(".")}
@@ -113,7 +113,7 @@ _MEMBERS: dict[str, list[_Member]] = {}
 
 
 def keep() -> None:
-    """Notes the builtin functions, and the modules and what they hold: once, in the zygote."""
+    """Records the builtin functions and the modules with their contents: once, in the zygote."""
     _BUILTINS.update(builtins.__dict__)
     _MODULES.update(sys.stdlib_module_names, sys.modules)
     for name in (_HARMLESS | _UNDER_OS) & sys.modules.keys():
@@ -122,19 +122,19 @@ def keep() -> None:
 
 
 def restore_builtins() -> None:
-    """Puts back the builtin functions; these modules have a set of their own that a program does not reach."""
+    """Restores the builtin functions; our own modules have a copy that a program can't reach."""
     if builtins.__dict__ != _BUILTINS:
         builtins.__dict__.clear()
         builtins.__dict__.update(_BUILTINS)
 
 
 class Snapshot:
-    """The state of the interpreter before the first run, to put back and compare with after each."""
+    """The interpreter's state before the first run, to restore or compare after each."""
 
     def __init__(self, code: CodeType, header: Header) -> None:
         codes = _with_nested(code)
         names = _names(codes)
-        names |= header.behind(names)
+        names |= header.reached_by(names)
         named = names & _HARMLESS
         self._modules = (named | {"sys"} | (_UNDER_OS if "os" in named else set())) & _ATTRIBUTES.keys()
         self._sets_attributes = any(store in each.co_code[::2] for each in codes for store in _STORES)
@@ -149,7 +149,7 @@ class Snapshot:
         self._memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def restore(self) -> bool:
-        """Puts back what can be put back; false when something stays that a fresh process would not have."""
+        """Restores what can be restored; False if something remains that a fresh process would not have."""
         sys.setrecursionlimit(self._recursion_limit)
         sys.set_int_max_str_digits(self._digits)
         threading.stack_size(0)
@@ -173,23 +173,23 @@ class Snapshot:
 
 
 class _Member:
-    """A class, function or container of a module: what it held, and whether it still does."""
+    """A class, function or container of a module: its contents, and whether they are unchanged."""
 
     def __init__(self, value: object) -> None:
         self._value = value
         self._is_container = isinstance(value, list | dict | set)
-        self._held: object = value.copy() if isinstance(value, list | dict | set) else dict(vars(value))
+        self._contents: object = value.copy() if isinstance(value, list | dict | set) else dict(vars(value))
 
     def unchanged(self, attributes_too: bool) -> bool:
         if self._is_container:
-            return self._value == self._held
-        return not attributes_too or dict(vars(self._value)) == self._held
+            return self._value == self._contents
+        return not attributes_too or dict(vars(self._value)) == self._contents
 
 
 def _members(module: str) -> list[object]:
-    """What of a module could be changed from within: its Python classes and functions, its small containers.
+    """The members of a module that a program could change: its Python classes and functions, its small containers.
 
-    Not those of `sys`: what could be changed there is put back, or told by its name.
+    Not those of `sys`: they are restored, or their names are in `_LASTING`.
     """
     if module == "sys":
         return []
@@ -211,21 +211,21 @@ FileState = list[tuple[str, int, int]]
 
 def files_left() -> FileState:
     """Name, size and time of each file in the folders that a program can write to."""
-    found = []
+    files = []
     for folder in places.writable:
         for entry in os.scandir(folder):
-            told = entry.stat(follow_symlinks=False)
-            found.append((entry.path, told.st_size, told.st_mtime_ns))
-    return found
+            status = entry.stat(follow_symlinks=False)
+            files.append((entry.path, status.st_size, status.st_mtime_ns))
+    return files
 
 
-_PUT_BACK = (*STREAMS, "_counter")
-"""What is made anew for each run: attributes of `sys`, and the counter by which `threading` names threads."""
+_RENEWED = (*STREAMS, "_counter")
+"""Created anew for each run: attributes of `sys`, and the counter for the names of threads."""
 
 
 def _attributes(module: str) -> dict[str, object]:
     attributes = dict(sys.modules[module].__dict__)
-    for name in _PUT_BACK:
+    for name in _RENEWED:
         attributes.pop(name, None)
     return attributes
 
@@ -237,7 +237,7 @@ def _lowest_descriptor() -> int:
 
 
 def seed() -> None:
-    """The same random numbers in every run."""
+    """Makes random numbers the same in every run."""
     random.seed(0)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:

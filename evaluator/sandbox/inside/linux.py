@@ -1,4 +1,4 @@
-"""Linux system calls that Python's `os` has not (or not in every version), by ctypes."""
+"""Linux system calls that Python's `os` lacks (in some versions), by ctypes."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ _INIT_STACK = ctypes.create_string_buffer(16 * 1024)
 
 
 def start_init() -> int:
-    """Starts the first process of a new pid namespace, which does nothing but be there; returns its number.
+    """Starts the first process of a new pid namespace, which does nothing; returns its number.
 
-    It shares this process's memory, so it costs next to nothing, and sleeps in `pause` for ever: a program that is
-    not itself the namespace's first process can be ended by signals like any other.
+    It shares this process's memory, so it costs next to nothing, and sleeps in `pause` forever. Signals don't end a
+    namespace's first process by default, so it must not be the program itself.
     """
     top = ctypes.c_void_p(ctypes.addressof(_INIT_STACK) + len(_INIT_STACK) - 64)
     flags = _CLONE_VM | CLONE_NEWPID | _SIGCHLD
@@ -81,7 +81,7 @@ def unshare(flags: int) -> None:
 
 
 def start_loopback() -> None:
-    """Gives this process a network namespace of its own, in which there is nothing but the loopback interface."""
+    """Puts this process into a new network namespace that has only the loopback interface."""
     unshare(_CLONE_NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _UP_AND_RUNNING))
@@ -96,13 +96,13 @@ def mount(source: bytes, target: bytes, kind: bytes, flags: int, options: bytes)
 
 
 def mount_again(target: bytes) -> int:
-    """A descriptor of a second mount of what is mounted there, to be put in its place by another process."""
+    """A descriptor of a second mount of the same file system, for another process to put in place."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC
     return _checked(_libc.syscall(_SYS_OPEN_TREE, _AT_FDCWD, target, flags), f"open_tree {target.decode()}")
 
 
 def put_mount(descriptor: int, target: bytes) -> None:
-    """Mounts what `mount_again` has made, and closes the descriptor."""
+    """Mounts the result of `mount_again`, and closes the descriptor."""
     flags = _MOVE_MOUNT_F_EMPTY_PATH
     _checked(_libc.syscall(_SYS_MOVE_MOUNT, descriptor, b"", _AT_FDCWD, target, flags), f"move_mount {target.decode()}")
     os.close(descriptor)
@@ -114,25 +114,25 @@ def close_from(first: int) -> None:
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """A process that is not dumpable can't be traced or read through /proc by its equals."""
+    """A process that is not dumpable can't be traced, or read through /proc, by others of its user."""
     _checked(_libc.prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0), "prctl dumpable")
 
 
 def adopt_orphans() -> None:
-    """What a child of ours leaves behind becomes a child of ours."""
+    """Processes that our children leave behind become our children."""
     _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl child_subreaper")
 
 
 def die_with_parent(parent: int) -> None:
-    """This process is killed when `parent`, its number, ends; at once where that has happened."""
+    """Has this process killed when the process with the number `parent` ends; at once if it has ended."""
     _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl pdeathsig")
     if os.getppid() != parent:
         os._exit(0)
 
 
 def be_killed_first() -> None:
-    """Where memory runs out, the kernel ends this process rather than the one that forked it."""
-    with contextlib.suppress(OSError):  # where /proc can't be written to
+    """If memory runs out, the kernel kills this process rather than its parent."""
+    with contextlib.suppress(OSError):  # /proc may be read-only
         file = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(file, b"1000")
         os.close(file)
@@ -150,7 +150,7 @@ def drop_capabilities() -> None:
 
 
 def set_default_thread_stack(size: int) -> None:
-    """glibc takes the stack limit for its threads' stacks too; ours is large for the main thread's sake only."""
+    """glibc uses the stack limit for threads too; ours is large only for the main thread."""
     try:
         setter = _libc.pthread_setattr_default_np
     except AttributeError:  # musl
@@ -162,7 +162,7 @@ def set_default_thread_stack(size: int) -> None:
 
 
 def wait_for(child: int) -> dict[str, int | float]:
-    """Waits until a child has ended, and tells how."""
+    """Waits until a child has ended, and returns how."""
     _, status, usage = os.wait4(child, 0)
     return {
         "exit_status": os.waitstatus_to_exitcode(status),
@@ -172,11 +172,11 @@ def wait_for(child: int) -> dict[str, int | float]:
 
 
 OWN_NUMBER = 0x7FFFFFF1
-"""Stands in a filter for the number of the process on which it is laid; no process has it."""
+"""Placeholder in a filter for the number of the process that installs it; no process has it."""
 
 
 class SeccompFilter:
-    """A ready-made BPF program, laid on with one call."""
+    """A prepared BPF program, installed with one call."""
 
     def __init__(self, program: bytes) -> None:
         constants = enumerate(struct.iter_unpack("HBBI", program))
@@ -184,31 +184,31 @@ class SeccompFilter:
         self._code = ctypes.create_string_buffer(program, len(program))
         self._header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(self._code))
 
-    def lay(self) -> None:
-        self._name_itself()
+    def install(self) -> None:
+        self._insert_own_number()
         result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._header, 0, 0)
         _checked(result, "prctl seccomp")
 
-    def lay_with_listener(self) -> int:
-        """The same; returns the descriptor at which the kernel asks about calls that are to be told."""
-        self._name_itself()
+    def install_with_listener(self) -> int:
+        """The same; returns the descriptor at which the kernel asks about reported calls."""
+        self._insert_own_number()
         number = _SYS_SECCOMP[_MACHINE]
         result = _libc.syscall(number, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER, self._header)
         return int(_checked(result, "seccomp"))
 
-    def _name_itself(self) -> None:
+    def _insert_own_number(self) -> None:
         for place in self._places:
             struct.pack_into("I", self._code, place, os.getpid())
 
 
 def landlock_abi() -> int:
-    """The kernel's Landlock version, 0 where it has none."""
+    """The kernel's Landlock version, 0 if it has none."""
     abi = int(_libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_CREATE_RULESET_VERSION))
     return max(abi, 0)
 
 
 def landlock(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
-    """Confines this process and its children to `rules`: (path, rights below it). No `tcp`, no outer signals."""
+    """Confines this process and its children to `rules`: (path, rights). No TCP unless `tcp`."""
     known = (1 << _LANDLOCK_FS_BITS[min(abi, 5)]) - 1
     network = 0b11 if abi >= 4 and not tcp else 0
     scopes = 0b11 if abi >= 6 else 0

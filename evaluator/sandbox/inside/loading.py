@@ -1,4 +1,4 @@
-"""A completion whose function is called, loaded as the module `solution`."""
+"""Loads a completion whose function is called, as the module `solution`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ STREAMS = (
     text_layer(1, "w", "backslashreplace"),
     text_layer(2, "w", "backslashreplace"),
 )
-"""Made by the zygote: what a process makes itself costs a copy of each page that it writes to."""
+"""Created in the zygote: a forked process has to copy each page that it writes to."""
 
 
 class Loaded(NamedTuple):
-    """A completion's namespace, and how to find the function that is called, each time anew."""
+    """A completion's namespace, and a function that looks up the one to call."""
 
     namespace: dict[str, Any]
     function: Callable[[], Any]
 
     def by_name(self, entry_point: str | None) -> dict[str, Any]:
-        """The namespace, for a test that calls the function by its name."""
+        """The namespace for a test that calls the function by its name."""
         if entry_point is not None:
             self.namespace[entry_point] = self.function()
         return self.namespace
 
 
 def load(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str | None) -> Loaded:
-    """Runs it. Sends `L`; or `C`, and ends the process."""
+    """Runs the code. Sends `L`; on failure sends `C` and ends the process."""
     write, leave = os.write, os._exit
     take_streams()
     module = sys.modules["solution"] = ModuleType("solution")
@@ -69,9 +69,9 @@ def take_streams() -> None:
 
 
 def _function(namespace: dict[str, Any], entry_point: str | None) -> Callable[[], Any]:
-    """Finds the entry point: what has its name in the module, else a method of `Solution`.
+    """Finds the entry point: the module's function of that name, else a method of `Solution`.
 
-    The method comes first where the module has only imported that name: `from heapq import *` brings a `merge`.
+    The method comes first if the module has only imported the name: `from heapq import *` imports a `merge`.
     """
     if entry_point is None:
         return lambda: None

@@ -1,7 +1,7 @@
-"""Starting processes from Python: refused with an error that says so, unless the task allows some.
+"""Refuses to start processes from Python with a clear error, unless the task allows some.
 
-The kernel's filter is what keeps a program from it; this is for the message, and so that `os.system` raises instead
-of returning a status, and `multiprocessing` does not wait for what never started.
+The kernel's filter enforces this. This module is for the message, and so that `os.system` raises instead of returning a
+status, and `multiprocessing` does not wait for processes that never started.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REAL: list[tuple[object, str, Callable[..., object]]] = [
 
 
 def refuse(why: str) -> None:
-    """From now on Python's own functions that start a process or a program raise `PermissionError`."""
+    """Makes Python's own functions that start a process or a program raise `PermissionError`."""
     replaced: dict[str, Callable[..., NoReturn]] = {name: _refusal(name, why) for _, name, _ in _REAL}
     for module, name, _ in _REAL:
         setattr(module, name, replaced[name])
@@ -46,23 +46,23 @@ def _refusal(name: str, why: str) -> Callable[..., NoReturn]:
 
 
 def allow(*connections: int) -> None:
-    """Puts them back. What is forked from now on has none of these, and hears of the fork as in any Python.
+    """Restores them. Later forks have none of these connections, and run Python's usual hooks after the fork.
 
-    What is started anew by `sys.executable` finds the same modules.
+    Processes started by `sys.executable` find the same modules.
     """
     for module, name, function in _REAL:
         setattr(module, name, function)
-    if "subprocess" in sys.modules:  # it keeps a name of its own for it
+    if "subprocess" in sys.modules:  # it has its own reference
         sys.modules["subprocess"]._fork_exec = _posixsubprocess.fork_exec  # type: ignore[attr-defined]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:])
     # The zygote keeps these from being registered; see zygote.main.
     os.register_at_fork(after_in_child=threading._after_fork)  # type: ignore[attr-defined]
     os.register_at_fork(after_in_child=random.seed)
 
-    def cut_off() -> None:
+    def disconnect() -> None:
         nowhere = os.open("/dev/null", os.O_RDWR)
         for connection in connections:
             os.dup2(nowhere, connection)
         os.close(nowhere)
 
-    os.register_at_fork(after_in_child=cut_off)
+    os.register_at_fork(after_in_child=disconnect)

@@ -1,4 +1,4 @@
-"""Where a program may write. Set once, in the zygote, before anything is forked."""
+"""The folders that a program may write to. Set once, in the zygote, before the first fork."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ writable = ["/tmp", "/dev/shm"]  # noqa: S108
 
 
 def settle(own_home: str, all_writable: list[str]) -> None:
-    """Says where these are."""
+    """Sets these folders."""
     global home  # noqa: PLW0603 - one zygote, one place
     home = own_home
     writable[:] = all_writable

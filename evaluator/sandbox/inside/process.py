@@ -1,4 +1,4 @@
-"""A completion's own process, forked from the zygote: confines itself, compiles the code, then serves the parent."""
+"""A completion's process, forked from the zygote: confines itself, compiles the code, then answers the parent."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
 
 _HIGH = 100
-"""Above every place that a descriptor is to get, below the limit of open files."""
+"""Above every descriptor that we use, below the limit of open files."""
 
 _SHARED_MEMORY_MB = 16
 
 _NOT_COMPILED = ("suite", "suites", "runner")
-"""Runs a check, or forks what runs checks: no code is known at first; or compiles it itself."""
+"""Roles without code to compile at first, or that compile it themselves."""
 
 _BROKEN = 70
-"""Exit status of a process that could not go on."""
+"""Exit status of a process that could not continue."""
 
 
 class Confinement(NamedTuple):
-    """What is laid on a process."""
+    """The restrictions of a process."""
 
     filters: dict[str, linux.SeccompFilter]
-    """For a completion, a template and what that forks; the first two also with a listener."""
+    """For a completion, a template and its forks; the first two also with a listener."""
     landlock_abi: int
     """0: the kernel has none."""
     landlock_rules: list[tuple[str, int]]
     namespaces: bool
-    """Whether there are namespaces: then it gets mounts of its own."""
+    """Whether there are namespaces: then it gets its own mounts."""
     counts_tasks: bool
-    """Whether the kernel counts a user's processes and threads for this zygote alone."""
+    """Whether the kernel counts processes and threads separately for this zygote."""
 
 
 def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) -> None:
-    """Never returns. `descriptors`: the parent's connection, what becomes 0, 1 and 2, where a stack is written, and
-    the connection to another process, where there is one. `runner`: the module of a `settings.Runner`.
+    """Never returns. `descriptors`: the parent's connection, the future 0, 1 and 2, the file for a stack, and the
+    connection to another process, if any. `runner`: the module of a `settings.Runner`.
 
-    Sends `H`; reads the order; sends `L`, or `C` when the code does not compile. Until then none of it has run.
+    Sends `H`; reads the order; sends `L`, or `C` if the code does not compile. Until then none of it has run.
     """
     try:
-        _take(descriptors)
+        _arrange(descriptors)
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
         _confine(order, confinement)
@@ -70,12 +70,12 @@ def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) 
         os._exit(1)
     try:
         _run(order, code, preamble, confinement, runner)
-    except BaseException:  # the parent has gone, or the program broke what we need
+    except BaseException:  # the parent has ended, or the program broke what we need
         os._exit(_BROKEN)
 
 
-def _take(descriptors: list[int]) -> None:
-    """Puts the descriptors in their places and closes all others."""
+def _arrange(descriptors: list[int]) -> None:
+    """Moves the descriptors to their numbers and closes all others."""
     for place, descriptor in enumerate(descriptors):
         os.dup2(descriptor, _HIGH + place)
     places = (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR, channel.PEER_DESCRIPTOR)[: len(descriptors)]
@@ -85,10 +85,10 @@ def _take(descriptors: list[int]) -> None:
     linux.close_from(places[-1] + 1)
 
 
-def _take_as_fork(descriptors: list[int], confinement: Confinement) -> None:
-    """What a template forked: it is confined already, but for what the template may do."""
-    _take(descriptors)
-    confinement.filters["fork"].lay()
+def _arrange_in_fork(descriptors: list[int], confinement: Confinement) -> None:
+    """In a template's fork, which is confined already, except for the template's own rights."""
+    _arrange(descriptors)
+    confinement.filters["fork"].install()
     channel.send(_CHANNEL, b"H")
 
 
@@ -117,23 +117,19 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
         linux.landlock(confinement.landlock_abi, confinement.landlock_rules, tcp=order["loopback"])
     linux.drop_capabilities()
     if not order["memory_counted"]:
-        confinement.filters["uncounted"].lay()
-    starts_some = order["forks"] or order["processes"]
-    who = f"{'loopback ' * order['loopback']}{'template' if starts_some else 'completion'}"
-    if order["tells"]:
-        _send_listener(confinement.filters[f"telling {who}"].lay_with_listener())
-        if not starts_some:
-            confinement.filters["last"].lay()
+        confinement.filters["uncounted"].install()
+    starts_processes = order["forks"] or order["processes"]
+    name = f"{'loopback ' * order['loopback']}{'template' if starts_processes else 'completion'}"
+    if order["reports_calls"]:
+        _hand_over(b"N", confinement.filters[f"reporting {name}"].install_with_listener())
+        if not starts_processes:
+            confinement.filters["last"].install()
     else:
-        confinement.filters[who].lay()
-
-
-def _send_listener(listener: int) -> None:
-    """Hands the parent the descriptor at which the kernel asks about refused calls; we have none of it."""
-    _hand_over(b"N", listener)
+        confinement.filters[name].install()
 
 
 def _hand_over(kind: bytes, descriptor: int) -> None:
+    """Sends the parent a descriptor, and closes ours."""
     connection = socket.socket(fileno=_CHANNEL)
     socket.send_fds(connection, [b"\0\0\0\1" + kind], [descriptor])
     connection.detach()
@@ -141,7 +137,7 @@ def _hand_over(kind: bytes, descriptor: int) -> None:
 
 
 def _mount(files_mb: int, shares_files: str) -> None:
-    """`shares_files`: "gives" its /tmp to another process by the parent, "takes" that of another, or ""."""
+    """`shares_files`: "gives" its /tmp to another process through the parent, "takes" that of another, or ""."""
     linux.unshare(linux.CLONE_NEWNS)
     flags = linux.MS_NOSUID | linux.MS_NODEV
     own = flags | linux.MS_NOSYMFOLLOW if shares_files else flags
@@ -155,7 +151,7 @@ def _mount(files_mb: int, shares_files: str) -> None:
     _mount_memory(b"/dev/shm", flags, _SHARED_MEMORY_MB)
     if shares_files == "gives":
         _hand_over(b"M", linux.mount_again(b"/tmp"))
-    # Who could write to its own `clear_refs` could have the kernel forget how much memory it has held.
+    # By writing to `clear_refs` a process could reset the kernel's record of its memory.
     linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC | linux.MS_RDONLY, b"")
 
 
@@ -164,7 +160,7 @@ def _mount_memory(target: bytes, flags: int, size_mb: int) -> None:
 
 
 def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
-    """The code and the preamble. Says what is wrong, and ends the process, when one does not compile."""
+    """The code and the preamble. If one does not compile, reports the error and ends the process."""
     source: str = order["source"]
     name = failures.SOURCE_NAMES[order["entry_point"] is not None or order["role"] != "program"]
     _write_source(name, source)
@@ -179,7 +175,7 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
 
 
 def _write_source(name: str, source: str) -> None:
-    """A program may read itself; one that is longer than a file may be has to do without."""
+    """A program may read its own source, unless that is longer than a file may be."""
     try:
         file = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644)
         os.write(file, source.encode("utf-8", "surrogatepass"))
@@ -197,7 +193,7 @@ def _run(
     if order["role"] == "suites":
 
         def run_suite(descriptors: list[int]) -> None:
-            _take_as_fork(descriptors, confinement)
+            _arrange_in_fork(descriptors, confinement)
             suite_main.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
 
         suite_main.settle()
@@ -214,7 +210,7 @@ def _run(
     elif order["forks"]:
 
         def run(descriptors: list[int]) -> None:
-            _take_as_fork(descriptors, confinement)
+            _arrange_in_fork(descriptors, confinement)
             programs.serve(_CHANNEL, code, preamble, order["source"], None)
 
         case_forks.serve(_CHANNEL, run)
@@ -225,7 +221,7 @@ def _run(
 
 
 def _shared_header(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> header.Header | None:
-    """The preamble, which has run, where the program's test cases may share this process; else None."""
+    """The preamble, already run, if the program's test cases may share this process; else None."""
     if order["header"] is None:
         return None
     shared = header.Header(preamble, order["header"])

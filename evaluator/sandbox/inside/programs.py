@@ -29,9 +29,9 @@ class _Outcome:
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Header | None) -> None:
-    """Runs the preamble and the program once for each `R` frame and answers `D`; `G`, the farewell, with a `G`.
+    """Runs the preamble and the program once for each `R` frame and answers `D`; answers the closing `G` with a `G`.
 
-    `shared`: the preamble, run already, where the process may be used again; else it ends after the first run.
+    `shared`: the preamble, already run, if the process may be used again; else it ends after the first run.
     """
     for descriptor in _DESCRIPTORS:
         os.dup2(descriptor, connection + 1 + descriptor)
@@ -78,8 +78,8 @@ def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
 
 
 def _restored(connection: int) -> bool:
-    """Makes 0, 1 and 2 what they were: `open(0).read()` closes 0. False where our copies have gone too."""
-    # A stream of the program's own closes its descriptor when it goes, which is now.
+    """Restores 0, 1 and 2: `open(0).read()` closes 0. False if our copies are closed too."""
+    # Now the program's own streams are freed, which closes their descriptors.
     sys.stdin, sys.stdout, sys.stderr = _REPLACED
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = _REPLACED  # type: ignore[assignment,misc]
     try:
@@ -91,7 +91,7 @@ def _restored(connection: int) -> bool:
 
 
 def _fresh_streams() -> None:
-    """Descriptors 0, 1 and 2 and the text layers over them, made anew at the start of their files."""
+    """Rewinds descriptors 0, 1 and 2 and creates new text layers over them."""
     for descriptor in _DESCRIPTORS:
         os.lseek(descriptor, 0, os.SEEK_SET)
     streams = _READY.pop() if _READY else _text_streams()
@@ -106,10 +106,10 @@ def _text_streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrappe
 
 
 _READY = [_text_streams()]
-"""For the first run, made by the zygote: a process has to copy each page that it writes to."""
+"""For the first run, created in the zygote: a forked process has to copy each page that it writes to."""
 
 _REPLACED = sys.stdin, sys.stdout, sys.stderr
-"""The interpreter's first streams, kept so that no process has to end them."""
+"""The interpreter's first streams, kept so that no process has to free them."""
 
 
 def _run(
@@ -133,7 +133,7 @@ def _run(
         outcome.failure = failures.report(error)
         _print_traceback(error, lines)
     _finish(outcome, exit_callbacks)
-    sys.stdout, sys.stderr = original  # a program's own may need the globals that end now
+    sys.stdout, sys.stderr = original  # the program's own may need the globals that are freed now
     _drop_main(collect=shared is None)
     _flush(outcome, *original)
     return outcome
@@ -152,7 +152,7 @@ def _print_traceback(error: BaseException, lines: list[str]) -> None:
 
 
 def _finish(outcome: _Outcome, exit_callbacks: int) -> None:
-    """What the interpreter does after the last line: wait for threads, run atexit, flush."""
+    """Does what the interpreter does at the end: wait for threads, run atexit, flush."""
     try:
         _join_threads()
     except BaseException as error:
@@ -162,14 +162,14 @@ def _finish(outcome: _Outcome, exit_callbacks: int) -> None:
     _flush(outcome, sys.stdout, sys.stderr)
 
 
-_NOBODY = ModuleType("__main__")
-"""Keeps the place between two runs: what is imported is counted to see what a run left."""
+_EMPTY_MAIN = ModuleType("__main__")
+"""A placeholder between two runs, so that the number of imported modules stays the same."""
 
 
 def _drop_main(*, collect: bool) -> None:
-    """Ends what the globals hold. With `collect` a `__del__` still finds them, for the collector calls it first."""
+    """Frees the globals. With `collect`, a `__del__` still finds them, because the collector calls it first."""
     module: ModuleType | None = sys.modules["__main__"]
-    sys.modules["__main__"] = _NOBODY
+    sys.modules["__main__"] = _EMPTY_MAIN
     if collect:
         left = weakref.ref(module)
         module = None

@@ -1,6 +1,6 @@
-"""Does what a forked process will do a few times beforehand: answers calls, and asks them as a check does.
+"""Does a few times in advance what a forked process will do: answers calls, and makes them as a test suite does.
 
-Python rewrites code as it runs it for the first times: in a forked process each page of it would be copied for that.
+Python rewrites code while it runs it for the first times: each forked process would copy those pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ORDER: dict[str, Any] = {
 
 
 class _Pipe:
-    """What one side writes and the other reads; who finds nothing to read lets the other side speak."""
+    """A pipe in memory; a side that finds nothing to read lets the other side write."""
 
     def __init__(self) -> None:
         self.waiting = bytearray()
@@ -65,7 +65,7 @@ def _f(x: object, y: object = 0) -> list[object]:
 
 
 def _answer() -> None:
-    """A call, as a completion's process answers it where no check does the asking."""
+    """A call, as a completion's process answers it without a test suite."""
     pipe = _Pipe()
     channel.send(0, b"R", marshal.dumps((([1, "a"], (2.5, None)), {}), 2), pipe.write)
     _, (arguments, keywords) = channel.receive(0, pipe.read)

@@ -1,6 +1,6 @@
-"""`multiprocessing`'s locks where there is no /dev/shm to keep them in: among the threads of one process.
+"""`multiprocessing`'s locks without a /dev/shm: they work among the threads of one process.
 
-No other process can be started there, so no other could share them.
+No other process can be started there, so none could share them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class SemLock:
 
     def __init__(self, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> None:
         self.kind, self.maxvalue = kind, maxvalue
-        self.name = None if unlink else name  # who has a name is told to a process that watches over it
+        self.name = None if unlink else name  # `multiprocessing` registers names with a tracker process
         self.handle = next(_numbers)
         self._value = value
         self._owner = self._held = 0
@@ -80,6 +80,6 @@ class SemLock:
 
 
 def keep_in_process() -> None:
-    """From now on `multiprocessing`, when it is imported, makes these."""
+    """Makes `multiprocessing` use these when it is imported."""
     _multiprocessing.SemLock = SemLock
     _multiprocessing.sem_unlink = lambda _: None

@@ -1,4 +1,4 @@
-"""What a program sees as `sys.stdin`, `sys.stdout` and `sys.stderr`."""
+"""A program's `sys.stdin`, `sys.stdout` and `sys.stderr`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NAMES = ("<stdin>", "<stdout>", "<stderr>")
 
 
 def text_layer(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
-    """UTF-8 over descriptor 0, 1 or 2, whatever that is when it is used, as the interpreter makes it at start."""
+    """UTF-8 over descriptor 0, 1 or 2, like the stream that the interpreter creates at start."""
     raw = io.FileIO(descriptor, mode, closefd=False)
     raw.name = _NAMES[descriptor]
     buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)

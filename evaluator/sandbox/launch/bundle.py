@@ -1,4 +1,4 @@
-"""What is sent into the sandbox when an interpreter starts: our modules as text, and the program that loads them."""
+"""The code that is sent into the sandbox when an interpreter starts: our modules as text, and their loader."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ for name, source in bundle["modules"]:
     module = sys.modules[full] = types.ModuleType(full)
     package, _, last = full.rpartition(".")
     setattr(sys.modules[package], last, module)
-    module.__builtins__ = dict(builtins.__dict__)  # what a program patches must not reach us
+    module.__builtins__ = dict(builtins.__dict__)  # so that a program's patches don't reach us
     exec(compile(source, "<sandbox " + name + ">", "exec", dont_inherit=True), module.__dict__)
 sys.modules["evaluator.sandbox.inside.zygote"].main(control, bundle["settings"], register_at_fork)
 """
 
 
 def bundle(settings: dict[str, object], runner: Runner | None) -> bytes:
-    """What `BOOT` reads: the modules, that of `runner` last, and the settings of `zygote.main`."""
+    """The input of `BOOT`: the modules, with that of `runner` last, and the settings of `zygote.main`."""
     modules = [*_sources(), *([("runner", runner.source)] if runner else [])]
     return marshal.dumps({"modules": modules, "settings": settings}, 2)
 
 
 @cache
 def _sources() -> list[tuple[str, str]]:
-    """The modules that are sent into the sandbox, by dotted name, each after those that it imports."""
+    """The modules by dotted name, each after those that it imports."""
     inside = resources.files("evaluator.sandbox.inside")
     folders = {"": inside, "assertions.": inside / "assertions"}
     texts = {
@@ -54,9 +54,9 @@ def _sources() -> list[tuple[str, str]]:
 
 
 def _imported(text: str) -> set[str]:
-    """The modules of `inside` that one imports at its top."""
-    found: set[str] = set()
+    """The modules of `inside` that a module imports at its top."""
+    modules: set[str] = set()
     for package, names in _IMPORT.findall(text):
-        found.add(package.strip("."))
-        found.update(f"{package}.{name}".strip(".") for name in re.findall(r"\w+", names))
-    return found
+        modules.add(package.strip("."))
+        modules.update(f"{package}.{name}".strip(".") for name in re.findall(r"\w+", names))
+    return modules

@@ -1,4 +1,4 @@
-"""Which Python completions run on, and the paths that it needs inside the sandbox."""
+"""The Python that completions run on, and the paths that it needs inside the sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluator.sandbox.launch.readable import PACKAGE_FOLDERS, readable
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 
 PACKAGES = "/sandbox/packages"
-"""Where third-party packages stand inside, when they can't stand at their own path."""
+"""Where third-party packages are inside, if they can't be at their own path."""
 
 _OFFERED_PACKAGES = ("numpy",)
 _SYSTEM_LIBRARIES = (
@@ -24,71 +24,71 @@ _SYSTEM_LIBRARIES = (
     "/etc/ld.so.cache",
     "/usr/share/zoneinfo",
     "/etc/localtime",
-    "/usr/lib/locale/C.utf8",  # what LANG names inside
+    "/usr/lib/locale/C.utf8",  # for LANG inside
     "/usr/lib/locale/C.UTF-8",
 )
 _LINKS_TO_LIBRARIES = "/etc/alternatives"
-"""Debian's packages find some of theirs through it."""
+"""Debian's packages find some libraries through it."""
 _HIDDEN = ("/tmp", "/dev", "/proc", "/sandbox")  # noqa: S108
-"""Inside these stands something else."""
+"""The sandbox has its own folders of these names."""
 _HOME = "/sandbox/python"
-_MEND = "use a Python that every user can read, such as /usr/bin/python3"
+_FIX = "use a Python that every user can read, such as /usr/bin/python3"
 
 
 class Interpreter(msgspec.Struct, frozen=True):
-    """A Python with what it needs: `binds` are (outside, inside) paths, shown read-only in this order."""
+    """A Python and the paths it needs: `binds` are (outside, inside) pairs, mounted read-only in this order."""
 
     executable: str
     path: tuple[str, ...]
-    """What `sys.path` is to be, after the completion's own folder."""
+    """Entries of `sys.path` after the completion's own folder."""
     binds: tuple[tuple[str, str], ...]
     packages: tuple[str, ...]
     """Names of the distributions that completions can import, with their versions."""
     version: str
     has_numpy: bool
     covered: tuple[str, ...]
-    """Folders of packages that lie within what is shown, but are not offered: empty ones are put in their place."""
+    """Package folders below a mounted path that are not offered: empty folders hide them."""
     library_folder: str
-    """Where the loader finds libpython (`LD_LIBRARY_PATH`): a path within the executable may lead nowhere, or to what
-    that user can't read. Empty where there is none."""
+    """Where the loader finds libpython (`LD_LIBRARY_PATH`), because a path in the executable may be missing or
+    unreadable. Empty if there is no libpython."""
 
     def offers(self, path: str) -> bool:
-        """Whether a path of this machine can be read inside because this Python needs or offers it."""
+        """Whether a path of this machine is readable inside because this Python needs or offers it."""
         if any(_is_below(path, folder) for folder in self.covered):
             return False
         return any(_is_below(path, each) for outside, inside in self.binds for each in (outside, inside))
 
 
 class Outside(msgspec.Struct, frozen=True):
-    """The same Python where nothing is mounted: the paths that it needs on the machine as it is."""
+    """The same Python without mounts: the paths that it needs on this machine."""
 
     executable: str
     path: tuple[str, ...]
-    """What `sys.path` is to be, between the completion's own folder and that of the links."""
+    """Entries of `sys.path` between the completion's own folder and the folder of links."""
     readable: tuple[str, ...]
-    """Files and folders that have to be readable, with all below them; the system's libraries are among them."""
+    """Files and folders that must be readable with all below them, including the system's libraries."""
     links: tuple[str, ...]
-    """Packages that are offered without what stands beside them: by a folder on `sys.path` with links to them."""
+    """Packages that are offered without their neighbours, by links in a folder on `sys.path`."""
     library_folder: str
 
 
 @cache
 def interpreter_for(user: int, python: str | None = None) -> Interpreter:
-    """The Python at a path with all its packages, or this process's own with numpy alone, as `user` can read it.
+    """The Python at a path with all its packages, or this process's own with only numpy, as `user` can read it.
 
-    What that user can't read is copied once, if we are root. Raises `InterpreterError` for a path that names no Python
-    to run on, `SandboxUnavailable` when it can't be read and not be copied.
+    Copies once what that user can't read, if we are root. Raises `InterpreterError` if the path is not a usable
+    Python, `SandboxUnavailable` if it can be neither read nor copied.
     """
-    told = own_description() if python is None else _described(python)
+    description = own_description() if python is None else _described(python)
     try:
-        packages = _numpy_alone(user) if python is None else _whole_folders(told.package_folders, user)
-        return _made(told, user, packages)
+        packages = _numpy_alone(user) if python is None else _whole_folders(description.package_folders, user)
+        return _made(description, user, packages)
     except OSError as error:
-        raise SandboxUnavailable(str(error), _MEND) from None
+        raise SandboxUnavailable(str(error), _FIX) from None
 
 
 def python_version(python: str | None = None) -> str:
-    """Of the Python at a path, or of this process's own. Raises `InterpreterError`."""
+    """The version of the Python at a path, or of this process's own. Raises `InterpreterError`."""
     return own_description().version if python is None else _described(python).version
 
 
@@ -98,13 +98,13 @@ def _described(python: str) -> Description:
 
 
 def outside_of(interpreter: Interpreter) -> Outside:
-    """Where its parts stand on this machine."""
+    """Where its parts are on this machine."""
     sources = {inside: outside for outside, inside in interpreter.binds}
 
     def source(inside: str) -> str:
-        """By the innermost of the places that hold it."""
-        holding = max((each for each in sources if _is_below(inside, each)), key=len, default=None)
-        return inside if holding is None else sources[holding] + inside.removeprefix(holding)
+        """By the innermost mount that contains it."""
+        mount = max((each for each in sources if _is_below(inside, each)), key=len, default=None)
+        return inside if mount is None else sources[mount] + inside.removeprefix(mount)
 
     libraries = [sources[each] for each in sources if Path(each).name.startswith("libpython")]
     covered = {source(folder) for folder in interpreter.covered if any(Path(source(folder)).iterdir())}
@@ -118,7 +118,7 @@ def outside_of(interpreter: Interpreter) -> Outside:
 
 
 def _without(path: str, covered: Iterable[str]) -> list[str]:
-    """The path; where it holds a folder that is not to be seen, all that stands beside that instead."""
+    """The path; if a covered folder is below it, the entries around that folder instead."""
     if path in covered:
         return []
     if not any(_is_below(folder, path) for folder in covered):
@@ -127,7 +127,7 @@ def _without(path: str, covered: Iterable[str]) -> list[str]:
 
 
 class _Packages(msgspec.Struct, frozen=True):
-    """What can be imported beside the standard library."""
+    """What can be imported besides the standard library."""
 
     path: tuple[str, ...]
     binds: tuple[tuple[str, str], ...]
@@ -137,7 +137,7 @@ class _Packages(msgspec.Struct, frozen=True):
 
 
 def _numpy_alone(user: int) -> _Packages:
-    """As this process imports it, and nothing that stands beside it."""
+    """numpy as this process imports it, without the packages next to it."""
     folders = [folder for name in _OFFERED_PACKAGES for folder in _folders_of(name)]
     binds: list[tuple[str, str]] = []
     for root in dict.fromkeys(folder.parent for folder in folders):
@@ -165,7 +165,7 @@ def _with_version(package: str) -> str:
 
 
 def _whole_folders(folders: Sequence[str], user: int) -> _Packages:
-    """At their own paths where these can be had inside."""
+    """At their own paths, unless the sandbox has its own folders there."""
     path = tuple(f"{PACKAGES}-{place}" if _is_hidden(folder) else folder for place, folder in enumerate(folders))
     sources = [str(readable(Path(folder), [Path(folder)], user)) for folder in folders]
     names = {f"{each.name} {each.version}" for each in metadata.distributions(path=list(folders))}
@@ -174,33 +174,35 @@ def _whole_folders(folders: Sequence[str], user: int) -> _Packages:
     return _Packages(path, binds, tuple(sorted(names, key=str.lower)), has_numpy, (_LINKS_TO_LIBRARIES,))
 
 
-def _made(told: Description, user: int, packages: _Packages) -> Interpreter:
-    parts = [told.executable, *told.libraries, told.stdlib]
-    parts += [] if _is_below(told.extensions, told.stdlib) else [told.extensions]
-    moved = _is_hidden(told.prefix)
+def _made(description: Description, user: int, packages: _Packages) -> Interpreter:
+    parts = [description.executable, *description.libraries, description.stdlib]
+    parts += [] if _is_below(description.extensions, description.stdlib) else [description.extensions]
+    moved = _is_hidden(description.prefix)
 
     def inside(path: str) -> str:
-        return _HOME + path.removeprefix(told.prefix) if moved and _is_below(path, told.prefix) else path
+        return _HOME + path.removeprefix(description.prefix) if moved and _is_below(path, description.prefix) else path
 
-    system = [path for path in (*_SYSTEM_LIBRARIES, *packages.system, *_multiarch(told.triplet)) if Path(path).exists()]
-    binds = [(source, inside(part)) for part, source in _sources(told.prefix, parts, user)]
-    search = [inside(path) for path in (told.archive, told.stdlib, told.extensions)]
-    folders = [name for name in PACKAGE_FOLDERS if Path(told.stdlib, name).is_dir()]
-    covered = [inside(f"{told.stdlib}/{name}") for name in folders]
+    system = [
+        path for path in (*_SYSTEM_LIBRARIES, *packages.system, *_multiarch(description.triplet)) if Path(path).exists()
+    ]
+    binds = [(source, inside(part)) for part, source in _sources(description.prefix, parts, user)]
+    search = [inside(path) for path in (description.archive, description.stdlib, description.extensions)]
+    folders = [name for name in PACKAGE_FOLDERS if Path(description.stdlib, name).is_dir()]
+    covered = [inside(f"{description.stdlib}/{name}") for name in folders]
     return Interpreter(
-        executable=inside(told.executable),
+        executable=inside(description.executable),
         path=(*search, *packages.path),
         binds=(*((path, path) for path in system), *binds, *packages.binds),
         packages=packages.names,
-        version=told.version,
+        version=description.version,
         has_numpy=packages.has_numpy,
         covered=tuple(folder for folder in covered if folder not in packages.path),
-        library_folder=str(Path(inside(told.libraries[0])).parent) if told.libraries else "",
+        library_folder=str(Path(inside(description.libraries[0])).parent) if description.libraries else "",
     )
 
 
 def _sources(prefix: str, parts: Sequence[str], user: int) -> list[tuple[str, str]]:
-    """Each part, with where `user` can read it."""
+    """Each part, with a path at which `user` can read it."""
     together = [part for part in parts if _is_below(part, prefix)]
     place = readable(Path(prefix), [Path(part) for part in together], user)
     sources = {part: str(place) + part.removeprefix(prefix) for part in together}
@@ -212,8 +214,8 @@ def _sources(prefix: str, parts: Sequence[str], user: int) -> list[tuple[str, st
 
 
 def _multiarch(triplet: str) -> list[str]:
-    found = [path for path in (f"/lib/{triplet}", f"/usr/lib/{triplet}") if Path(path).exists()]
-    return found or ["/lib", "/usr/lib"]
+    folders = [path for path in (f"/lib/{triplet}", f"/usr/lib/{triplet}") if Path(path).exists()]
+    return folders or ["/lib", "/usr/lib"]
 
 
 def _is_hidden(path: str) -> bool:
@@ -221,5 +223,5 @@ def _is_hidden(path: str) -> bool:
 
 
 def _is_below(path: str, folder: str) -> bool:
-    """Whether it is the folder itself, or within it."""
+    """Whether it is the folder itself or in it."""
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")

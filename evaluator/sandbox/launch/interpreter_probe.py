@@ -1,4 +1,4 @@
-"""Asks an interpreter that somebody named what it is and where its parts stand."""
+"""Asks an interpreter that the user named for its version and paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ANSWER_CAP = 256 * 1024
 _SHOWN = 80
 _EXAMPLE = "such as /usr/bin/python3"
 
-# Old ones can't compile the rest, so they are asked for their number first.
+# Old versions can't compile the rest, so the version comes first.
 _BOOT = f"""
 import sys
 if sys.version_info < {_OLDEST}:
@@ -33,19 +33,19 @@ else:
 
 
 class InterpreterError(ValueError):
-    """The path that was given names no Python that completions could run on. One line, with what mends it."""
+    """The path is not a Python that completions could run on. One line, with the fix."""
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(f"Python {path}: {what}")
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What an interpreter says of itself; every path is its real one."""
+    """What an interpreter reports about itself; links in paths are resolved."""
 
     version: str
     implementation: str
     executable: str
-    """The one that a virtual environment was made from."""
+    """In a virtual environment, the one that it was made from."""
     prefix: str
     stdlib: str
     archive: str
@@ -62,35 +62,33 @@ def own_description() -> Description:
 
 
 def describe_interpreter(path: str, *, patience_s: float = _PATIENCE_S) -> Description:
-    """What the interpreter at `path` says. Raises `InterpreterError`."""
+    """The description of the interpreter at `path`. Raises `InterpreterError`."""
     _require_program(path)
     source = (resources.files("evaluator.sandbox.launch") / "self_description.py").read_text("utf-8")
-    said, status = _output(path, ["-I", "-c", _BOOT, source], patience_s)
-    last = said.rstrip().rpartition(b"\n")[2]
+    output, status = _output(path, ["-I", "-c", _BOOT, source], patience_s)
+    last = output.rstrip().rpartition(b"\n")[2]
     with contextlib.suppress(msgspec.MsgspecError):
         number = msgspec.json.decode(last, type=tuple[int, int, int])
-        wanted = ".".join(map(str, _OLDEST))
-        raise InterpreterError(path, f"it is {'.'.join(map(str, number))}; name one that is {wanted} or newer")
+        oldest = ".".join(map(str, _OLDEST))
+        raise InterpreterError(path, f"it is {'.'.join(map(str, number))}; name one that is {oldest} or newer")
     try:
-        told = msgspec.json.decode(last, type=Description)
+        description = msgspec.json.decode(last, type=Description)
     except msgspec.MsgspecError:
         shown = last.decode("utf-8", "replace")[:_SHOWN].strip()
-        ended = f"it ended with status {status} and said {repr(shown) if shown else 'nothing'}"
-        raise InterpreterError(path, f"it does not answer as Python does ({ended}); name one, {_EXAMPLE}") from None
-    if told.implementation != "cpython":
-        raise InterpreterError(path, f"it is {told.implementation}; name a CPython, {_EXAMPLE}")
-    return told
+        ended = f"it ended with status {status} and printed {repr(shown) if shown else 'nothing'}"
+        raise InterpreterError(path, f"it does not answer like Python ({ended}); name one, {_EXAMPLE}") from None
+    if description.implementation != "cpython":
+        raise InterpreterError(path, f"it is {description.implementation}; name a CPython, {_EXAMPLE}")
+    return description
 
 
 def _require_program(path: str) -> None:
     place = Path(path)
     try:
-        told = place.stat()
+        mode = place.stat().st_mode
     except FileNotFoundError:
-        lost = (
-            f"it is a link to {place.readlink()}, which is not there" if place.is_symlink() else "there is no such file"
-        )
-        raise InterpreterError(path, f"{lost}; name an interpreter, {_EXAMPLE}") from None
+        reason = f"it is a link to {place.readlink()}, which does not exist" if place.is_symlink() else "no such file"
+        raise InterpreterError(path, f"{reason}; name an interpreter, {_EXAMPLE}") from None
     except OSError as error:
         raise InterpreterError(path, f"{error.strerror}; name an interpreter, {_EXAMPLE}") from None
     if place.is_dir():
@@ -98,12 +96,12 @@ def _require_program(path: str) -> None:
         raise InterpreterError(
             path, f"it is a folder; name the interpreter, {f'{inner}' if inner.exists() else _EXAMPLE}"
         )
-    if not told.st_mode & 0o111 or not os.access(place, os.X_OK):
+    if not mode & 0o111 or not os.access(place, os.X_OK):
         raise InterpreterError(path, f"it can't be executed; make it executable, or name an interpreter, {_EXAMPLE}")
 
 
 def _output(path: str, arguments: list[str], patience_s: float) -> tuple[bytes, int]:
-    """What it writes on stdout, up to a cap, and its exit status. Nothing that it starts is left behind."""
+    """Its stdout, up to a cap, and its exit status. Leaves nothing behind that it started."""
     try:
         process = subprocess.Popen(
             [path, *arguments],
@@ -118,29 +116,29 @@ def _output(path: str, arguments: list[str], patience_s: float) -> tuple[bytes, 
     assert process.stdout is not None
     with process.stdout as pipe:
         try:
-            said = _said(process.pid, pipe.fileno(), time.monotonic() + patience_s)
+            output = _read(process.pid, pipe.fileno(), time.monotonic() + patience_s)
         except TimeoutError:
-            told = f"it did not answer within {patience_s:g} s; name an interpreter that does, {_EXAMPLE}"
-            raise InterpreterError(path, told) from None
+            reason = f"it did not answer within {patience_s:g} s; name an interpreter that does, {_EXAMPLE}"
+            raise InterpreterError(path, reason) from None
         finally:
             os.killpg(process.pid, signal.SIGKILL)  # it has not been waited for: the number is still its own
             process.wait()
-    return said, process.returncode
+    return output, process.returncode
 
 
-def _said(process: int, stdout: int, deadline: float) -> bytes:
-    """What it writes until it ends, or until it has written more than it may. Raises `TimeoutError`."""
-    said = b""
+def _read(process: int, stdout: int, deadline: float) -> bytes:
+    """Its output until it ends or exceeds the cap. Raises `TimeoutError`."""
+    output = b""
     os.set_blocking(stdout, False)
     with os.fdopen(os.pidfd_open(process), "rb", buffering=0) as handle:
-        while len(said) < _ANSWER_CAP:
+        while len(output) < _ANSWER_CAP:
             ready = select.select([stdout, handle.fileno()], [], [], max(0.0, deadline - time.monotonic()))[0]
             if not ready:
                 raise TimeoutError
             chunk = os.read(stdout, 65536) if stdout in ready else b""
-            said += chunk
+            output += chunk
             if not chunk and handle.fileno() in ready:
-                return said
-            if not chunk:  # it has closed its output, but goes on
+                return output
+            if not chunk:  # it has closed its output, but still runs
                 select.select([handle.fileno()], [], [], max(0.0, deadline - time.monotonic()))
-    return said
+    return output

@@ -1,8 +1,8 @@
-"""A control group for the memory of one worker's completions, where the kernel gives us one.
+"""A control group for the memory of one worker's completions, if the kernel gives us one.
 
-It counts what looking from outside can't see, such as files in memory that are mapped but not open, and it ends a
-process at once. A zygote enters it when it is warm, so what it holds itself is not counted; what it forks is born in
-there. Its limit is a completion's limit and a margin: the verdict of most is found by `watch`, before the kernel acts.
+It counts what can't be measured from outside, such as files in memory that are mapped but not open, and it kills a
+process at once. A zygote enters it when it is warm, so its own memory is not counted; its children start in there. The
+limit is a completion's limit plus a margin: in most cases `watch` finds the excess before the kernel acts.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from evaluator.sandbox.limits.process_table import last_descendant, started
 
 _PREFIX = "rollscope"
 _MARGIN_MB = 256
-"""For what is not the completion's own (stacks and tables in the kernel, pages that the zygote writes to), and so that
-most is found by looking, which tells the line too."""
+"""For memory that is not the completion's own (the kernel's stacks and tables, pages that the zygote writes to), and so
+that most excess is found by `watch`, which also reports the line."""
 _PATIENCE_S = 0.5
 _MIB = 2**20
 _counter = itertools.count(1)
 
-# Of cgroup v1 and v2: what it holds of no file and of files in memory; the limit, and whether to swap.
-_HELD = {1: ("total_rss", "total_shmem"), 2: ("anon", "shmem")}
+# For cgroup v1 and v2: the counters of memory in no file and in files in memory; the files for limit and swap.
+_COUNTERS = {1: ("total_rss", "total_shmem"), 2: ("anon", "shmem")}
 _FILES = {1: ("memory.limit_in_bytes", "memory.swappiness"), 2: ("memory.max", "memory.swap.max")}
 
 
 class MemoryCgroup:
-    """One group with one zygote in it. To be removed when that has ended."""
+    """One group with one zygote in it. Remove it when the zygote has ended."""
 
     def __init__(self, folder: Path, version: int) -> None:
-        """`folder` exists. Raises `OSError` where it can't be used."""
+        """`folder` exists. Raises `OSError` if it can't be used."""
         self._folder = folder
         self._version = version
         limit, swap = _FILES[version]
@@ -47,7 +47,7 @@ class MemoryCgroup:
 
     @classmethod
     def around(cls, process: int) -> MemoryCgroup | None:
-        """A new group with the zygote that `process` is or has started; None where none can be had."""
+        """A new group with the zygote that `process` is or has started; None if no group can be made."""
         try:
             zygote = last_descendant(process)
             parent, version = _place()
@@ -66,22 +66,22 @@ class MemoryCgroup:
         return group
 
     def limit(self, memory_mb: float) -> None:
-        """Sets what a completion may use, where that is not what it is already."""
+        """Sets what a completion may use, unless it is already set so."""
         if memory_mb != self._limit_mb:
             with contextlib.suppress(OSError):  # it could not free enough of what it holds: the old limit stays
                 self._limit.write_text(str(int((memory_mb + _MARGIN_MB) * _MIB)))
                 self._limit_mb = memory_mb
 
     def use(self) -> MemoryUse:
-        """What the processes in it hold, and the files in memory that they have made, wherever these are now."""
-        told = _table(self._folder / "memory.stat")
-        private, in_files = _HELD[self._version]
-        return MemoryUse(told[private] / _MIB, told[in_files] / _MIB)
+        """The memory of its processes, and of the files in memory that they made, wherever these are now."""
+        counters = _table(self._folder / "memory.stat")
+        private, in_files = _COUNTERS[self._version]
+        return MemoryUse(counters[private] / _MIB, counters[in_files] / _MIB)
 
     def has_killed(self) -> bool:
-        """Whether, since this was last asked, the kernel has ended a process in it because of the limit set here.
+        """Whether the kernel has killed a process in it over the limit set here since the last call.
 
-        Not where what stands above us, a container or the machine, ran out of memory.
+        Not if the container or the machine ran out of memory.
         """
         before = self._seen
         with contextlib.suppress(OSError):  # it has been removed
@@ -89,7 +89,7 @@ class MemoryCgroup:
         return self._seen.kills > before.kills and self._seen.times_full > before.times_full
 
     def remove(self) -> None:
-        """Its processes have ended, or are about to."""
+        """Removes it; its processes have ended or are ending."""
         deadline = time.monotonic() + _PATIENCE_S
         while self._folder.exists():
             try:
@@ -101,15 +101,15 @@ class MemoryCgroup:
 
     def _events(self) -> _Events:
         if self._version == 2:
-            told = _table(self._folder / "memory.events")
-            return _Events(told["oom_kill"], told["oom"])
+            events = _table(self._folder / "memory.events")
+            return _Events(events["oom_kill"], events["oom"])
         full = int((self._folder / "memory.failcnt").read_text("ascii"))
         return _Events(_table(self._folder / "memory.oom_control")["oom_kill"], full)
 
 
 class _Events(NamedTuple):
     kills: int
-    """Of processes in it, whatever ran out of memory."""
+    """Of processes in it, whichever limit was exceeded."""
     times_full: int
 
 
@@ -124,7 +124,7 @@ def available() -> bool:
 
 
 def kills_on_machine() -> int:
-    """How many processes the kernel has ended for want of memory since it started."""
+    """How many processes the kernel has killed because of memory since it booted."""
     try:
         return _table(Path("/proc/vmstat"))["oom_kill"]
     except (OSError, KeyError):
@@ -145,14 +145,14 @@ def _place() -> tuple[Path, int]:
     for _, controllers, path in groups:
         if not controllers:
             own = _folder(path, 2)
-            # A group with processes in it can't give the controller on, the one above it has.
-            place = own if _gives_memory(own) else own.parent
-            if _gives_memory(place):
+            # A group with processes in it can't delegate the controller; the one above it may have.
+            place = own if _delegates_memory(own) else own.parent
+            if _delegates_memory(place):
                 return place, 2
     raise OSError("no memory controller")
 
 
-def _gives_memory(folder: Path) -> bool:
+def _delegates_memory(folder: Path) -> bool:
     try:
         return "memory" in (folder / "cgroup.subtree_control").read_text().split()
     except OSError:
@@ -162,18 +162,18 @@ def _gives_memory(folder: Path) -> bool:
 def _folder(path: str, version: int) -> Path:
     """Where a group is mounted. Raises `OSError`."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        mounted, _, told = line.partition(" - ")
+        mounted, _, file_system = line.partition(" - ")
         root, point = mounted.split()[3:5]
-        kind, _, options = told.split(" ", 2)
-        found = kind == "cgroup2" if version == 2 else kind == "cgroup" and "memory" in options.split(",")
-        if found and f"{path}/".startswith(f"{root.rstrip('/')}/"):
+        kind, _, options = file_system.split(" ", 2)
+        matches = kind == "cgroup2" if version == 2 else kind == "cgroup" and "memory" in options.split(",")
+        if matches and f"{path}/".startswith(f"{root.rstrip('/')}/"):
             return Path(point) / path.removeprefix(root).lstrip("/")
     raise OSError("it is not mounted")
 
 
 @cache
 def _sweep_once(parent: Path) -> None:
-    """Removes the groups of processes that have ended. One that is still in use can't be removed."""
+    """Removes the groups of processes that have ended. A group in use can't be removed."""
     for folder in parent.glob(f"{_PREFIX}-*"):
         number, _, rest = folder.name.removeprefix(f"{_PREFIX}-").partition("-")
         if number.isdigit() and started(int(number)) != rest.partition("-")[0]:

@@ -1,6 +1,6 @@
-"""The second way to start a zygote: where user namespaces are refused, as another user when we are root.
+"""The second way to start a zygote, without user namespaces: as another user if we are root.
 
-Each worker has a folder among the system's temporary files; each completion gets a new one in there.
+Each worker has a folder among the system's temporary files; each completion gets a new folder in it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _MEMORY, _ROOM = Path("/dev/shm"), 2**30  # noqa: S108
 
 
 def next_user() -> int:
-    """Who runs a worker's completions: as root a user whom nobody else on this machine is, else ourselves.
+    """The user that runs a worker's completions: an unused user id if we are root, else our own.
 
-    A number of its own, so that the limit of processes, which counts a user's, counts this worker's alone.
+    Each worker has its own, because the kernel counts processes per user.
     """
     if os.geteuid() != 0:
         return os.geteuid()
@@ -41,15 +41,15 @@ def next_user() -> int:
 
 
 def is_new(user: int) -> bool:
-    """Whether this is a user whom nobody else is."""
+    """Whether it is one of our unused user ids."""
     return user >= _FIRST_USER
 
 
 @cache
 def has_users() -> bool:
-    """Whether there are such users: for root, and not in a user namespace (rootless containers) with few numbers.
+    """Whether there are unused user ids: only for root, and not in a user namespace (rootless container) with few ids.
 
-    Elsewhere the kernel counts a user's threads for all that this user runs.
+    Otherwise the kernel counts threads over everything that the user runs.
     """
     if os.geteuid() != 0:
         return False
@@ -62,40 +62,40 @@ def has_users() -> bool:
 
 
 def make(user: int, packages: Iterable[Path]) -> Path:
-    """A worker's folder, `user`'s own, in which its zygote makes a new `HOME` for each completion.
+    """Makes a worker's folder, owned by `user`, in which its zygote makes a new `HOME` for each completion.
 
-    Its `PACKAGES` shows these packages and no other that stands beside them.
+    Its `PACKAGES` has links to these packages only.
     """
     _sweep_once()
     folder = Path(tempfile.mkdtemp(dir=_base(), prefix=f"{_PREFIX}{os.getpid()}-{started(os.getpid())}-"))
-    shown = folder / PACKAGES
-    shown.mkdir()
+    links = folder / PACKAGES
+    links.mkdir()
     for package in packages:
-        (shown / package.name).symlink_to(package)
+        (links / package.name).symlink_to(package)
     if user != os.geteuid():
-        os.chown(shown, user, user)
+        os.chown(links, user, user)
         os.chown(folder, user, user)
     return folder
 
 
 @cache
 def _base() -> Path:
-    """Where these folders are made: in memory where there is room, for a disk takes long to forget many files."""
+    """Where these folders are made: in memory if there is room, because a disk is slow to delete many files."""
     try:
-        told = os.statvfs(_MEMORY)
-        roomy = told.f_bavail * told.f_frsize >= _ROOM
+        room = os.statvfs(_MEMORY)
+        roomy = room.f_bavail * room.f_frsize >= _ROOM
     except OSError:
         roomy = False
     return _MEMORY if roomy and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def remove(folder: Path) -> None:
-    """Removes a worker's folder; its zygote has ended, and what ran there ends with it."""
+    """Removes a worker's folder; its zygote and all that ran there have ended or are ending."""
     deadline = time.monotonic() + _PATIENCE_S
     while folder.exists():
         try:
             folders.remove(str(folder))
-        except OSError:  # the last process is just ending
+        except OSError:  # the last process is still ending
             if time.monotonic() > deadline:
                 shutil.rmtree(folder, ignore_errors=True)
                 return
@@ -105,7 +105,7 @@ def remove(folder: Path) -> None:
 def _sweep_once() -> None:
     """Removes the folders of processes that were killed with their zygotes."""
     places = {_MEMORY, Path(tempfile.gettempdir())}
-    for folder in [found for place in places for found in place.glob(f"{_PREFIX}*")]:
+    for folder in [folder for place in places for folder in place.glob(f"{_PREFIX}*")]:
         number, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
         then = rest.partition("-")[0]
         owner = folder.lstat().st_uid

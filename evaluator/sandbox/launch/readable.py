@@ -1,4 +1,4 @@
-"""What the sandbox's user can read, and copies of what that user can't, under /var/tmp."""
+"""Finds what the sandbox's user can read, and copies the rest to /var/tmp."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _KEPT_UNUSED_S = 30 * 86_400
 _COPIES = ("/var/tmp", tempfile.gettempdir())  # noqa: S108 - every user can reach them
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 _LEFT_OUT = frozenset(("test", "idlelib", "ensurepip", "turtledemo"))
-"""Of the standard library."""
+"""Parts of the standard library that are not copied."""
 
 
 def readable_by(path: Path, user: int) -> bool:
-    """Whether a user who owns nothing of it could read `path` and what is in it: each folder on the way open to all."""
+    """Whether a user who does not own `path` can read it and its entries: each folder above must be open to all."""
     resolved = path.resolve()
     if user == os.geteuid() and user != 0:
         return os.access(resolved, os.R_OK)
@@ -33,18 +33,18 @@ def readable_by(path: Path, user: int) -> bool:
 
 def _is_open(path: Path) -> bool:
     try:
-        told = path.stat()
-    except OSError:  # a link to nothing
+        mode = path.stat().st_mode
+    except OSError:  # a broken link
         return path.is_symlink()
-    wanted = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(told.st_mode) else 0)
-    return told.st_mode & wanted == wanted
+    needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
+    return mode & needed == needed
 
 
 def readable(root: Path, parts: Sequence[Path], user: int) -> Path:
-    """Where `parts`, each below `root` or `root` itself, can be read by `user` by the same names: `root`, or a copy.
+    """A folder in which `user` can read `parts` (`root` itself or paths below it) by the same names: `root`, or a copy.
 
-    A copy is made once for each state of the original, if we are root; it has at most 1 GiB, and goes when nothing
-    has used it for 30 days. In a standard library the folders of packages are empty in it. Raises `OSError`.
+    As root, we make one copy for each state of the original. It has at most 1 GiB, and is removed after 30 days without
+    use. In the copy of a standard library, package folders are empty. Raises `OSError`.
     """
     if all(readable_by(part, user) for part in parts):
         return root
@@ -54,7 +54,7 @@ def readable(root: Path, parts: Sequence[Path], user: int) -> Path:
 
 
 def _own_folder() -> Path:
-    """A folder to which nobody else can write. Raises `OSError`."""
+    """A folder that nobody else can write to. Raises `OSError`."""
     refused = OSError("there is no folder for copies")
     for base in _COPIES:
         folder = Path(base) / f"rollscope-readable-{os.geteuid()}"
@@ -62,11 +62,11 @@ def _own_folder() -> Path:
             with contextlib.suppress(FileExistsError):
                 folder.mkdir()
                 folder.chmod(0o755)
-            told = folder.lstat()
+            state = folder.lstat()
         except OSError as error:
             refused = error
             continue
-        if not stat.S_ISDIR(told.st_mode) or told.st_uid != os.geteuid() or told.st_mode & 0o022:
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o022:
             raise OSError(f"{folder} is not ours alone: remove it")
         return folder
     raise refused
@@ -75,11 +75,11 @@ def _own_folder() -> Path:
 def _copy(root: Path, parts: Sequence[Path]) -> Path:
     files = dict.fromkeys(file for part in parts for file in _files(part))
     states = [(path, path.lstat()) for path in files]
-    size = sum(told.st_size for _, told in states)
+    size = sum(state.st_size for _, state in states)
     if size > _MOST_BYTES:
-        raise OSError(f"{root} can't be read by other users, and its {size >> 20} MiB are too much to copy")
-    told = [f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in states if path.suffix != ".pyc"]
-    target = _own_folder() / f"{root.name}-{_digest([*map(str, parts), *told])}"
+        raise OSError(f"{root} can't be read by other users, and its {size >> 20} MiB are too large to copy")
+    lines = [f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in states if path.suffix != ".pyc"]
+    target = _own_folder() / f"{root.name}-{_digest([*map(str, parts), *lines])}"
     if not target.is_dir():
         _remove_unused(target.parent)
         partial = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=".partial", dir=target.parent))
@@ -108,7 +108,7 @@ def _files(part: Path) -> Iterator[Path]:
 
 
 def _ignored(folder: str, names: Sequence[str]) -> set[str]:
-    """What of a folder is not copied: of a standard library its tests, its tools and what belongs to C compilers."""
+    """The entries of a folder that are not copied: a standard library's tests, tools and files for C compilers."""
     if not Path(folder, "os.py").exists():
         return set()
     return {name for name in names if name in _LEFT_OUT | set(PACKAGE_FOLDERS) or name.startswith("config-")}
@@ -124,7 +124,7 @@ def _copy_part(part: Path, target: Path) -> None:
 
 
 def _make_empty_folders(part: Path, target: Path) -> None:
-    """Of packages: something else can be mounted on them."""
+    """For packages: other folders can be mounted on them."""
     for name in PACKAGE_FOLDERS:
         if (part / "os.py").exists() and (part / name).is_dir():
             (target / name).mkdir()
@@ -133,7 +133,7 @@ def _make_empty_folders(part: Path, target: Path) -> None:
 def _put_in_place(partial: Path, target: Path) -> None:
     try:
         partial.rename(target)
-    except OSError:  # somebody else was faster
+    except OSError:  # another process was faster
         shutil.rmtree(partial, ignore_errors=True)
 
 

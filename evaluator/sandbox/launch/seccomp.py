@@ -1,22 +1,21 @@
-"""The seccomp filter of a completion: a list of what is allowed, as BPF bytes.
+"""The seccomp filter of a completion: a list of allowed calls, as BPF bytes.
 
-What is not on the list fails with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`,
-whose flags a filter can see. New processes and programs are refused, threads are not. Sockets are refused but
-for `socketpair`, which asyncio needs and which reaches nobody else. Limits reach the process itself alone; signals,
-priorities and CPUs neither its process group nor the namespace's first process, which are the harness's. What a
-template forked (see `inside/template.py`) may do these to itself alone, so that it can neither kill the template nor
-slow it down.
+All other calls fail with EPERM; `clone3` fails with ENOSYS, so that the C library falls back to `clone`, whose flags a
+filter can see. New processes and programs are refused, threads are allowed. Sockets are refused except `socketpair`,
+which asyncio needs and which reaches no other process. A process can set only its own limits; its signals, priorities
+and CPU settings reach neither its process group nor the namespace's first process, which are ours. A template's fork
+(see `inside/case_forks.py`) reaches only itself with them, so it can neither kill the template nor slow it down.
 
-Without namespaces of its own a process meets those of its user, and Landlock does not cover all that can be done to
-files. So there signals, priorities and CPUs are for itself alone too, it can't watch or truncate by path, and what
-would change a file's rights or times does nothing.
+Without a process namespace the processes of its user are visible, and Landlock does not cover all operations on files.
+So there a process's signals, priorities and CPU settings reach only itself, it can't watch or truncate by path, and
+calls that would change a file's rights or times do nothing.
 
 Calls that only read a number of another process (`getpgid`, `getsid`, `getpriority`, `sched_get*`, the CPU clock of
-`clock_gettime`) are allowed: the C library makes them with the numbers of threads, which no filter can know. What takes
+`clock_gettime`) are allowed: the C library makes them for threads, whose numbers no filter can know. A call that takes
 a process's number and is neither on the list nor checked below is refused for every number.
 
 The filter is a search tree over runs of call numbers: the kernel walks it once for every known call when it is
-laid, so a short path costs less at each fork than a long list would.
+installed, so a short path costs less at each fork than a long list would.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ _ALLOWED = """
 _PASSING = """
     sendmsg 46 211; sendmmsg 307 269
 """
-"""What passes descriptors on: a file on its way is in nobody's table, so nobody could count it."""
+"""They pass descriptors: a file in transit is in no process's table, so it could not be counted."""
 
 _PROCESSES = """
     fork 57 -; vfork 58 -; execve 59 221; execveat 322 281
@@ -87,14 +86,14 @@ _PRETENDED = """
     chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452; utime 132 -; utimes 235 -; utimensat 280 88;
     futimesat 261 -
 """
-"""Succeed without effect where there are no namespaces: they reach every file that the user owns."""
+"""They succeed without effect if there are no namespaces, because they reach every file of the user."""
 
 _FAR_REACHING = """
     truncate 76 45; inotify_init 253 -; inotify_init1 294 26; inotify_add_watch 254 27
 """
-"""Refused where there are no namespaces."""
+"""They are refused if there are no namespaces."""
 
-TELLING = """
+REPORTED = """
     socket 41 198; connect 42 203; bind 49 200; listen 50 201; accept 43 202; accept4 288 242; ptrace 101 117;
     process_vm_readv 310 270; process_vm_writev 311 271; kill 62 129; tkill 200 130; tgkill 234 131;
     rt_sigqueueinfo 129 138; rt_tgsigqueueinfo 297 240; fork 57 -; vfork 58 -; execve 59 221; execveat 322 281;
@@ -108,7 +107,7 @@ TELLING = """
     capset 126 91; kcmp 312 272; fanotify_init 300 262; settimeofday 164 170; clock_settime 227 112;
     acct 163 89; quotactl 179 60; ioperm 173 -; iopl 172 -
 """
-"""What no honest program tries without being told: refusing it is noted (see `evaluator.sandbox.limits.refusals`)."""
+"""Calls that no honest program makes unless its task needs them: refusals are noted (see `limits.refusals`)."""
 
 CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
@@ -118,15 +117,15 @@ CLONE_THREAD = 0x00010000
 
 _ANY = 0xFFFFFFFF
 _Ranges = tuple[tuple[int, int], ...]
-"""Of an argument's lower half: (first, last) ascending; single values may come in any order."""
+"""Ranges of an argument's lower half: (first, last) ascending; single values may come in any order."""
 _Row = tuple[str, int, int, tuple[tuple[int, _Ranges], ...]]
-"""Name, number on x86_64, number on aarch64; which argument has to lie where, for each that is looked at."""
+"""Name, number on x86_64, number on aarch64; the place and allowed ranges of each checked argument."""
 
 _A_PROCESS: _Ranges = ((2, 0x7FFFFFFF),)
 _ITSELF: _Ranges = ((0, 0),)
 _ITS_NUMBER: _Ranges = ((OWN_NUMBER, OWN_NUMBER),)
 _PRIO_PROCESS: _Ranges = ((0, 0),)
-_PR_SCHED_CORE = 62  # with it one process decides beside whom another may run
+_PR_SCHED_CORE = 62  # lets a process decide which others share a core with another
 _SIGNALS = (
     ("kill", 62, 129),
     ("tkill", 200, 130),
@@ -149,21 +148,21 @@ _WITH_ARGUMENTS: tuple[_Row, ...] = (
     # Without TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP.
     ("ioctl", 16, 29, ((1, ((0, 0x5411), (0x5413, 0x541B), (0x541D, 0x8900), (0x8903, _ANY))),)),
 )
-_ALONE: tuple[_Row, ...] = (
+_ITSELF_ONLY: tuple[_Row, ...] = (
     *((*call, ((0, _ITS_NUMBER),)) for call in _SIGNALS),
     ("setpriority", 141, 140, ((0, _PRIO_PROCESS), (1, _ITSELF + _ITS_NUMBER))),
     ("sched_setaffinity", 203, 122, ((0, _ITSELF + _ITS_NUMBER),)),
-    # Without PR_SET_PDEATHSIG too: it ends with who forked it.
+    # Without PR_SET_PDEATHSIG too: it ends with its parent.
     ("prctl", 157, 167, ((0, ((2, _PR_SCHED_CORE - 1), (_PR_SCHED_CORE + 1, _ANY))),)),
 )
-"""For a process that runs a completion among others of its user."""
+"""For a completion's process among others of its user."""
 
 _LOOPBACK_SOCKET: _Row = ("socket", 41, 198, ((0, ((2, 2), (10, 10))),))
-"""Of the internet's two families, for a process in a network namespace where there is nothing but itself."""
+"""IPv4 and IPv6, for a process in a network namespace with no other process."""
 
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
-_TELL = 0x7FC00000
+_NOTIFY = 0x7FC00000
 
 
 def _refuse(error: int) -> int:
@@ -184,16 +183,16 @@ def _numbers(table: str, machine: str) -> set[int]:
 
 
 _Leaf = tuple[_Instruction, ...]
-"""What decides on a call whose number is known."""
+"""Decides on a call whose number is known."""
 
 _ALLOWED_LEAF: _Leaf = ((_RETURN, 0, 0, _ALLOW),)
 _REFUSED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(errno.EPERM)),)
-_TOLD = (_RETURN, 0, 0, _TELL)
+_REPORT = (_RETURN, 0, 0, _NOTIFY)
 _NO_SUCH_CALL: _Leaf = ((_RETURN, 0, 0, _refuse(errno.ENOSYS)),)
-_THREAD_ASKED: _Leaf = (
+_THREAD_REPORTED: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
     (_JUMP_BITS, 0, 1, CLONE_THREAD),
-    _TOLD,
+    _REPORT,
     *_ALLOWED_LEAF,
 )
 _NO_SHARED_MEMORY: _Leaf = (
@@ -204,7 +203,7 @@ _NO_SHARED_MEMORY: _Leaf = (
     *_ALLOWED_LEAF,
 )
 _PRETENDED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(0)),)
-_THREAD_ALONE: _Leaf = (
+_ONLY_THREADS: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
     (_JUMP_BITS, 0, 1, CLONE_THREAD),
     *_ALLOWED_LEAF,
@@ -212,12 +211,12 @@ _THREAD_ALONE: _Leaf = (
 )
 
 
-def _where(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
-    """Allows the call where the lower half of each of these arguments lies in one of its ranges."""
+def _allowed_if(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
+    """Allows the call if the lower half of each of these arguments lies in one of its ranges."""
     if not conditions:
         return _ALLOWED_LEAF
     (place, ranges), *others = conditions
-    then = _where(others)
+    then = _allowed_if(others)
     leaf = [(_LOAD, 0, 0, _ARGUMENTS + 8 * place)]
     for first, last in ranges:
         if first == last:
@@ -230,11 +229,13 @@ def _where(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
 
 
 def _checked_leaves(rows: Iterable[_Row], machine: str) -> dict[int, _Leaf]:
-    return {x86_64 if machine == "x86_64" else aarch64: _where(conditions) for _, x86_64, aarch64, conditions in rows}
+    return {
+        x86_64 if machine == "x86_64" else aarch64: _allowed_if(conditions) for _, x86_64, aarch64, conditions in rows
+    }
 
 
 def _leaves(machine: str, processes: bool, loopback: bool = False) -> dict[int, _Leaf]:
-    """What decides on each call by its number; all others are refused."""
+    """The leaf of each call by its number; all others are refused."""
     leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
     leaves |= _checked_leaves(_WITH_ARGUMENTS, machine)
     if processes:
@@ -242,19 +243,19 @@ def _leaves(machine: str, processes: bool, loopback: bool = False) -> dict[int, 
     if loopback:
         leaves |= dict.fromkeys(_numbers(_LOOPBACK, machine), _ALLOWED_LEAF)
         leaves |= _checked_leaves((_LOOPBACK_SOCKET,), machine)
-    leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _THREAD_ALONE
+    leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _ONLY_THREADS
     leaves[_CLONE3] = _NO_SUCH_CALL
     return leaves
 
 
 def _leaves_without_namespaces(machine: str) -> dict[int, _Leaf]:
-    """What is decided otherwise where a process has no namespaces of its own."""
+    """The leaves that differ for a process without namespaces."""
     leaves = dict.fromkeys(_numbers(_PRETENDED, machine), _PRETENDED_LEAF)
     return leaves | dict.fromkeys(_numbers(_FAR_REACHING, machine), _REFUSED_LEAF)
 
 
 def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
-    """(first number, leaf) of each run of calls that are decided alike, ascending."""
+    """(first number, leaf) of each run of calls with the same leaf, ascending."""
     runs: list[tuple[int, _Leaf]] = []
     for number in range(max(leaves) + 2):
         leaf = leaves.get(number, otherwise)
@@ -271,72 +272,75 @@ def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
     return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
 
 
-def _telling(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -> dict[int, _Leaf]:
-    """The same, but the calls of `TELLING` are told to a listener where they would be refused.
+def _reporting(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -> dict[int, _Leaf]:
+    """The same, but the calls of `REPORTED` are reported to a listener instead of being refused.
 
-    Passing descriptors on is allowed: the listener has to be. It is refused by a filter that is laid over this one.
+    Passing descriptors is allowed, because the listener has to be passed. Another filter on top of this one refuses it.
     """
     leaves = leaves | dict.fromkeys(_numbers(_PASSING, machine), _ALLOWED_LEAF)
-    told = _numbers(TELLING, machine) | {CLONE[machine]}
+    reported = _numbers(REPORTED, machine) | {CLONE[machine]}
     if loopback:  # the C library looks for name servers by sockets of other families
-        told -= _checked_leaves((_LOOPBACK_SOCKET,), machine).keys()
+        reported -= _checked_leaves((_LOOPBACK_SOCKET,), machine).keys()
     refused = _REFUSED_LEAF[0]
     return leaves | {
-        number: tuple(_TOLD if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
-        for number in told
+        number: tuple(_REPORT if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
+        for number in reported
     }
 
 
 @cache
 def bpf_program(
-    machine: str = platform.machine(), *, processes: bool = False, telling: bool = False, loopback: bool = False
+    machine: str = platform.machine(), *, processes: bool = False, reporting: bool = False, loopback: bool = False
 ) -> bytes:
-    """The filter as BPF bytes. With `processes`, new ones may be started; with `telling`, it needs a listener; with
-    `loopback`, it may use sockets of the internet's families.
+    """The filter as BPF bytes. `processes` allows new ones, `reporting` needs a listener, `loopback` allows IP sockets.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
     leaves = _leaves(machine, processes, loopback)
-    return _program(machine, _runs(_telling(leaves, machine, loopback) if telling else leaves, _REFUSED_LEAF))
+    return _program(machine, _runs(_reporting(leaves, machine, loopback) if reporting else leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_without_namespaces(machine: str = platform.machine(), *, telling: bool = False, asking: bool = False) -> bytes:
-    """The filter for a process that has no namespaces of its own. With `asking`, its listener decides on new threads.
+def bpf_without_namespaces(
+    machine: str = platform.machine(), *, reporting: bool = False, reports_threads: bool = False
+) -> bytes:
+    """The filter for a process without namespaces. With `reports_threads`, its listener decides on new threads.
 
     Raises `KeyError` as `bpf_program` does.
     """
-    leaves = _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _checked_leaves(_ALONE, machine)
-    leaves = _telling(leaves, machine) if telling else leaves
-    if asking:
-        leaves |= {CLONE[machine]: (_TOLD,)}
+    leaves = (
+        _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _checked_leaves(_ITSELF_ONLY, machine)
+    )
+    leaves = _reporting(leaves, machine) if reporting else leaves
+    if reports_threads:
+        leaves |= {CLONE[machine]: (_REPORT,)}
     return _program(machine, _runs(leaves, _REFUSED_LEAF))
 
 
 @cache
 def bpf_of_template_without_namespaces(
-    machine: str = platform.machine(), *, telling: bool = False, asking: bool = False
+    machine: str = platform.machine(), *, reporting: bool = False, reports_threads: bool = False
 ) -> bytes:
-    """The same for a template: it may fork, and what it forks may send signals to itself."""
+    """The same for a template: it may fork, and its forks may send signals to themselves."""
     leaves = _leaves(machine, processes=True) | _leaves_without_namespaces(machine)
-    leaves = _telling(leaves, machine) if telling else leaves
-    if asking:
-        leaves |= {CLONE[machine]: _THREAD_ASKED}
+    leaves = _reporting(leaves, machine) if reporting else leaves
+    if reports_threads:
+        leaves |= {CLONE[machine]: _THREAD_REPORTED}
     return _program(machine, _runs(leaves, _REFUSED_LEAF))
 
 
 @cache
 def bpf_of_fork(machine: str = platform.machine()) -> bytes:
-    """For what a template forked, to be laid over the template's: no new processes, and it reaches itself alone.
+    """For a template's forks, on top of the template's filter: no new processes, and each reaches only itself.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    return _program(machine, _runs(_no_processes(machine) | _checked_leaves(_ALONE, machine), _ALLOWED_LEAF))
+    return _program(machine, _runs(_no_processes(machine) | _checked_leaves(_ITSELF_ONLY, machine), _ALLOWED_LEAF))
 
 
 @cache
 def bpf_without_shared_memory(machine: str = platform.machine()) -> bytes:
-    """Refuses memory that is shared and in no file, and nothing else: it stays when most of it is no longer mapped.
+    """Refuses only shared memory outside files: it stays allocated when most of it is no longer mapped.
 
     So only the kernel itself can count it. Raises `KeyError` as `bpf_program` does.
     """
@@ -345,13 +349,13 @@ def bpf_without_shared_memory(machine: str = platform.machine()) -> bytes:
 
 @cache
 def bpf_without_passing(machine: str = platform.machine()) -> bytes:
-    """Refuses to pass descriptors on, and nothing else. Raises `KeyError` as `bpf_program` does."""
+    """Refuses only the passing of descriptors. Raises `KeyError` as `bpf_program` does."""
     return _program(machine, _runs(dict.fromkeys(_numbers(_PASSING, machine), _REFUSED_LEAF), _ALLOWED_LEAF))
 
 
 def _no_processes(machine: str) -> dict[int, _Leaf]:
     leaves = dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _REFUSED_LEAF)
-    return leaves | {CLONE[machine]: _THREAD_ALONE, _CLONE3: _NO_SUCH_CALL}
+    return leaves | {CLONE[machine]: _ONLY_THREADS, _CLONE3: _NO_SUCH_CALL}
 
 
 def _program(machine: str, runs: list[tuple[int, _Leaf]]) -> bytes:

@@ -1,4 +1,4 @@
-"""What a Python says of itself; runs here, and by its source in any other, so it needs the standard library alone."""
+"""Describes the running Python. Other interpreters run this source, so it needs only the standard library."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import sysconfig
 
 
 def describe() -> dict[str, object]:
-    """The fields of `probing.Description`; of a virtual environment its packages, and the Python it was made from."""
+    """The fields of `interpreter_probe.Description`; in a virtual environment its packages and its base Python."""
     prefix = os.path.realpath(sys.base_prefix)
-    stdlib = os.path.realpath(os.path.dirname(os.__file__))  # noqa: PTH120 - as os itself is found
+    stdlib = os.path.realpath(os.path.dirname(os.__file__))  # noqa: PTH120 - the same path as os has
     extensions = [entry for entry in sys.path if entry.endswith("/lib-dynload")]
     return {
         "version": platform.python_version(),
@@ -29,13 +29,13 @@ def describe() -> dict[str, object]:
 
 
 def _package_folders() -> list[str]:
-    """In the order in which modules are looked for. What a .pth file adds is somebody's working folder: left out."""
+    """In the order of the import path. Without the folders that .pth files add, which are working folders."""
     folders = [entry for entry in sys.path if entry.endswith(("/site-packages", "/dist-packages"))]
     return [folder for folder in dict.fromkeys(map(os.path.realpath, folders)) if os.path.isdir(folder)]  # noqa: PTH112
 
 
 def _libraries(prefix: str) -> list[str]:
-    """libpython, where it stands apart from the system's libraries; of conda the folder with all that it brings."""
+    """libpython, unless it is among the system's libraries; for conda its folder of libraries."""
     beside = f"{prefix}/lib"
     if os.path.isdir(f"{prefix}/conda-meta"):  # noqa: PTH112
         return [beside]
@@ -43,8 +43,8 @@ def _libraries(prefix: str) -> list[str]:
     if not name:
         return []
     candidates = [f"{folder}/{name}" for folder in (beside, sysconfig.get_config_var("LIBDIR"))]
-    found = [path for path in candidates if os.path.exists(path)]  # noqa: PTH110
-    return [path for path in found[:1] if not path.startswith(("/usr/lib/", "/usr/lib64/"))]
+    existing = [path for path in candidates if os.path.exists(path)]  # noqa: PTH110
+    return [path for path in existing[:1] if not path.startswith(("/usr/lib/", "/usr/lib64/"))]
 
 
 if __name__ == "__main__":

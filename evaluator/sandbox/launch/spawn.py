@@ -1,4 +1,4 @@
-"""Starts a zygote, in one of the two ways: a warm interpreter that can reach nothing that it need not."""
+"""Starts a zygote in one of the two ways: a warm interpreter with access to nothing that it doesn't need."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
 }
 
-# Of the machine's own /proc. The whole of /proc/self would show the machine's network by `net` and `task`, its mounts
-# by `mountinfo`.
+# From the machine's own /proc. All of /proc/self would show the machine's network (`net`, `task`) and mounts
+# (`mountinfo`).
 _RECORDS = [
     *(f"/proc/{name}" for name in ("cpuinfo", "meminfo")),
     *(f"/proc/self/{name}" for name in "cmdline comm environ fd limits maps stat statm status".split()),
 ]
 
-# bubblewrap ends with the thread that started it; this one lives as long as this process.
+# bubblewrap ends with the thread that started it; this thread lives as long as this process.
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rollscope-starter")
 
 
 def _renew_starter() -> None:
-    global _starter  # noqa: PLW0603 - a fork's child has the executor, but not its thread
+    global _starter  # noqa: PLW0603 - a forked child has the executor, but not its thread
     _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rollscope-starter")
 
 
@@ -63,18 +63,18 @@ os.register_at_fork(after_in_child=_renew_starter)
 
 
 def target_user() -> int:
-    """Who runs completions outside the namespaces: nobody when we are root, else ourselves."""
+    """The user that runs completions, as seen from outside: nobody if we are root, else our own."""
     return own_folder.NOBODY if os.geteuid() == 0 else os.geteuid()
 
 
 class Launched(NamedTuple):
-    """A zygote that is starting: its process, our end of the connection, what it writes on stderr, its folder."""
+    """A zygote that is starting: its process, our end of the connection, its stderr, its folder."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
     errors: IO[bytes]
     folder: Path | None
-    """Where it makes a new folder for each completion; None where it has a mount namespace."""
+    """Where it makes a new folder for each completion; None if it has a mount namespace."""
 
 
 class _Launch(NamedTuple):
@@ -90,15 +90,15 @@ class _Launch(NamedTuple):
 def start(settings: Settings, way: Way, warm: Warm) -> Launched:
     """Starts a zygote; it is ready when it sends `R`.
 
-    Raises `SandboxUnavailable` when bubblewrap or a readable interpreter is missing, `InterpreterError` when the one
-    that was asked for is none.
+    Raises `SandboxUnavailable` if bubblewrap or a readable interpreter is missing, `InterpreterError` if the requested
+    one is not a usable Python.
     """
     interpreter = interpreter_for(target_user(), settings.python)
     launch = _in_namespaces(interpreter, warm) if way is Way.NAMESPACES else _in_own_folder(interpreter)
     ours, theirs = socket.socketpair()
     try:
         with theirs:
-            errors = tempfile.TemporaryFile()  # noqa: SIM115 - who closes the zygote closes it
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the zygote
             process = _starter.submit(_spawn, launch, theirs.fileno(), errors).result()
     except BaseException:
         ours.close()
@@ -106,16 +106,16 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
             own_folder.remove(launch.folder)
         raise
     inside = launch.settings | {"preload": _preloaded(warm, interpreter.has_numpy)}
-    with contextlib.suppress(OSError):  # it has ended: who waits for `R` sees that and reads why
+    with contextlib.suppress(OSError):  # it has ended, which the wait for `R` detects
         send(ours.fileno(), b"B", bundle(inside, warm.runner))
     return Launched(process, ours, errors, launch.folder)
 
 
 def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
-    wanted = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
+    modules = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
     for package in warm.packages:
-        wanted += _OF_PACKAGE[package] if has_numpy else ()
-    return wanted
+        modules += _OF_PACKAGE[package] if has_numpy else ()
+    return modules
 
 
 def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -139,7 +139,7 @@ def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Po
 
 def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
     home = bubblewrap.HOME
-    # What may be read is decided by what is mounted; one rule for all of it costs less than one for each.
+    # The mounts decide what can be read; one rule for all of them costs less than one for each.
     devices = [("/dev", _READ_WRITE)] if memory_cgroup.available() else _devices()
     rules = [("/", READ), *devices, *((path, EVERYTHING) for path in bubblewrap.WRITABLE)]
     settings = {
@@ -150,10 +150,10 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
         "path": [home, *interpreter.path],
         "rules": rules,
         "filters": {
-            f"{'telling ' * telling}{'loopback ' * loopback}{'template' if processes else 'completion'}": (
-                seccomp.bpf_program(processes=processes, telling=telling, loopback=loopback)
+            f"{'reporting ' * reporting}{'loopback ' * loopback}{'template' if processes else 'completion'}": (
+                seccomp.bpf_program(processes=processes, reporting=reporting, loopback=loopback)
             )
-            for telling in (False, True)
+            for reporting in (False, True)
             for processes in (False, True)
             for loopback in (False, warm.system)
         }
@@ -165,7 +165,7 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
 
 
 def _in_own_folder(interpreter: Interpreter) -> _Launch:
-    user, asking = own_folder.next_user(), not own_folder.has_users()
+    user, reports_threads = own_folder.next_user(), not own_folder.has_users()
     outside = outside_of(interpreter)
     folder = own_folder.make(user, map(Path, outside.links))
     home = str(folder / own_folder.HOME)
@@ -173,16 +173,18 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
     rules = [*((path, READ) for path in readable), *_devices(), (home, EVERYTHING)]
     settings = {
         "namespaces": False,
-        "counts_tasks": not asking,
+        "counts_tasks": not reports_threads,
         "home": home,
         "writable": [home],
         "path": [home, *outside.path, str(folder / own_folder.PACKAGES)],
         "rules": rules,
         "filters": {
             "completion": seccomp.bpf_without_namespaces(),
-            "telling completion": seccomp.bpf_without_namespaces(telling=True, asking=asking),
+            "reporting completion": seccomp.bpf_without_namespaces(reporting=True, reports_threads=reports_threads),
             "template": seccomp.bpf_of_template_without_namespaces(),
-            "telling template": seccomp.bpf_of_template_without_namespaces(telling=True, asking=asking),
+            "reporting template": seccomp.bpf_of_template_without_namespaces(
+                reporting=True, reports_threads=reports_threads
+            ),
             **_filters_of_both(),
         },
     }
@@ -196,7 +198,7 @@ def _environment(home: str, library_folder: str) -> dict[str, str]:
 
 
 def _filters_of_both() -> dict[str, bytes]:
-    """Those that are laid over another."""
+    """The filters that are installed on top of another."""
     return {
         "fork": seccomp.bpf_of_fork(),
         "last": seccomp.bpf_without_passing(),
@@ -205,6 +207,6 @@ def _filters_of_both() -> dict[str, bytes]:
 
 
 def _devices() -> list[tuple[str, int]]:
-    """/dev/zero can't be written to: mapped, it would be memory that only the kernel can count."""
+    """/dev/zero is read-only: mapped for writing, it would be memory that only the kernel can count."""
     written = [(f"/dev/{name}", _READ_WRITE) for name in ("null", "full", "random", "urandom")]
     return [*written, ("/dev/zero", READ)]

@@ -1,4 +1,4 @@
-"""How much lies in a completion's own folder, where no file system of its own keeps it within bounds."""
+"""Measures a completion's own folder, if no separate file system limits it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _MIB = 2**20
 MOST_FILES = 2048
 
 
-def passed(folder: str, most_mb: float, process: int, largest_mb: float) -> str:
-    """What is over the bounds, in words; empty where nothing is. Looks at no more entries than are allowed.
+def excess(folder: str, most_mb: float, process: int, largest_mb: float) -> str:
+    """Which limit the folder exceeds, as text; empty if none. Visits no more entries than are allowed.
 
-    `process`: the one whose folder it is; what it has removed but still holds open counts too, and what it has mapped
-    of removed files, each as `largest_mb`, which is as much as one may hold. Raises `TooManyMappingsError`.
+    Removed files that `process`, its owner, still has open count too, and removed files that it has mapped, each as
+    `largest_mb`, the most that one may hold. Raises `TooManyMappingsError`.
     """
     try:
         device = Path(folder).stat().st_dev
@@ -25,9 +25,9 @@ def passed(folder: str, most_mb: float, process: int, largest_mb: float) -> str:
         return ""
     own = f"/proc/{process}"
     removed = {
-        told.st_ino: told.st_blocks * _BLOCK
-        for told in open_files(own)
-        if told.st_nlink == 0 and told.st_dev == device and stat.S_ISREG(told.st_mode)
+        file.st_ino: file.st_blocks * _BLOCK
+        for file in open_files(own)
+        if file.st_nlink == 0 and file.st_dev == device and stat.S_ISREG(file.st_mode)
     }
     for part in mapped_files(own, device):
         if part.path.endswith(b"(deleted)"):
@@ -36,15 +36,14 @@ def passed(folder: str, most_mb: float, process: int, largest_mb: float) -> str:
     waiting = [folder]
     while waiting:
         try:
-            with os.scandir(waiting.pop()) as found:
-                for entry in found:
+            with os.scandir(waiting.pop()) as listing:
+                for entry in listing:
                     entries += 1
-                    told = entry.stat(follow_symlinks=False)
-                    used += told.st_blocks * _BLOCK
+                    used += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
                     if entries > MOST_FILES:
                         return f"more than {MOST_FILES} files and folders"
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-        except OSError:  # gone, or closed to us
+        except OSError:  # removed, or not readable by us
             continue
     return f"{used / _MIB:.0f} MiB of files ({most_mb} MiB may be written)" if used > most_mb * _MIB else ""

@@ -1,4 +1,4 @@
-"""Which limit a run has passed, as far as that is seen from what it left, and what its user is told of it."""
+"""Finds the limit that a run exceeded from its results, and the message about it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from evaluator.model import Limits, Traceback
 from evaluator.sandbox.outcomes import Outcome, Status
 
 FILES_MB, SHARED_MEMORY_MB = 64, 16
-"""Room in a completion's own /tmp and /dev/shm."""
+"""Size of a completion's own /tmp and /dev/shm."""
 
 OPEN_FILES = 128
 _MIB = 2**20
 
 
 def judge(outcome: Outcome, limits: Limits) -> None:
-    """Sets the status and the message of the limit that was passed, if one was."""
+    """Sets the status and message of the limit that was exceeded, if any."""
     if outcome.status in (Status.REJECTED, Status.TIME):
         return
     if max(outcome.stdout.size, outcome.stderr.size) >= int(limits.output_mb * _MIB):
@@ -31,12 +31,12 @@ def judge(outcome: Outcome, limits: Limits) -> None:
         outcome.status = Status.TIME
         outcome.message = f"{outcome.cpu_s:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})"
     elif outcome.failure is not None and not outcome.message:
-        outcome.message = _named(outcome.failure, limits)
+        outcome.message = _with_limit(outcome.failure, limits)
 
 
-def _named(failure: Traceback, limits: Limits) -> str:
-    """What the exception says with the limit that it tells of; empty where it tells of none."""
-    for kind, start, limit in _TELLING:
+def _with_limit(failure: Traceback, limits: Limits) -> str:
+    """The exception's message with the limit that caused it; empty if no limit did."""
+    for kind, start, limit in _LIMIT_ERRORS:
         if failure.type == kind and failure.message.startswith(start):
             return f"{failure.message} ({limit(limits)})"
     return ""
@@ -44,17 +44,17 @@ def _named(failure: Traceback, limits: Limits) -> str:
 
 def _threads(limits: Limits) -> str:
     processes = f", limits.processes is {limits.processes}" if limits.processes else ""
-    return f"limits.threads is {limits.threads}{processes}; their stacks count for limits.virtual_mb"
+    return f"limits.threads is {limits.threads}{processes}; their stacks count towards limits.virtual_mb"
 
 
 def _processes(limits: Limits) -> str:
-    return f"where it was to start a process: limits.processes is {limits.processes}"
+    return f"if it tried to start a process: limits.processes is {limits.processes}"
 
 
-_TELLING = (
+_LIMIT_ERRORS = (
     ("RuntimeError", "can't start new thread", _threads),
     ("BlockingIOError", "[Errno 11]", _processes),
     ("OSError", "[Errno 24]", lambda _: f"{OPEN_FILES} files may be open"),
-    ("OSError", "[Errno 27]", lambda limits: f"limits.output_mb is {limits.output_mb:g}, for any one file too"),
-    ("OSError", "[Errno 28]", lambda _: f"there are {FILES_MB} MiB in /tmp, {SHARED_MEMORY_MB} in /dev/shm"),
+    ("OSError", "[Errno 27]", lambda limits: f"limits.output_mb is {limits.output_mb:g}, also for each file"),
+    ("OSError", "[Errno 28]", lambda _: f"{FILES_MB} MiB in /tmp, {SHARED_MEMORY_MB} in /dev/shm"),
 )

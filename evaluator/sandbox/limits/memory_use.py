@@ -1,7 +1,7 @@
-"""How much memory a completion holds, as looked at from outside: its processes', and what lies in files in memory.
+"""Measures a completion's memory from outside: its processes' and its files in memory.
 
-A page that several processes share, or that is both mapped and in a file, is counted once. What we may not see is
-counted as far as it is resident.
+A page that several processes share, or that is both mapped and in a file, counts once. Files that we may not inspect
+count as far as they are resident.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _FOLDERS = ("tmp", "dev/shm")
 
 
 class MemoryUse(NamedTuple):
-    """MiB."""
+    """In MiB."""
 
     private: float = 0.0
-    """Resident, of no file in memory."""
+    """Resident memory outside files in memory."""
     in_files: float = 0.0
     """Shared mappings, memfds, the files in /tmp and /dev/shm."""
 
@@ -30,31 +30,31 @@ class MemoryUse(NamedTuple):
     def total(self) -> float:
         return self.private + self.in_files
 
-    def told(self) -> str:
-        """In words."""
+    def text(self) -> str:
+        """For a message."""
         if self.in_files < 1:
             return f"{self.total:.0f} MiB resident"
         return f"{self.total:.0f} MiB, {self.in_files:.0f} of them in files in memory or shared"
 
 
 def memory_use(process: int, folders: Sequence[str], own_files: Iterable[int], largest_mb: float) -> MemoryUse:
-    """What the processes whose /proc folders are given hold together.
+    """The memory of the processes with these folders under /proc.
 
-    `process`: the main one. `own_files`: descriptors of our memfds that it was given, which are not its own.
-    `largest_mb`: what any one file may hold. Raises `TooManyMappingsError`.
+    `process`: the main one. `own_files`: descriptors of our memfds that it got from us, which don't count.
+    `largest_mb`: what one file may hold at most. Raises `TooManyMappingsError`.
     """
     resident = resident_use(folders)
-    told = [os.fstat(descriptor) for descriptor in own_files]
-    files = {each.st_ino: 0 for each in told}  # of unnamed files in memory, by number: bytes
+    ours = [os.fstat(descriptor) for descriptor in own_files]
+    files = {each.st_ino: 0 for each in ours}  # bytes of unnamed files in memory, by number
     for folder in folders:
-        _add_open(folder, told[0].st_dev, files)
-        _add_mapped(folder, told[0].st_dev, files, int(largest_mb * _MIB))
+        _add_open(folder, ours[0].st_dev, files)
+        _add_mapped(folder, ours[0].st_dev, files, int(largest_mb * _MIB))
     in_files = sum(files.values()) + _in_folders(process)
     return MemoryUse(resident.private, max(in_files / _MIB, resident.in_files))
 
 
 def resident_use(folders: Sequence[str]) -> MemoryUse:
-    """What is resident of these processes: of files in memory only what they have mapped."""
+    """The resident memory of these processes: of files in memory only the mapped parts."""
     private = mapped = 0
     for folder in folders:
         its_private, its_mapped = _shares(folder) if len(folders) > 1 else _resident(folder)
@@ -64,50 +64,50 @@ def resident_use(folders: Sequence[str]) -> MemoryUse:
 
 
 def most_resident(folders: Sequence[str]) -> MemoryUse:
-    """The most that any one of these processes has had resident at any moment since it was forked.
+    """The largest resident memory that any of these processes has had since it was forked.
 
-    The kernel notes it (`VmHWM`), so what was given back between two looks is in it. No process in the sandbox can
-    write to the file under /proc that would set it back.
+    The kernel records it (`VmHWM`), including memory that was freed between two measurements. No process in the sandbox
+    can write to the file under /proc that would reset it.
     """
-    return MemoryUse(max((_noted(folder) for folder in folders), default=0) / _MIB)
+    return MemoryUse(max((_peak(folder) for folder in folders), default=0) / _MIB)
 
 
-def _noted(folder: str) -> int:
+def _peak(folder: str) -> int:
     return _numbers(f"{folder}/status", (b"VmHWM",)).get(b"VmHWM", 0)
 
 
 def _resident(folder: str) -> tuple[int, int]:
     """Private and shared bytes of one process."""
-    told = _numbers(f"{folder}/status", (b"RssAnon", b"RssFile", b"RssShmem"))
-    return told.get(b"RssAnon", 0) + told.get(b"RssFile", 0), told.get(b"RssShmem", 0)
+    sizes = _numbers(f"{folder}/status", (b"RssAnon", b"RssFile", b"RssShmem"))
+    return sizes.get(b"RssAnon", 0) + sizes.get(b"RssFile", 0), sizes.get(b"RssShmem", 0)
 
 
 def _shares(folder: str) -> tuple[int, int]:
-    """The same of one process of several: of a page that n of them have, the nth part."""
-    told = _numbers(f"{folder}/smaps_rollup", (b"Pss_Anon", b"Pss_File", b"Pss_Shmem"))
-    if not told:
+    """The same for one process of several: a page that n of them have counts as an nth."""
+    sizes = _numbers(f"{folder}/smaps_rollup", (b"Pss_Anon", b"Pss_File", b"Pss_Shmem"))
+    if not sizes:
         return _resident(folder)
-    return told.get(b"Pss_Anon", 0) + told.get(b"Pss_File", 0), told.get(b"Pss_Shmem", 0)
+    return sizes.get(b"Pss_Anon", 0) + sizes.get(b"Pss_File", 0), sizes.get(b"Pss_Shmem", 0)
 
 
 def _numbers(path: str, names: Sequence[bytes]) -> dict[bytes, int]:
-    found = {}
+    sizes = {}
     for line in lines(path):
         name, _, rest = line.partition(b":")
         if name in names:
-            found[name] = int(rest.split()[0]) * 1024
-    return found
+            sizes[name] = int(rest.split()[0]) * 1024
+    return sizes
 
 
 def _add_open(folder: str, device: int, files: dict[int, int]) -> None:
     """Adds the unnamed files in memory that a process has open."""
-    for told in open_files(folder):
-        if told.st_dev == device:
-            files.setdefault(told.st_ino, told.st_blocks * _BLOCK)
+    for file in open_files(folder):
+        if file.st_dev == device:
+            files.setdefault(file.st_ino, file.st_blocks * _BLOCK)
 
 
 def _add_mapped(folder: str, device: int, files: dict[int, int], largest: int) -> None:
-    """Adds those that it has mapped. Only root sees how full they are: else a memfd counts as `largest`."""
+    """Adds those that it has mapped. Only root can see their size; otherwise a memfd counts as `largest`."""
     for each in mapped_files(folder, device):
         if each.number in files:
             continue
@@ -119,15 +119,15 @@ def _add_mapped(folder: str, device: int, files: dict[int, int], largest: int) -
 
 
 def _in_folders(process: int) -> int:
-    """What is in its own /tmp and /dev/shm; nothing where these are the machine's."""
+    """The bytes in its own /tmp and /dev/shm; 0 if these are the machine's."""
     used = 0
     for name in _FOLDERS:
         inside, outside = Path(f"/proc/{process}/root/{name}"), Path(f"/{name}")
         try:
             if outside.exists() and inside.stat().st_dev == outside.stat().st_dev:
                 continue
-            told = os.statvfs(inside)
+            blocks = os.statvfs(inside)
         except OSError:
             continue
-        used += (told.f_blocks - told.f_bfree) * told.f_frsize
+        used += (blocks.f_blocks - blocks.f_bfree) * blocks.f_frsize
     return used

@@ -1,4 +1,4 @@
-"""What /proc tells of processes: when they started, what they started, and who is in a completion's own namespace."""
+"""Reads /proc: when processes started, their children, and the processes in a completion's own namespace."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 _LIST_CAP = 2 << 20
-_FIRST = "1"  # a namespace's first process, which is the zygote's
+_FIRST = "1"  # a namespace's first process, which belongs to the zygote
 
 
 def started(process: int) -> str:
-    """When a process started, in the kernel's ticks; empty when it has ended.
+    """When a process started, in the kernel's ticks; empty if it has ended.
 
-    With its number this names one process for ever.
+    Together with its number this identifies a process uniquely.
     """
     try:
         return _stat(f"/proc/{process}")[19]
@@ -24,14 +24,14 @@ def started(process: int) -> str:
 
 
 def last_descendant(process: int) -> int:
-    """Follows a chain of processes, each with one child, to its end. Raises `OSError`."""
+    """The end of a chain of processes with one child each. Raises `OSError`."""
     while children := Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split():
         process = int(children[0])
     return process
 
 
 def open_files(folder: str) -> Iterator[os.stat_result]:
-    """Of the process with this folder under /proc; none where they may not be seen."""
+    """The open files of the process with this folder under /proc; none if they are not visible."""
     try:
         entries = list(os.scandir(f"{folder}/fd"))
     except OSError:
@@ -44,11 +44,11 @@ def open_files(folder: str) -> Iterator[os.stat_result]:
 
 
 class TooManyMappingsError(Exception):
-    """A list of mappings that is longer than we read: a program can make it long, and we read it while it runs."""
+    """A list of mappings that is longer than we read: a program can make it long, and its time goes on meanwhile."""
 
 
 class Mapped(NamedTuple):
-    """A part of a file that a process has mapped: the first address and the one after the last, the file."""
+    """A part of a file that a process has mapped: the first address, the one after the last, the file."""
 
     first: int
     last: int
@@ -57,7 +57,7 @@ class Mapped(NamedTuple):
 
 
 def mapped_files(folder: str, device: int) -> Iterator[Mapped]:
-    """The parts of files of one device. Raises `TooManyMappingsError`."""
+    """The mapped parts of files on one device. Raises `TooManyMappingsError`."""
     name = b"%02x:%02x" % (os.major(device), os.minor(device))
     for line in lines(f"{folder}/maps"):
         fields = line.split(maxsplit=5)
@@ -67,13 +67,13 @@ def mapped_files(folder: str, device: int) -> Iterator[Mapped]:
 
 
 def lines(path: str) -> list[bytes]:
-    """Of a file under /proc; none when its process has ended or may not be seen. Raises `TooManyMappingsError`."""
+    """A file under /proc; no lines if its process has ended or is not visible. Raises `TooManyMappingsError`."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - ten times a second
-            found = file.read(_LIST_CAP).splitlines()
+            text = file.read(_LIST_CAP)
             if file.read(1):
                 raise TooManyMappingsError
-            return found
+            return text.splitlines()
     except OSError:
         return []
 
@@ -83,11 +83,11 @@ class Others(NamedTuple):
 
     running: int
     cpu_s: float
-    """Theirs, and that of all whose end was waited for."""
+    """Theirs, and that of all that were waited for."""
 
 
 class Namespace:
-    """The processes in a completion's own pid namespace, by the /proc that it has mounted there."""
+    """The processes in a completion's own pid namespace, read from the /proc that is mounted in it."""
 
     def __init__(self, process: int) -> None:
         """`process`: the completion's main process, in our own namespace."""
@@ -95,7 +95,7 @@ class Namespace:
         self._folder = f"{self._main}/root/proc"
 
     def folders(self) -> list[str]:
-        """The folders under /proc of all its processes; the main one's alone where the others can't be seen."""
+        """The folders under /proc of all its processes; only the main one's if the others are not visible."""
         try:
             numbers = [name for name in os.listdir(self._folder) if name.isdigit() and name != _FIRST]  # noqa: PTH208
         except OSError:
@@ -103,22 +103,22 @@ class Namespace:
         return [f"{self._folder}/{number}" for number in numbers]
 
     def others(self) -> Others:
-        """All but the main process, those that have ended and wait for their parent included."""
+        """All except the main process; also those that have ended and that their parent has not waited for."""
         running, ticks = -1, 0
         for folder in self.folders():
             try:
                 fields = _stat(folder)
-            except OSError:  # it has just gone
+            except OSError:  # it has just ended
                 continue
             running += fields[0] not in ("Z", "X")
             ticks += sum(map(int, fields[11:15]))
         try:
-            ticks -= sum(map(int, _stat(self._main)[11:13]))  # its own, but for what it waited for
+            ticks -= sum(map(int, _stat(self._main)[11:13]))  # its own, without that of children
         except OSError:
             return Others(0, 0.0)
         return Others(max(running, 0), max(ticks, 0) / _TICKS_A_SECOND)
 
 
 def _stat(folder: str) -> list[str]:
-    """What follows the name in a process's `stat`: state, parent, ... Raises `OSError`."""
+    """The fields after the name in a process's `stat`: state, parent, ... Raises `OSError`."""
     return Path(f"{folder}/stat").read_text("ascii", "replace").rpartition(")")[2].split()

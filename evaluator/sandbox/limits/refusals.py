@@ -1,7 +1,7 @@
-"""The system calls that a completion tried and was refused, as the kernel tells them while it waits for our answer.
+"""The system calls that a completion tried and was refused, as the kernel reports them while it waits for our answer.
 
-The kernel asks by seccomp's user notification; the answer is always that the call is not permitted. Nothing that the
-process says is involved, so what is noted was tried.
+The kernel asks by seccomp's user notification; the answer is always that the call is not permitted. No message of the
+process is involved, so every noted call was really tried.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import struct
 from functools import cache
 
 from evaluator.model import Flag
-from evaluator.sandbox.launch.seccomp import CLONE, CLONE_THREAD, TELLING
+from evaluator.sandbox.launch.seccomp import CLONE, CLONE_THREAD, REPORTED
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _NOTICE = struct.Struct("QIIiIQ6Q")
@@ -33,7 +33,7 @@ _MODULES = re.compile(
 
 
 def may_try(source: str) -> bool:
-    """Whether code could come to a refused call at all: it takes a module that reaches the system, or a way to one."""
+    """Whether code could make a refused call at all: that needs a module with system calls, or a way to get one."""
     if any(sign in source for sign in _SIGNS):
         return True
     return any("import" in line and _MODULES.search(line) for line in source.splitlines())
@@ -42,7 +42,7 @@ def may_try(source: str) -> bool:
 @cache
 def _names() -> dict[int, str]:
     column = {"x86_64": 1, "aarch64": 2}[platform.machine()]
-    rows = (row.split() for row in TELLING.split(";"))
+    rows = (row.split() for row in REPORTED.split(";"))
     names = {int(row[column]): row[0] for row in rows if row[column] != "-"}
     return names | {CLONE[platform.machine()]: "clone"}
 
@@ -50,7 +50,7 @@ def _names() -> dict[int, str]:
 class Refusals:
     """One process's refused calls; `descriptor` becomes readable when one waits for its answer.
 
-    Where the kernel can't count a program's threads, it asks about each new one, too.
+    If the kernel can't count a program's threads, it also asks about each new one.
     """
 
     def __init__(self, descriptor: int, threads: int) -> None:
@@ -61,7 +61,7 @@ class Refusals:
         self._tried: dict[str, int] = {}
 
     def answer_waiting(self) -> None:
-        """Answers those that wait at this moment."""
+        """Answers all that wait now."""
         poll = select.poll()
         poll.register(self.descriptor, select.POLLIN)
         for _ in range(_MOST):
@@ -70,11 +70,11 @@ class Refusals:
             self.answer()
 
     def answer(self) -> None:
-        """Answers a call that waits; one must."""
+        """Answers a call; one must be waiting."""
         notice = bytearray(_NOTICE.size)
         try:
             fcntl.ioctl(self._file, _RECEIVE, notice)
-        except OSError:  # it waits no longer: a signal came, or its end
+        except OSError:  # it no longer waits: a signal came, or its process ended
             return
         number, thread, _flags, call, _architecture, _place, first, *_ = _NOTICE.unpack(notice)
         if call == CLONE[platform.machine()] and first & CLONE_THREAD:
@@ -83,7 +83,7 @@ class Refusals:
         else:
             self._note(_names().get(call, f"system call {call}"))
             answer = _ANSWER.pack(number, 0, -errno.EPERM, 0)
-        with contextlib.suppress(OSError):  # it was killed while it waited
+        with contextlib.suppress(OSError):  # its process was killed
             fcntl.ioctl(self._file, _SEND, answer)
 
     def _note(self, name: str) -> None:
@@ -91,10 +91,10 @@ class Refusals:
             self._tried[name] = self._tried.get(name, 0) + 1
 
     def notes(self) -> tuple[Flag, ...]:
-        """One flag for each call that was tried since this was last asked, with how often."""
-        told = [(name, "" if times == 1 else f", {times} times") for name, times in self._tried.items()]
+        """One flag for each call that was tried since the last call of this, with the number of times."""
+        calls = [(name, "" if times == 1 else f", {times} times") for name, times in self._tried.items()]
         self._tried.clear()
-        return tuple(Flag("refused_call", f"{name}: the kernel refused it{often}") for name, often in told)
+        return tuple(Flag("refused_call", f"{name}: the kernel refused it{often}") for name, often in calls)
 
     def close(self) -> None:
         self._file.close()

@@ -1,8 +1,8 @@
-"""How long a process could have run while it was given no CPU, from what the kernel counts for each of its threads.
+"""How long a process could have run but got no CPU, from the kernel's counters for each of its threads.
 
-A program that waits for a CPU is not slow, so this time is not its own. Source: `/proc/PID/task/TID/schedstat`, whose
-second number is the time, in nanoseconds, that the thread has stood runnable without running. The kernel adds a wait
-to it when the wait ends.
+A program that waits for a CPU is not slow, so this time does not count as its own. Source:
+`/proc/PID/task/TID/schedstat`, whose second number is the time in nanoseconds that the thread was runnable without
+running. The kernel adds a wait when it ends.
 """
 
 from __future__ import annotations
@@ -33,25 +33,24 @@ class _Thread(NamedTuple):
 
 
 class Starvation:
-    """One run's: the seconds in which the process could have run and nothing of it did, up to the last look.
+    """For one run: the seconds in which the process could have run and none of its threads did, up to the last look.
 
-    Of the time between two looks it is as much as the threads have waited, summed, and at most the part in which none
-    of them ran. Our own thread, for which the process may be waiting, is one of them; one that has come and gone in
-    between is not.
+    Between two looks this is the sum of the threads' waits, but at most the time in which none of them ran. Our own
+    thread, which the process may be waiting for, is included; threads that started and ended in between are not.
     """
 
-    def __init__(self, folders: Iterable[str], usual: Priority) -> None:
-        """`folders`: of its processes under /proc, at the start. `usual`: the priority that it was started with."""
+    def __init__(self, folders: Iterable[str], priority: Priority) -> None:
+        """`folders`: its processes' folders under /proc at the start. `priority`: the one that it was started with."""
         self.seconds = 0.0
         self.waits = False
-        """Whether, at the last look, it was runnable and had not run since the look before."""
-        self._usual = usual
+        """Whether it was runnable at the last look and had not run since the look before."""
+        self._priority = priority
         self._lowered = False
         self._waited_s = {folder: _waited_s(folder) for folder in (*folders, _OURS)}
         self._elapsed_s = self._cpu_s = self._unused_s = 0.0
 
     def look(self, folders: Sequence[str], elapsed_s: float, cpu_s: float) -> None:
-        """`elapsed_s`, `cpu_s`: of the run, of all its threads, until now."""
+        """`elapsed_s`: time since the start of the run; `cpu_s`: CPU time of all its threads."""
         threads = {path: thread for path in _tasks(folders) if (thread := _thread(path)) is not None}
         before, self._waited_s = self._waited_s, {path: thread.waited_s for path, thread in threads.items()}
         self._waited_s[_OURS] = _waited_s(_OURS)
@@ -59,8 +58,8 @@ class Starvation:
         ran_s, passed_s = cpu_s - self._cpu_s, elapsed_s - self._elapsed_s
         self._elapsed_s, self._cpu_s = elapsed_s, cpu_s
         self._unused_s += max(passed_s - ran_s, 0.0)
-        # Who asks for a lower priority waits of its own will.
-        self._lowered = self._lowered or any(thread.priority > self._usual for thread in threads.values())
+        # A process that lowers its priority waits by its own choice.
+        self._lowered = self._lowered or any(thread.priority > self._priority for thread in threads.values())
         if not self._lowered:
             starved_s = min(waited_s, self._unused_s)
             self.seconds += starved_s
@@ -68,13 +67,13 @@ class Starvation:
         runnable = any(thread.runnable for thread in threads.values())
         self.waits = runnable and not self._lowered and waited_s == 0.0 and ran_s <= 0.0
         if not runnable:
-            self._unused_s = 0.0  # it slept; but a wait that goes on is only counted when it ends
+            self._unused_s = 0.0  # it slept; an unfinished wait is not counted yet
 
 
-def usual_priority(process: int) -> Priority | None:
-    """That of a process which has run for a while; None where the kernel does not count how long such as it wait.
+def priority_of(process: int) -> Priority | None:
+    """The priority of a process that has run for a while; None if the kernel does not count waits for a CPU.
 
-    One that has never had to wait proves nothing, so others are looked at beside it.
+    A process that never had to wait proves nothing, so others are checked as well.
     """
     folder = f"{PROC}/{process}"
     counts = bool(_numbers(folder)) and any(
@@ -87,11 +86,11 @@ def usual_priority(process: int) -> Priority | None:
 
 
 def _tasks(folders: Iterable[str]) -> Iterable[str]:
-    """The folders of all threads; of a process's first thread its own, whose numbers are that thread's alone."""
+    """The folders of all threads; for a process's first thread the process's own, with the same numbers."""
     for folder in folders:
         try:
             numbers = os.listdir(f"{folder}/task")  # noqa: PTH208 - ten times a second
-        except OSError:  # it has just gone
+        except OSError:  # it has just ended
             continue
         first = folder.rpartition("/")[2]
         yield from (folder if number == first else f"{folder}/task/{number}" for number in numbers)
@@ -119,7 +118,7 @@ def _waited_s(folder: str) -> float:
 
 
 def _numbers(folder: str) -> list[int]:
-    """Nanoseconds run, nanoseconds waited, times run; none where the kernel does not say."""
+    """Nanoseconds run, nanoseconds waited, times run; none if the kernel does not count them."""
     try:
         numbers = [int(each) for each in _read(f"{folder}/schedstat").split()]
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Proves each layer on this machine: a program inside tries the forbidden thing, and tells what became of it."""
+"""Proves each layer on this machine: a program inside tries what is forbidden, and reports the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.self_test.layers import BORDER, Layer, attempts, border, rest
-from evaluator.sandbox.self_test.trials import limits, told, waits
+from evaluator.sandbox.self_test.trials import ending, limits, waits
 from evaluator.sandbox.values import encoded_call
 
 __all__ = ["Layer", "self_test", "unproved"]
@@ -26,28 +26,28 @@ __all__ = ["Layer", "self_test", "unproved"]
 _PATIENT = Limits(wall_s=5, cpu_s=5)
 _HOW = {
     Way.NAMESPACES: "bubblewrap: user, process, mount, network and IPC namespaces",
-    Way.LANDLOCK: "without user namespaces: Landlock, seccomp, limits, a folder of its own",
+    Way.LANDLOCK: "without user namespaces: Landlock, seccomp, limits, a separate folder",
 }
 
 
 def unproved(sandbox: Any) -> list[Layer]:
-    """Tries to get out, before the first completion: which of files, network and process tree do not hold.
+    """Tries to break out before the first completion; returns which of files, network and process tree do not hold.
 
-    Raises `SandboxUnavailable` when it does not start, `FaultError` when nothing could be tried.
+    Raises `SandboxUnavailable` if the sandbox does not start, `FaultError` if nothing could be tried.
     """
     return [layer for layer in _border(sandbox) if layer.name in (*BORDER, "probe") and not layer.holds]
 
 
 def self_test(settings: Settings | None = None) -> list[Layer]:
-    """Tries to break out and over each limit, in some seconds; one `Layer` for each kind of attempt.
+    """Tries to break out and to exceed each limit, in some seconds; one `Layer` for each kind of attempt.
 
-    Of the two ways the first whose border holds is tried in full; one that was refused is told, with what mends it.
+    Tries the first way whose border holds in full; a refused way is reported with its fix.
     """
-    asked = settings or Settings()
+    requested = settings or Settings()
     refused: list[Layer] = []
-    for way in [asked.way] if asked.way else Way:
+    for way in [requested.way] if requested.way else Way:
         try:
-            layers = _tried(msgspec.structs.replace(asked, way=way), way)
+            layers = _tried(msgspec.structs.replace(requested, way=way), way)
         except (SandboxUnavailable, FaultError) as error:
             refused.append(_refusal(way, error))
             continue
@@ -64,7 +64,7 @@ def _refusal(way: Way, error: SandboxUnavailable | FaultError) -> Layer:
 
 
 def _tried(settings: Settings, way: Way) -> list[Layer]:
-    """All layers of one way; those at the border alone where one of them does not hold."""
+    """All layers of one way; only those at the border if one of them does not hold."""
     from evaluator.sandbox import Sandbox
 
     with Sandbox(settings) as sandbox:
@@ -81,24 +81,24 @@ def _tried(settings: Settings, way: Way) -> list[Layer]:
 def _border(sandbox: Any) -> list[Layer]:
     way = sandbox.settings.way
     outcome = _call(sandbox, "border", attempts(way), _PATIENT)
-    found = _answer(outcome)
-    if found is None:
+    results = _answer(outcome)
+    if results is None:
         return [_failed(outcome)]
     interpreter = interpreter_for(target_user(), sandbox.settings.python)
-    found["opened"] = [opened for opened in found["opened"] if not interpreter.offers(opened[0])]
-    return border(found, way)
+    results["opened"] = [opened for opened in results["opened"] if not interpreter.offers(opened[0])]
+    return border(results, way)
 
 
 def _rest(call: Callable[[str, list[object], Limits], Outcome]) -> list[Layer]:
     outcome = call("rest", [os.getpid()], _PATIENT)
-    found = _answer(outcome)
-    return [_failed(outcome)] if found is None else rest(found)
+    results = _answer(outcome)
+    return [_failed(outcome)] if results is None else rest(results)
 
 
 def _leaves_nothing(call: Callable[[str, list[object], Limits], Outcome]) -> Layer:
     call("leave", [], _PATIENT)
-    found = call("find", [], _PATIENT).value
-    return Layer("nothing stays", found == ["solution.py"], "new folders for each completion", f"the next sees {found}")
+    files = call("find", [], _PATIENT).value
+    return Layer("nothing stays", files == ["solution.py"], "new folders for each completion", f"the next sees {files}")
 
 
 def _answer(outcome: Outcome) -> dict[str, Any] | None:
@@ -107,7 +107,7 @@ def _answer(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def _failed(outcome: Outcome) -> Layer:
-    return Layer("probe", False, "a program inside", told(outcome), "report this with the output of --json")
+    return Layer("probe", False, "a program inside", ending(outcome), "report this with the output of --json")
 
 
 def _call(sandbox: Any, name: str, arguments: list[object], within: Limits) -> Outcome:

@@ -1,6 +1,6 @@
-"""The program that the self-test runs in the sandbox: it tries what is forbidden, and tells what became of it.
+"""The program that the self-test runs in the sandbox: it tries what is forbidden, and reports the result.
 
-Read as text, never imported: it is a completion like any other.
+It is read as text and never imported: a completion like any other.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 
 
 def attempt(action, *arguments):
-    """Whether it worked, and what was said."""
+    """Whether it worked, and its result or error."""
     try:
         return [True, str(action(*arguments))[:80]]
     except BaseException as error:
@@ -18,23 +18,23 @@ def attempt(action, *arguments):
 
 
 def read(path):
-    """Device and number of what could be opened there."""
+    """Device and number of the file or folder, opened."""
     if os.path.isdir(path):
         os.listdir(path)
     else:
         open(path, "rb").close()
-    told = os.stat(path)
-    return [told.st_dev, told.st_ino]
+    status = os.stat(path)
+    return [status.st_dev, status.st_ino]
 
 
 def opened(paths):
-    found = []
+    files = []
     for path in paths:
         try:
-            found.append([path, *read(path)])
+            files.append([path, *read(path)])
         except OSError:
             pass
-    return found
+    return files
 
 
 def write(path):
@@ -59,7 +59,7 @@ def sockets():
 
 
 def strangers(numbers):
-    """The processes that it sees: in its own /proc, or among these numbers."""
+    """The other processes that it sees: in its own /proc, or among these numbers."""
     try:
         numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -68,7 +68,7 @@ def strangers(numbers):
 
 
 def border(paths, folders, numbers):
-    """Tries the border: files, network, process tree. Quick, for every run begins with it."""
+    """Tries the border: files, network, process tree. Quick, because every run begins with it."""
     return {
         "opened": opened(paths),
         "written": written(folders),
@@ -80,22 +80,22 @@ def border(paths, folders, numbers):
 
 
 def slow_down(number):
-    """Sets its priority to what it is, which takes the right to lower it."""
+    """Sets its priority to its current value, which requires the right to change it."""
     os.setpriority(os.PRIO_PROCESS, number, os.getpriority(os.PRIO_PROCESS, number))
 
 
 def tables():
-    """The network namespace, and those of its tables that can be read."""
+    """The network namespace, and its tables that can be read."""
     own = ["/proc/net", "/proc/self/net", "/proc/thread-self/net", f"/proc/self/task/{threading.get_native_id()}/net"]
     return [os.readlink("/proc/self/ns/net"), [path for path in own if attempt(read, path + "/tcp")[0]]]
 
 
 def rest(number):
-    """Tries what is left, at one process outside among others."""
-    told = status()
-    parent = os.getppid() or 1  # the first of the namespace, where it has one of its own
+    """Tries all other layers, some of them on one process outside."""
+    own = status()
+    parent = os.getppid() or 1  # the first process of the namespace, if it has its own
     return {
-        "signal": attempt(os.kill, number, 0) if number != os.getpid() else [False, "it has our own number"],
+        "signal": attempt(os.kill, number, 0) if number != os.getpid() else [False, "it has our number"],
         "everybody": attempt(os.kill, -1, 0),
         "priority": attempt(slow_down, parent),
         "CPUs": attempt(lambda: os.sched_setaffinity(parent, os.sched_getaffinity(parent))),
@@ -106,10 +106,10 @@ def rest(number):
         "environ": attempt(read, f"/proc/{number}/environ"),
         "own record": attempt(lambda: open("/proc/self/clear_refs", "wb").close()),
         "shared": shared(),
-        "capabilities": [told["CapEff"].strip(), told["CapPrm"].strip()],
-        "no_new_privileges": told["NoNewPrivs"].strip(),
-        "seccomp": told["Seccomp"].strip(),
-        "root": attempt(os.setuid, 0) if os.getuid() else [False, "it is root of its own namespace alone"],
+        "capabilities": [own["CapEff"].strip(), own["CapPrm"].strip()],
+        "no_new_privileges": own["NoNewPrivs"].strip(),
+        "seccomp": own["Seccomp"].strip(),
+        "root": attempt(os.setuid, 0) if os.getuid() else [False, "it is root only in its own namespace"],
         "environment": sorted(os.environ),
         "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd")),
     }
@@ -124,7 +124,7 @@ def trace(number):
 
 
 def shared():
-    """System V shared memory, which outlives who made it."""
+    """System V shared memory, which outlives its creator."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -144,7 +144,7 @@ def touch(size):
 
 
 def hide(size):
-    """In files that have no name and belong to no folder."""
+    """In files without a name, in no folder."""
     kept = [os.memfd_create("hidden") for _ in range(64)]
     for descriptor in kept:
         for _ in range(size // 64 // 2**18):

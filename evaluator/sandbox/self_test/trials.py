@@ -1,4 +1,4 @@
-"""Tries each limit: a program inside goes over it, and the outcome has to name it."""
+"""Tries each limit: a program inside exceeds it, and the outcome must name it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _Trial(NamedTuple):
     status: Status
     limits: Limits = _TIGHT
     error: str = ""
-    """With RAISED: what the exception is called. Without namespaces the program may be ended instead: DIED."""
+    """With RAISED: the exception's name. Without namespaces the program may be ended instead: DIED."""
 
 
 _TRIALS = (
     _Trial("address space", "RLIMIT_AS", "allocate", (2048 * _MIB,), Status.MEMORY),
     _Trial("memory", "watched ten times a second", "touch", (300 * _MIB,), Status.MEMORY),
-    _Trial("hidden memory", "files without a name are counted", "hide", (300 * _MIB,), Status.MEMORY,
+    _Trial("hidden memory", "unnamed files are counted", "hide", (300 * _MIB,), Status.MEMORY,
            Limits(wall_s=5, memory_mb=128, output_mb=16)),
     _Trial("CPU time", "the process's own clock, RLIMIT_CPU", "spin", (), Status.TIME, _HURRIED),
     _Trial("wall time", "the parent's clock", "sleep", (), Status.TIME),
@@ -49,10 +49,10 @@ def limits(call: Call) -> list[Layer]:
 
 
 def waits(counted: bool) -> Layer:
-    """Whether a program that waits for a CPU can be told from one that sleeps. Grading goes on without it."""
-    proof = "each thread's are counted" if counted else "they are not counted, or may not be seen"
+    """Whether a program that waits for a CPU can be distinguished from one that sleeps. Grading works without it."""
+    proof = "counted for each thread" if counted else "not counted, or not visible"
     mend = (
-        "a time-out by the wall clock is `sandbox_error` until then: use a kernel with CONFIG_SCHED_INFO, and a /proc "
+        "until then a wall-clock time-out is a `sandbox_error`: use a kernel with CONFIG_SCHED_INFO, and a /proc "
         "that shows the processes of other users"
     )
     return Layer("waits for a CPU", counted, "/proc/PID/schedstat", proof, "" if counted else mend, needed=False)
@@ -62,15 +62,15 @@ def _tried(trial: _Trial, call: Call) -> Layer:
     outcome = call(trial.function, list(trial.arguments), trial.limits)
     raised = not trial.error or (outcome.failure is not None and outcome.failure.type == trial.error)
     held = (outcome.status is trial.status and raised) or (bool(trial.error) and _was_ended(outcome))
-    return Layer(trial.layer, held, trial.how, told(outcome), "" if held else "report this with the output of --json")
+    return Layer(trial.layer, held, trial.how, ending(outcome), "" if held else "report this with the output of --json")
 
 
 def _was_ended(outcome: Outcome) -> bool:
-    """By us, for being over a limit that the message names."""
+    """Whether we ended it over a limit, which the message names."""
     return outcome.status is Status.DIED and outcome.exit_status is None and bool(outcome.message)
 
 
-def told(outcome: Outcome) -> str:
-    """How it ended, when, and what was said."""
-    said = outcome.message or (f"{outcome.failure.type}: {outcome.failure.message}" if outcome.failure else "")
-    return f"{outcome.status.value} after {outcome.wall_s:.2f} s: {said}"
+def ending(outcome: Outcome) -> str:
+    """How it ended, when, and the message."""
+    message = outcome.message or (f"{outcome.failure.type}: {outcome.failure.message}" if outcome.failure else "")
+    return f"{outcome.status.value} after {outcome.wall_s:.2f} s: {message}"

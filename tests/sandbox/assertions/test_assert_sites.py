@@ -17,13 +17,13 @@ from evaluator.sandbox.inside.assertions import assert_sites
 Log = list[object]
 
 
-def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, Any], assert_sites.Kept]:
-    tree, kept = ast.parse(source), assert_sites.Kept()
+def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, Any], assert_sites.AssertLog]:
+    tree, log = ast.parse(source), assert_sites.AssertLog()
     if rewritten:
         assert_sites.rewrite(tree.body, [])
-    namespace: dict[str, Any] = {**kept.names(), **names}
+    namespace: dict[str, Any] = {**log.names(), **names}
     exec(compile(tree, "<test>", "exec"), namespace)
-    return namespace, kept
+    return namespace, log
 
 
 def run(source: str, *, rewritten: bool) -> tuple[object, Log]:
@@ -182,8 +182,8 @@ Suite("test").test()
     ],
 )
 def test_asserts_that_held_are_counted(source: str, counted: int) -> None:
-    _, kept = executed(source, rewritten=True)
-    assert kept.count == counted
+    _, log = executed(source, rewritten=True)
+    assert log.count == counted
 
 
 def test_a_thousand_branches_can_be_rewritten() -> None:

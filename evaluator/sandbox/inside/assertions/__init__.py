@@ -1,4 +1,4 @@
-"""Runs a test suite inside the sandbox: in a process of its own beside the completion's, or together with it.
+"""Runs a test suite inside the sandbox: in a separate process next to the completion's, or in the same process.
 
-Like all of `inside`, this is sent into the sandbox as text and uses the standard library alone.
+Like all of `inside`, this is sent into the sandbox as text and uses only the standard library.
 """

@@ -1,6 +1,6 @@
-"""Values of numpy and pandas, which cross bit for bit by exact class, or not at all: see `ndarrays` and `frames`.
+"""Sends values of numpy and pandas bit for bit by exact class, or not at all: see `ndarrays` and `frames`.
 
-Neither library is imported to send a value, and no code of a value's class is run but numpy's and pandas' own.
+Neither library is imported to send a value, and only numpy's and pandas' own code runs, none of other classes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ TAGS = frozenset(("np", "no", "ns", "nd", "pd"))
 
 
 def lower(value: Any, kind: type, lower_item: Item, room: int = sys.maxsize) -> dict[str, object] | None:
-    """The value as an object of one tag, or None where it is neither numpy's nor pandas'. `kind` is its type.
+    """The value as an object with one tag, or None if it is neither numpy's nor pandas'. `kind` is its type.
 
-    Raises `NotDataError`, and `TooLargeError` where it would surely take over `room` characters.
+    Raises `NotDataError`, or `TooLargeError` if it would surely take over `room` characters.
     """
     numpy: Any = sys.modules.get("numpy")
     if not isinstance(getattr(numpy, "dtype", None), type):
@@ -28,12 +28,12 @@ def lower(value: Any, kind: type, lower_item: Item, room: int = sys.maxsize) -> 
 
 
 def build(tag: str, payload: Any, build_item: Item) -> Any:
-    """The value that was lowered to this. Raises `ValueError`, whatever the payload is."""
+    """The value that was lowered to this. Raises `ValueError` for any malformed payload."""
     try:
         return (frames.build if tag == "pd" else lambda *parts: ndarrays.build(tag, *parts))(payload, build_item)
     except ValueError:
         raise
-    except Exception as error:  # what numpy and pandas raise for nonsense is many things
+    except Exception as error:  # numpy and pandas raise many kinds
         raise ValueError(f"{tag}: {type(error).__name__}") from None
 
 
@@ -43,16 +43,16 @@ def is_mutable(kind: type) -> bool:
 
 
 def snapshot(value: Any) -> tuple[Any, ...]:
-    """What tells later whether a mutable value has changed: its numbers and texts, then the very objects in it."""
+    """What shows later whether a mutable value has changed: its numbers and texts, then the objects in it."""
     items: list[Any] = []
     try:
         return (lower(value, type(value), items.append), *items)
-    except NotDataError:  # it can't cross any more
+    except NotDataError:  # it can no longer cross
         return (None,)
 
 
 def replace(value: Any, new: Any) -> None:
-    """Makes a mutable value equal to another of its class in place. Raises `NotDataError` where that can't be."""
+    """Makes a mutable value equal to another of its class in place. Raises `NotDataError` if that is impossible."""
     if type(value) is not type(new):
         raise NotDataError(f"an object of class {type(value).__name__} became one of class {type(new).__name__}")
     if type(value).__name__ != "ndarray":

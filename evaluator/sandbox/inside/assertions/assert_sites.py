@@ -1,7 +1,7 @@
-"""A test's asserts, rewritten so that they are counted, and that a failed one can still say what its sides were.
+"""Rewrites a test's asserts, so that they are counted and the sides of a failed one can be reported.
 
-`assert f(x) == 3` becomes `assert @compare(7, '==', f(x), 3)`, then `@done()`; what `assertTrue` is given likewise.
-Nothing is evaluated twice, in another order, or where it would not have been. No name in a program has an `@`.
+`assert f(x) == 3` becomes `assert @compare(7, '==', f(x), 3)`, then `@done()`; the argument of `assertTrue` likewise.
+Each expression is evaluated as often, and in the same order, as before. No name in a program has an `@`.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ _TWO_SIDED = frozenset(
 _RAISES = frozenset(("raises", "warns"))
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 Tree = Any
-"""A node of the syntax tree, of which mypy would have to be told the kind each time."""
+"""A node of the syntax tree; for mypy its kind would have to be asserted each time."""
 Place = tuple[int, int, int, int]
-"""Of an expression in the test: its first line and the column there, its last line and the column after it."""
+"""Where an expression is in the test: first line, first column, last line, column after its end."""
 
 
 class Site(NamedTuple):
-    """A part of an assert that is true or false by itself: all of it, or what `and` and `or` join."""
+    """A part of an assert that is true or false by itself: all of it, or an operand of `and` or `or`."""
 
     source: Place
     op: str
-    """Between its sides; the function's name for a call that compares; "truth" or "not" for a value."""
+    """The operator between its sides; for a call that compares the function's name; for a value "truth" or "not"."""
     sides: tuple[Place, ...]
     alone: bool
-    """Whether no `or` says that there are other ways to hold."""
+    """Whether it must hold for the assert to hold: it is not in an `or`."""
 
 
 def place_of(node: Tree) -> Place:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-class Kept:
-    """What the rewritten asserts call, by the names with an `@`; and what they have left behind."""
+class AssertLog:
+    """The functions that rewritten asserts call, by names with an `@`, and what these record."""
 
     def __init__(self) -> None:
         self.compared_nothing = False
-        """Whether an array without values was compared with one that has some."""
+        """Whether an empty array was compared with a non-empty one."""
         self.count = 0
         """How many asserts have held."""
         self.last: tuple[int, tuple[Any, ...]] | None = None
-        """The site that was evaluated last in an assert that has not held yet, and its sides."""
+        """The site that was evaluated last in the current assert, and its sides."""
 
     def names(self) -> dict[str, Any]:
-        return {"@compare": self._compare, "@call": self._call, "@far": self._far, "@value": self._value,
+        return {"@compare": self._compare, "@call": self._call, "@distance": self._distance, "@value": self._value,
                 "@done": self._done, "@each": self._each}  # fmt: skip
 
     def _compare(self, site: int, op: str, left: Any, right: Any) -> Any:
@@ -73,7 +73,7 @@ class Kept:
         self.last = site, (left, right)
         return function(left, right, *more, **keywords)
 
-    def _far(self, site: int, left: Any, right: Any) -> Any:
+    def _distance(self, site: int, left: Any, right: Any) -> Any:
         self.last = site, (left, right)
         return abs(left - right)
 
@@ -85,15 +85,15 @@ class Kept:
         self._each((None,))
 
     def _each(self, held: Sized) -> None:
-        """A list of what asserts return."""
+        """Counts a list of results of asserts."""
         self.last = None
         self.count += len(held)
 
 
 def rewrite(statements: list[ast.stmt], sites: list[Site]) -> None:
-    """Rewrites the asserts in these statements, at any depth, in place; their sites are added to `sites`."""
+    """Rewrites the asserts in these statements in place, at any depth; adds their sites to `sites`."""
     pending: list[Any] = [statements]
-    while pending:  # no recursion: `elif` a thousand times over is nested a thousand levels deep
+    while pending:  # no recursion: a thousand `elif` are nested a thousand levels deep
         body = pending.pop()
         changed: list[Any] = []
         for statement in body:
@@ -112,7 +112,7 @@ def rewrite(statements: list[ast.stmt], sites: list[Site]) -> None:
 
 
 def _decides(statement: Tree) -> bool:
-    """Whether it does an assert's work: also `with assertRaises(...)`, `if ...: raise`, `try: ...; assert False`."""
+    """Whether it works like an assert: also `with assertRaises(...)`, `if ...: raise`, `try: ...; assert False`."""
     match statement:
         case ast.Assert():
             return True
@@ -144,7 +144,7 @@ def _refuses(statement: Tree) -> bool:
 
 
 def called_name(node: Tree) -> str:
-    """The last part of what is called: `allclose` for `np.allclose(a, b)`; empty where nothing is."""
+    """The last part of the called name: `allclose` for `np.allclose(a, b)`; empty if there is none."""
     match node:
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name
@@ -152,10 +152,10 @@ def called_name(node: Tree) -> str:
 
 
 class _Rewriter:
-    """Rewrites a part of an assert's test: of all of it, or of what `and`, `or` and `not` are made of."""
+    """Rewrites a part of an assert's test: all of it, or operands of `and`, `or` and `not`."""
 
     def __init__(self, sites: list[Site], *, negated: Tree | None = None, alone: bool = True) -> None:
-        """`negated`: the `not` in which the part stands; `alone`: whether no `or` is around it."""
+        """`negated`: the `not` around the part; `alone`: whether no `or` is around it."""
         self._sites = sites
         self._negated = negated
         self._alone = alone
@@ -187,12 +187,12 @@ class _Rewriter:
     def _compared(self, node: Tree, left: Tree, op: str, right: Tree) -> Tree:
         match left:
             case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(left=one, op=ast.Sub(), right=other)]):
-                node.left = _called("@far", [self._site(node, op, one, other), one, other], left)
+                node.left = _called("@distance", [self._site(node, op, one, other), one, other], left)
                 return node
         return _called("@compare", [self._site(node, op, left, right), ast.Constant(op), left, right], node)
 
     def _site(self, node: Tree, op: str, *sides: Tree) -> Tree:
-        """The number of one more site."""
+        """Adds a site; returns its number."""
         if self._negated is not None:
             op = "not" if op == "truth" else f"not {op}"
         source = place_of(self._negated or node)

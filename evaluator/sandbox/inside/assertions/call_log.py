@@ -1,7 +1,7 @@
-"""A test's calls of the completion, rewritten so that their arguments and results are noted where they are plain data.
+"""Rewrites a test's calls of the completion, so that their arguments and results are recorded if they are plain data.
 
-`candidate(x)` becomes `@log('candidate', candidate, x)`. Two runs of one test that note different things have been
-answered differently. What is not plain data is noted as such, and so is an exception: a proxy may be to blame.
+`candidate(x)` becomes `@log('candidate', candidate, x)`. If two runs of one test have different records, the completion
+answered differently. Other values and exceptions are recorded as such, because a proxy may have caused them.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Any
 from evaluator.sandbox.inside import encode
 
 CALL = "@log"
-"""What the rewritten test calls by this name: `Calls.call`."""
+"""The name by which the rewritten test calls `Calls.call`."""
 _MOST, _ROOM, _DEPTH = 1000, 64 * 1024, 20
 _NOT_DATA = "-"
 _SCALARS = (type(None), bool, int, float, str, bytes, complex)
 
 
 class Calls:
-    """What is noted of each call: its name, and short digests of the arguments and of the result."""
+    """A record of each call: its name, and short digests of the arguments and the result."""
 
     def __init__(self) -> None:
-        self._noted: list[str] = []
+        self._records: list[str] = []
 
     def call(self, name: str, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-        place = len(self._noted)
+        place = len(self._records)
         if place >= _MOST:
             return function(*arguments, **keywords)
-        given = _digest((arguments, keywords))
-        self._noted.append(f"{name} {given} {_NOT_DATA}")
+        digest = _digest((arguments, keywords))
+        self._records.append(f"{name} {digest} {_NOT_DATA}")
         result = function(*arguments, **keywords)
-        self._noted[place] = f"{name} {given} {_digest(result)}"
+        self._records[place] = f"{name} {digest} {_digest(result)}"
         return result
 
-    def taken(self) -> list[str]:
-        """Those since this was last asked."""
-        noted, self._noted = self._noted, []
-        return noted
+    def take(self) -> list[str]:
+        """The records since the last call of this."""
+        records, self._records = self._records, []
+        return records
 
 
 def rewrite(tree: ast.Module, names: Iterable[str]) -> None:
     """Rewrites the calls of these names in place."""
-    wanted = frozenset(names)
+    called = frozenset(names)
     for node in list(ast.walk(tree)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in wanted:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in called:
             function = node.func
             node.args = [ast.copy_location(ast.Constant(value=function.id), function), function, *node.args]
             node.func = ast.copy_location(ast.Name(id=CALL, ctx=ast.Load()), function)

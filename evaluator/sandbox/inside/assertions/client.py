@@ -27,19 +27,19 @@ from evaluator.sandbox.inside.assertions.serialization import Announced, Message
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
 _MEMORY, _HEAD = 8, 12
-"""Before an answer stand eight bytes of memory used, and four that say how long the report is that follows."""
+"""An answer begins with eight bytes for the memory used and four for the length of the report that follows."""
 _REPORT_ROOM = 64 * 1024
 _NOT_PLAIN = frozenset(("environment", "identity", "numpy_random", "random"))
-"""What a test may use that two processes have in common only roughly."""
-_OF_MOCKS = ("p", "r")
-"""Requests by which a name is replaced, and put back: they ask nothing of the completion."""
+"""Features of tests that two processes share only roughly."""
+_PATCHES = ("p", "r")
+"""Requests that replace and restore a name: they don't reach the completion's code."""
 _NOT_CAPTURED = [False, False]
-_UNASKED = "an answer that nobody asked for"
+_UNREQUESTED = "an unrequested answer"
 _TOO_LARGE = "the values that it returned are larger than limits.output_mb"
 
 
 class Completion:
-    """The completion, as the test knows it: asks it, and answers what it asks in its turn."""
+    """The completion as the test sees it: sends requests to it, and answers requests from it."""
 
     def __init__(self, connection: int, order: dict[str, Any], namespace: dict[str, Any]) -> None:
         self._parent = connection
@@ -48,20 +48,20 @@ class Completion:
         self._uses = frozenset(order["uses"])
         self._class_names: list[str] = order["classes"]
         self.mentioned = frozenset(order["mentioned"])
-        self._speaks_of_stopping = "StopIteration" in order["test"]
+        self._mentions_stopping = "StopIteration" in order["test"]
         self._catches = any(word in order["test"] for word in ("except", "aises("))
         self._for_next = False
-        """Whether an item is asked for: `StopIteration` out of a call would end a loop of the test's over something
-        else."""
+        """Whether an item of an iterator is requested: otherwise a `StopIteration` could end another loop of the
+        test."""
         self.quiet = False
         self.operations = operations.Operations(plain=self._uses.isdisjoint(_NOT_PLAIN))
         self.classes: dict[str, type] = {}
         self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
         self.announced = Announced()
         self._own = descriptions.Numbers()
-        """What the completion knows by number."""
+        """The test's objects that the completion knows by number."""
         self._theirs: dict[int, Any] = {}
-        """What stands here for things of the completion's."""
+        """Proxies of the completion's objects."""
         self._shared = shared_state.State(self._uses)
         self._closes: list[int] = []
         self._like: dict[type, Any] = {}
@@ -70,51 +70,51 @@ class Completion:
         self.made: set[int] = set()
         self.returned: set[int] = set()
         self.tested: set[int] = set()
-        self.asked = 0
-        """How often the completion has been asked for something, except for the names that it has."""
-        self.asked_now = 0
-        """As often in this test case."""
+        self.requests = 0
+        """How many requests the completion got, except those for its names."""
+        self.case_requests = 0
+        """The same for this test case."""
         self.failed_assert: AssertionError | None = None
-        """Of an assert in a function of the test's that the completion has called, until that has let it through."""
+        """From a failed assert in a function of the test that the completion called, until it is passed on."""
         self.memory_kib = 0
         self._cap = self._room = order["output_bytes"] + _REPORT_ROOM
         self._reports: list[str] = []
-        """What the completion reported of each exception that it has answered with."""
+        """The completion's reports of the exceptions that it answered with."""
         self.unsure_of: list[str] = []
         self.subclasses: list[str] = []
         if "mocks" in self._uses:
             mocks.follow_patches(self.ask)
 
     def look_up(self, names: list[str]) -> tuple[dict[str, Any], list[str]]:
-        """Functions and classes that the completion has by these names, and those names that mean its data."""
+        """The completion's functions and classes by these names, and the names that refer to its data."""
         answer = self.ask("l", names)
-        self.asked -= 1
+        self.requests -= 1
         pairs = answer if type(answer) is tuple else (None,)
         if not all(type(pair) is tuple and len(pair) == 2 and pair[0] in names for pair in pairs):
-            self._stop(b"B", "an answer with names that nobody asked for")
-        found: dict[str, Any] = dict(pairs)
-        if not all(value is None or callable(value) for value in found.values()):
-            self._stop(b"B", "a name that means neither data nor code")
-        self.tested.update(map(id, found.values()))
-        if not all(value is None or isinstance(value, proxies.Function) for value in found.values()):
+            self._stop(b"B", "an answer with unrequested names")
+        values: dict[str, Any] = dict(pairs)
+        if not all(value is None or callable(value) for value in values.values()):
+            self._stop(b"B", "a name of neither data nor code")
+        self.tested.update(map(id, values.values()))
+        if not all(value is None or isinstance(value, proxies.Function) for value in values.values()):
             self.operations.plain = False
-        code = {name: value for name, value in found.items() if value is not None}
-        return code, [name for name in found if name not in code]
+        code = {name: value for name, value in values.items() if value is not None}
+        return code, [name for name in values if name not in code]
 
     def know_classes(self) -> None:
-        """The dataset's own classes are those that its source has defined by now."""
+        """Finds the dataset's own classes: those that its source has defined so far."""
         for name in self._class_names:
             kind = dict.get(self._namespace, name)
             if isinstance(kind, type) and not isinstance(kind, proxies.Classes):
                 self.classes[name] = kind
 
     def ask(self, *request: Any) -> Any:
-        if request[0] not in _OF_MOCKS:
-            self.asked += 1
-            self.asked_now += 1
+        if request[0] not in _PATCHES:
+            self.requests += 1
+            self.case_requests += 1
         self.operations.note(request)
         self._for_next = request[2:3] == ("__next__",) or type(request[1]) is proxies.Handle
-        if self.asked > _MOST_CALLS:
+        if self.requests > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
         if self.exchange.depth >= _MOST_DEPTH:
             self._stop(b"T", f"calls between the completion and the test are nested deeper than {_MOST_DEPTH}")
@@ -128,13 +128,13 @@ class Completion:
             self.give_up(GaveUp.PASSES.format(error))
 
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        """What a function answers, or the method of this name."""
+        """The result of a function, or of the method with this name."""
         return self.ask("c", target, name, arguments, *[part for pair in keywords.items() for part in pair])
 
-    def not_asked(self, other: object, *, decides: bool) -> None:
-        """An object of the completion's was not asked what it makes of `other`, which its class `decides` or does not.
+    def not_compared(self, other: object, *, decides: bool) -> None:
+        """An object of the completion was not compared with `other`, which its class `decides` in one process or not.
 
-        Of data that stands. What is no data may be of another mind in one process.
+        If `other` is data, this is final. Other objects may decide differently in one process.
         """
         kind = type(other)
         if not (is_data(kind) or kind in self.classes.values()):
@@ -143,12 +143,12 @@ class Completion:
             self.operations.refuse()
 
     def unsure(self, reason: str) -> None:
-        """Part of what the test finds is decided by the completion's own code."""
+        """The completion's own code decides a part of the test's result."""
         if reason not in self.unsure_of:
             self.unsure_of.append(reason)
 
     def give_up(self, reason: str) -> NoReturn:
-        """The test can't be run in a process of its own."""
+        """The test can't run in a separate process."""
         self.operations.plain = False
         self._stop(b"U", reason)
 
@@ -158,8 +158,8 @@ class Completion:
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last message to the parent."""
         done = self.operations
-        word = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
-        channel.send(self._parent, kind, channel.as_json(word), self._write)
+        message = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
+        channel.send(self._parent, kind, channel.as_json(message), self._write)
         os._exit(0)
 
     def _send(self, kind: bytes, text: bytes) -> None:
@@ -169,13 +169,13 @@ class Completion:
             self._stop(b"E", "")
 
     def _receive(self) -> tuple[bytes, bytes]:
-        """The next frame of the completion's process, within its room: what stands before an answer is taken off."""
+        """The next frame from the completion's process, within its cap, without the head of an answer."""
         try:
             kind, payload = channel.receive_alone(channel.PEER_DESCRIPTOR, self._read, self._room)
         except (channel.ClosedError, OSError):
             self._stop(b"E", "")
-        except channel.UnaskedError:
-            self._stop(b"B", _UNASKED)
+        except channel.UnrequestedError:
+            self._stop(b"B", _UNREQUESTED)
         except channel.TooLongError:
             self._stop(b"O", _TOO_LARGE)
         self._room -= len(payload)
@@ -184,7 +184,7 @@ class Completion:
         if kind == b"O":
             self._stop(b"O", _TOO_LARGE)
         if kind not in (b"V", b"X"):
-            self._stop(b"B", "a frame of a kind that has no place here")
+            self._stop(b"B", "a frame of an unexpected kind")
         self.memory_kib = max(self.memory_kib, int.from_bytes(payload[:_MEMORY], "big"))
         end = _HEAD + int.from_bytes(payload[_MEMORY:_HEAD], "big")
         if kind == b"X":
@@ -192,30 +192,30 @@ class Completion:
         return kind, payload[end:]
 
     def begin(self) -> None:
-        """Before each test case: what the parent holds a completion to, for each, is counted anew."""
+        """Before each test case: resets the counters of limits per test case."""
         self._room = self._cap
         self.operations.begin()
         self.subclasses = []
-        self.asked_now = 0
+        self.case_requests = 0
         self.failed_assert = None
 
     def report(self, failure: int | None) -> str:
-        """What the completion reported of the exception with that number."""
+        """The completion's report of the exception with that number."""
         return self._reports[failure] if failure is not None and 0 <= failure < len(self._reports) else ""
 
-    def unasked(self) -> None:
-        """After each test case: nothing of the completion's may wait to be read."""
+    def require_silence(self) -> None:
+        """After each test case: no message of the completion may be left."""
         if channel.has_input(channel.PEER_DESCRIPTOR):
-            self._stop(b"B", _UNASKED)
+            self._stop(b"B", _UNREQUESTED)
 
     def raised(self, error: Any) -> NoReturn:
-        """The completion has answered with an exception: it is the test's to see, unless it would end a process."""
+        """The completion answered with an exception. It is raised in the test, unless it would end a process."""
         number = len(self._reports) - 1
         if self._own.number_of(error) is not None:
             self.failed_assert = None
-            raise error  # the test's own has come back
+            raise error  # the test's own exception
         expected = isinstance(error, Exception) or (isinstance(error, SystemExit) and "exits" in self._uses)
-        stops = isinstance(error, StopIteration) and not (self._for_next or self._speaks_of_stopping)
+        stops = isinstance(error, StopIteration) and not (self._for_next or self._mentions_stopping)
         if not expected or (stops and not self._catches):
             self._stop(b"Y", self.report(number))
         if stops:
@@ -224,7 +224,7 @@ class Completion:
         raise error
 
     def failed(self, error: BaseException) -> None:
-        """A function of the test's has raised where the completion called it: whether an assert of it has failed."""
+        """A function of the test that the completion called has raised: notes a failed assert."""
         if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
             self.failed_assert = error
 
@@ -239,7 +239,7 @@ class Completion:
         captured = [sys.stdout is not self._streams[0], sys.stderr is not self._streams[1]]
         if captured != self._captured or captured != _NOT_CAPTURED:
             extras["o"] = self._captured = captured
-        extras |= self._shared.news()
+        extras |= self._shared.changes()
         if self._closes:
             extras["c"] = self._closes[:]
             self._closes.clear()
@@ -249,24 +249,24 @@ class Completion:
         return extras or None
 
     def incoming(self, extras: Any) -> None:
-        written = extras.get("o") if type(extras) is dict else None
-        if type(written) is not list or [type(text) for text in written] != [str, str]:
+        output = extras.get("o") if type(extras) is dict else None
+        if type(output) is not list or [type(text) for text in output] != [str, str]:
             raise BadMessageError("output that is not text")
-        for stream, text, captured in zip((sys.stdout, sys.stderr), written, self._captured, strict=True):
+        for stream, text, captured in zip((sys.stdout, sys.stderr), output, self._captured, strict=True):
             if text and captured:
                 stream.write(text)
 
     def perform(self, request: list[Any]) -> Any:
-        """What the completion asks for: a call, the next item of an iterator, or what may be asked of a mock."""
+        """Answers a request of the completion: a call, the next item of an iterator, or an operation on a mock."""
         what, number, *parts = request
         request.clear()
         target = self._own.get(number)
         if what == "c":
             arguments, *keywords = parts
             if type(arguments) is not tuple or not all(type(name) is str for name in keywords[::2]):
-                raise BadMessageError("arguments of no kind")
+                raise BadMessageError("malformed arguments")
             if _kind_of(target, type(target)) not in ("function", "method", "mock"):
-                raise BadMessageError("a call of what can't be called")
+                raise BadMessageError("a call of something that can't be called")
             return target(*arguments, **dict(zip(keywords[::2], keywords[1::2], strict=True)))
         if what == "n" and hasattr(target, "__next__"):
             try:
@@ -274,7 +274,7 @@ class Completion:
             except StopIteration as error:
                 return (False, error.value)
         if not mocks.is_mock(target) or type(parts[0]) is not str:
-            raise BadMessageError("a request of no known kind")
+            raise BadMessageError("an unknown request")
         return mocks.answer_for(what, target, *parts)
 
     def lower(self, value: Any, kind: type, message: Message) -> Any:
@@ -331,12 +331,12 @@ class Completion:
         error = named_values.build_exception(parts, message)
         self._doubt_held(error, vars(error).values())
         if type(number) is int and isinstance(type(error), proxies.ExceptionClasses):
-            error.__dict__["_rollscope_there"] = True
-            self._own.stands_for(error, number)
+            error.__dict__["_rollscope_remote"] = True
+            self._own.add_proxy(error, number)
         return error
 
     def _of_base(self, payload: Any, message: Message) -> Any:
-        """The value of a class's base; and what that class has for itself, by which it would say otherwise."""
+        """The value of a class's base; notes the class's own methods that would have decided comparisons."""
         overridden, node = payload
         self.operations.lost_class = True
         if overridden:
@@ -346,7 +346,7 @@ class Completion:
         return message.build(node)
 
     def _doubt_held(self, value: object, parts: Iterable[Any]) -> None:
-        """What can be called as a method of it is the completion's."""
+        """Notes that methods of this object are the completion's code."""
         if any(isinstance(part, proxies.Function | proxies.Remote | proxies.Classes) for part in parts):
             self.unsure(Doubt.HOLDS.format(type(value).__name__))
 
@@ -363,10 +363,10 @@ class Completion:
         self._doubt_held(value, hidden)
 
     def _proxy(self, payload: Any, message: Message) -> Any:
-        """What stands for a class, a function, an object or an iterator of the completion's."""
+        """The proxy of a class, function, object or iterator of the completion."""
         number, what, detail = payload
         if type(number) is not int:
-            raise BadMessageError("a number of nothing")
+            raise BadMessageError("a number was expected")
         if number in self._theirs:
             self.returned.add(id(self._theirs[number]))
             return self._theirs[number]
@@ -377,7 +377,7 @@ class Completion:
         else:
             made = {"class": self._class, "function": self._function, "object": self._object}[what](detail, message)
         self._theirs[number] = made
-        self._own.stands_for(made, number)
+        self._own.add_proxy(made, number)
         return made
 
     def _class(self, detail: Any, message: Message) -> Any:
@@ -396,7 +396,7 @@ class Completion:
     def _object(self, detail: Any, message: Message) -> Any:
         kind, plain = map(message.build, detail)
         if not isinstance(kind, type):
-            raise BadMessageError("an object of no class")
+            raise BadMessageError("an object without a class")
         if not isinstance(kind, proxies.Classes):
             if kind not in self._like:
                 self._like[kind] = proxies.class_like(self, kind)
@@ -406,7 +406,7 @@ class Completion:
 
 def _require_texts(*texts: Any) -> None:
     if not all(type(text) is str for text in texts):
-        raise BadMessageError("something that is not described by texts")
+        raise BadMessageError("a description that is not text")
 
 
 def _shown(text: str) -> str:
@@ -414,7 +414,7 @@ def _shown(text: str) -> str:
 
 
 def _kind_of(value: Any, kind: type) -> str | None:
-    """What the completion is told that an object of the test's is; None where it can't be passed."""
+    """How an object of the test is described to the completion; None if it can't be passed."""
     if mocks.is_mock(value):
         return "mock"
     if issubclass(kind, types.GeneratorType) or descriptions.is_iterator(kind):
@@ -428,7 +428,7 @@ def _kind_of(value: Any, kind: type) -> str | None:
 
 
 def _description(function: Any, message: Message) -> list[Any]:
-    """Name, text, parameters, where there is something to say of them, and annotations, if all are data or classes."""
+    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
     texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
     parameters = None
     with contextlib.suppress(ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""What each side says of its objects that the other knows by number alone."""
+"""Describes each side's objects that the other side knows only by number."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import Any
 from evaluator.sandbox.inside import encode
 from evaluator.sandbox.inside.assertions.errors import BadMessageError
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message
+from evaluator.sandbox.inside.encode import OWN_MODULES
 
-OWN_MODULES = ("solution", "__main__")
-"""Those whose classes are the completion's, or the dataset's."""
 IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
 DATA = frozenset(
     (
@@ -23,7 +22,7 @@ DATA = frozenset(
         collections.deque,
     )
 )  # fmt: skip
-"""Classes of data: what a class has of these is done with the object's value, on the side that compares."""
+"""Classes of data: methods that a class inherits from these work on the object's value, on the comparing side."""
 _ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
 _OF_EVERY_OBJECT = frozenset(
     """__new__ __init__ __init_subclass__ __class_getitem__ __subclasshook__ __reduce_ex__ __getattribute__ __setattr__
@@ -37,7 +36,7 @@ _CALLED = (
 
 
 class Numbers:
-    """Numbers of this side's objects, and of what stands here for objects of the other."""
+    """Numbers of this side's objects, and of the proxies of the other side's objects."""
 
     def __init__(self) -> None:
         self._objects: list[Any] = []
@@ -59,16 +58,16 @@ class Numbers:
     def number_of(self, value: Any) -> int | None:
         return self._numbers.get(_key(value))
 
-    def stands_for(self, value: Any, number: int) -> None:
-        """`value` stands here for the other side's object of that number."""
+    def add_proxy(self, value: Any, number: int) -> None:
+        """`value` is the proxy of the other side's object with that number."""
         self._proxies[id(value)] = (value, number)
 
     def number_of_proxy(self, value: Any) -> int | None:
-        found = self._proxies.get(id(value))
-        return None if found is None else found[1]
+        proxy = self._proxies.get(id(value))
+        return None if proxy is None else proxy[1]
 
     def described(self, value: Any, kind: type, message: Message, announced: Announced) -> list[Any]:
-        """Number, what it is, and what there is to know of it; of a class that only once."""
+        """Number, kind, and details; the details of a class are sent only once."""
         number = self.number(value)
         if issubclass(kind, type):
             return [number, "class", _class(value, message) if announced.is_new(number) else None]
@@ -81,7 +80,7 @@ class Numbers:
 
 
 def _key(value: Any) -> Any:
-    """What tells it from others: a bound method is made anew whenever it is read."""
+    """Its identity: a bound method is created anew whenever it is read."""
     if is_method(value):
         return id(getattr(value, "__func__", None)), value.__name__, id(value.__self__)
     return id(value)
@@ -101,12 +100,12 @@ def is_iterator(kind: type) -> bool:
 
 
 def _text(value: Any, name: str) -> str | None:
-    found = getattr(value, name, None)
-    return found if isinstance(found, str) else None
+    text = getattr(value, name, None)
+    return text if isinstance(text, str) else None
 
 
 def _class(kind: type, message: Message) -> list[Any]:
-    """Name, text, bases, special methods, other methods, whether it is a library's, an exception's plain attributes."""
+    """Name, docstring, bases, special and other methods, whether it is a library's, an exception's plain attributes."""
     own = type.__dict__["__dict__"].__get__(kind)
     special = [name for name, value in own.items() if name.startswith("__") and callable(value)]
     special += _inherited(kind)
@@ -127,39 +126,39 @@ def _class(kind: type, message: Message) -> list[Any]:
 
 
 def _inherited(kind: type) -> list[str]:
-    """Special methods that it has of Python's own classes, except those whose values are data."""
-    found: set[str] = set()
+    """Special methods that it inherits from Python's own classes, except classes of data."""
+    names: set[str] = set()
     for base in type.__dict__["__mro__"].__get__(kind)[1:-1]:
         if base.__module__ not in OWN_MODULES and base not in DATA:
-            found.update(name for name in vars(base) if name.startswith("__") and callable(getattr(base, name)))
-    return sorted(found - _OF_EVERY_OBJECT - ({"__hash__"} if issubclass(kind, enum.Enum) else set()))
+            names.update(name for name in vars(base) if name.startswith("__") and callable(getattr(base, name)))
+    return sorted(names - _OF_EVERY_OBJECT - ({"__hash__"} if issubclass(kind, enum.Enum) else set()))
 
 
 def _compares_fields(kind: type) -> bool:
-    """Whether it is a dataclass whose `==` and order are those that `dataclass` makes."""
+    """Whether it is a dataclass with the `==` and order that `dataclass` generates."""
     code = getattr(kind.__dict__.get("__eq__"), "__code__", None)
     return "__dataclass_fields__" in kind.__dict__ and getattr(code, "co_filename", "") == "<string>"
 
 
 def is_of_library(kind: type) -> bool:
-    """Whether an imported module has it under its name, where the completion's own has not.
+    """Whether an imported module other than the completion's has it under its name.
 
-    One whose objects equal anything, such as `mock.ANY`, is as good as the completion's own.
+    Not if its objects may equal anything, such as `mock.ANY`: it is treated like the completion's own.
     """
     module = kind.__module__
-    found: Any = None if module in OWN_MODULES or "mock" in module else sys.modules.get(module)
+    value: Any = None if module in OWN_MODULES or "mock" in module else sys.modules.get(module)
     for part in kind.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is kind
+        value = getattr(value, part, None)
+    return value is kind
 
 
 def parameters(function: Any) -> tuple[Any, ...]:
-    """What `inspect.signature` says: name, kind, whether there is a default, and that, of each parameter."""
-    found = inspect.signature(function).parameters.values()
-    defaults = [(each.default is not each.empty, each.default) for each in found]
+    """From `inspect.signature`, for each parameter: name, kind, whether there is a default, and the default."""
+    listed = inspect.signature(function).parameters.values()
+    defaults = [(each.default is not each.empty, each.default) for each in listed]
     return tuple(
         (each.name, int(each.kind), has, default if has else None)
-        for each, (has, default) in zip(found, defaults, strict=True)
+        for each, (has, default) in zip(listed, defaults, strict=True)
     )
 
 

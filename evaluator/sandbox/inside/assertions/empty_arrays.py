@@ -1,4 +1,4 @@
-"""Comparisons in which nothing was compared: numpy finds an array without values equal to anything that fits it."""
+"""Detects comparisons with an empty array, which numpy finds equal to anything of a fitting shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMPARING = {
 
 
 def is_vacuous(one: Any, other: Any) -> bool:
-    """Whether one of the two is an array without values, and the other has some."""
+    """Whether one of the two is an empty array and the other is not empty."""
     if "ndarray" not in (type(one).__name__, type(other).__name__) or "numpy" not in sys.modules:
         return False
     sizes = {_is_empty(one), _is_empty(other)}
@@ -26,23 +26,23 @@ def is_vacuous(one: Any, other: Any) -> bool:
 def _is_empty(value: Any) -> bool:
     try:
         return bool(sys.modules["numpy"].size(value) == 0)
-    except Exception:  # of what is no array at all
+    except Exception:  # not an array
         return False
 
 
-def watch(found: Callable[[], None]) -> None:
-    """From now on `found` is called when one of numpy's own functions makes such a comparison."""
+def watch(report: Callable[[], None]) -> None:
+    """Makes numpy's own functions call `report` for such a comparison."""
 
     def watching(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def compare(*arguments: Any, **keywords: Any) -> Any:
             if is_vacuous(*[*arguments, *keywords.values()][:2]):
-                found()
+                report()
             return function(*arguments, **keywords)
 
         return compare
 
-    import numpy.testing  # the test will
+    import numpy.testing  # the test needs it anyway
 
     for module, names in _COMPARING.items():
         for name in names:

@@ -1,6 +1,6 @@
-"""One side's end of the connection between a completion's process and its test's: it asks, and it answers.
+"""One end of the connection between a completion's process and its test's: it sends requests and answers them.
 
-A request `Q` is answered by a value `V` or an exception `X`; before that the other side may ask in its turn.
+The answer to a request `Q` is a value `V` or an exception `X`; before that the other side may send its own requests.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from evaluator.sandbox.inside.assertions.object_table import Table
 class Side(serialization.Side, Protocol):
     def perform(self, request: list[Any]) -> Any: ...
     def failed(self, error: BaseException) -> None:
-        """What was asked for has raised, which is the answer."""
+        """The request has raised, which is the answer."""
 
     def raised(self, error: Any) -> NoReturn: ...
     def outgoing(self) -> object: ...
     def incoming(self, extras: Any) -> None: ...
     def too_large(self) -> NoReturn: ...
     def unsent(self, error: NotDataError) -> object:
-        """What stands for an answer that can't be sent."""
+        """A substitute for an answer that can't be sent."""
 
 
 class Exchange:
@@ -36,7 +36,7 @@ class Exchange:
         send: Callable[[bytes, bytes], None],
         receive: Callable[[], tuple[bytes, bytes]],
     ) -> None:
-        """`send` and `receive` a frame's kind and payload; `cap`: characters of a message."""
+        """`send` and `receive` take or return a frame's kind and payload; `cap`: most characters of a message."""
         self._side = side
         self._cap = cap
         self._send = send
@@ -48,7 +48,7 @@ class Exchange:
         return serialization.Message(self.table, self._side, self._cap)
 
     def ask(self, *request: Any) -> Any:
-        """What the other side answers; raises the exception that it answers with."""
+        """Sends a request; returns the answer, or raises the exception in it."""
         side = self._side
         self._send(b"Q", self._message().write(request, side.outgoing()))
         self.depth += 1
@@ -66,7 +66,7 @@ class Exchange:
         return value
 
     def answer(self, payload: bytes) -> None:
-        """Does what the other side asks for, and says what came of it."""
+        """Performs a request of the other side, and sends the result."""
         side = self._side
         self.depth += 1
         request, extras = self._message().read(payload)
@@ -75,7 +75,7 @@ class Exchange:
         kind = b"V"
         try:
             value = side.perform(request)
-        except BadMessageError:  # the request can't be read, which is nobody's exception
+        except BadMessageError:  # an unreadable request is not a result
             raise
         except BaseException as error:
             kind, value = b"X", error

@@ -1,7 +1,7 @@
-"""What is said of a test that failed: where, of which expression, and what its two sides were.
+"""Describes a failed test: the line, the expression, and the values of its two sides.
 
-An assert's values were kept when it was evaluated (see `assert_sites`); those of `assertEqual`, `assert_allclose` and
-their like are the arguments in the frame in which they failed. Nothing is evaluated again.
+An assert's values were recorded when it was evaluated (see `assert_sites`); those of `assertEqual`, `assert_allclose`
+and the like are the arguments in the frame in which they failed. Nothing is evaluated again.
 """
 
 from __future__ import annotations
@@ -29,44 +29,44 @@ class Reporter:
 
     def __init__(self, sites: list[assert_sites.Site], order: dict[str, Any], show: Callable[[Any], str]) -> None:
         self._tree, self._sites = ast.parse(order["test"]), sites
-        nodes = reversed(list(ast.walk(self._tree)))  # the outer of two in one place counts
+        nodes = reversed(list(ast.walk(self._tree)))  # of two in one place, the outer one counts
         self._at = {assert_sites.place_of(node): node for node in nodes if isinstance(node, ast.expr)}
         self._lines = [line.encode() for line in failures.lines_of(order["test"])]
         self._show = show
         self._touched = frozenset((*order["touched"], *order["names"], order["entry_point"], "candidate"))
 
     def of(
-        self, error: BaseException, message: str, kept: tuple[int, tuple[Any, ...]] | None, *, failed: bool
+        self, error: BaseException, message: str, last: tuple[int, tuple[Any, ...]] | None, *, failed: bool
     ) -> dict[str, Any]:
         """`line` and `source`; if the test `failed` also `op`, `actual`, `expected`, `names`, and `message` if it is
-        ours. `kept`: the site and the sides of the assert that was evaluated last."""
+        ours. `last`: the site and the sides of the assert that was evaluated last."""
         frames = list(_frames(error.__traceback__))
         own = [place for place, one in enumerate(frames) if one.tb_frame.f_code.co_filename == test_code.FILE]
         if not own:
             return {}
         line = frames[own[-1]].tb_lineno or 1
         statement = _statement_at(self._tree, line)
-        found: dict[str, Any] = {"line": line, "source": self._source(_head(statement))}
+        report: dict[str, Any] = {"line": line, "source": self._source(_head(statement))}
         if not failed:
-            return found
+            return report
         beyond = frames[own[-1] + 1 :]
         true = next((one for one in beyond if one.tb_frame.f_code.co_name == "assertTrue"), None)
-        if kept is not None and (not beyond or true):
-            site, values = self._compared_before(self._sites[kept[0]], kept[1], frames[own[-1]].tb_frame, line)
+        if last is not None and (not beyond or true):
+            site, values = self._compared_before(self._sites[last[0]], last[1], frames[own[-1]].tb_frame, line)
             whole = self._at[site.source] if site.alone else _head(statement)
             sides = tuple(self._at[side] for side in site.sides)
-            found |= {"source": self._source(whole), **self._sides(site.op, sides, values, decides=site.alone)}
+            report |= {"source": self._source(whole), **self._sides(site.op, sides, values, decides=site.alone)}
             if true is not None:  # "False is not true", and then what the test adds
-                found["message"] = message.partition(" : ")[2]
+                report["message"] = message.partition(" : ")[2]
         elif beyond:
-            found |= self._of_call(statement, line, beyond, message)
+            report |= self._of_call(statement, line, beyond, message)
         callers = [(frames[place].tb_frame, frames[place].tb_lineno or 1) for place in reversed(own[-2:])]
-        return found | {"names": self._names(callers)}
+        return report | {"names": self._names(callers)}
 
     def _compared_before(
         self, site: assert_sites.Site, values: tuple[Any, ...], frame: FrameType, line: int
     ) -> tuple[assert_sites.Site, tuple[Any, ...]]:
-        """Of `same = out == expected`, then `assert same`, as EvalPlus has it, the comparison."""
+        """For `same = out == expected`, then `assert same`, as in EvalPlus: the comparison."""
         match self._at[site.source]:
             case ast.Name(id=name):
                 functions = [node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef)]
@@ -80,10 +80,13 @@ class Reporter:
                             value=ast.Compare(left=ast.Name() as left, ops=[op], comparators=[ast.Name() as right])
                         )
                     ]:
-                        sides, held = (left, right), frame.f_locals
-                        if left.id in held and right.id in held:
+                        sides, variables = (left, right), frame.f_locals
+                        if left.id in variables and right.id in variables:
                             word, places = assert_sites.OPERATORS[type(op)], map(assert_sites.place_of, sides)
-                            return site._replace(op=word, sides=tuple(places)), (held[left.id], held[right.id])
+                            return site._replace(op=word, sides=tuple(places)), (
+                                variables[left.id],
+                                variables[right.id],
+                            )
         return site, values
 
     def _source(self, node: Node) -> str:
@@ -98,26 +101,26 @@ class Reporter:
         return text if len(text) <= _SOURCE_CAP else text[:_SOURCE_CAP] + "..."
 
     def _sides(self, op: str, nodes: tuple[Node, ...], values: tuple[Any, ...], *, decides: bool) -> dict[str, Any]:
-        """Both, as text; the completion's is the first, unless it has a part in the second alone."""
+        """Both, as text; the first is the actual value, unless only the second depends on the completion."""
         shown = [self._show(value) for value in values]
         if len(shown) < 2:
             return {"op": op, "actual": shown[0] if shown else None, "expected": None}
-        first, second = map(self._is_completions, nodes)
+        first, second = map(self._uses_completion, nodes)
         actual = int(second and not first)
         return {"op": op, "actual": shown[actual], "expected": shown[1 - actual] if decides else None}
 
-    def _is_completions(self, node: Node) -> bool:
-        """Whether the completion may have a part in it."""
+    def _uses_completion(self, node: Node) -> bool:
+        """Whether its value may depend on the completion."""
         parts = () if node is None else ast.walk(node)
         return any(_name_of(part) in self._touched for part in parts)
 
     def _of_call(self, statement: Node, line: int, beyond: list[TracebackType], message: str) -> dict[str, Any]:
-        """Of `assertEqual` or of what else the test has called by such a name, the first two arguments."""
+        """For `assertEqual` and other assert functions: their first two arguments."""
         calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call) and node.lineno <= line]
         raising = next((call for call in calls if assert_sites.called_name(call) in _RAISING), None)
         if raising is not None and any(text in message.lower() for text in _NOTHING_RAISED):
-            what = self._source(raising.args[0]) if raising.args else "an exception"
-            return {"source": self._source(raising), "op": "raises", "message": f"expected {what}, nothing was raised"}
+            kind = self._source(raising.args[0]) if raising.args else "an exception"
+            return {"source": self._source(raising), "op": "raises", "message": f"expected {kind}, nothing was raised"}
         frame = next((one.tb_frame for one in beyond[:4] if one.tb_frame.f_code.co_name.startswith("assert")), None)
         if frame is None:
             return {}
@@ -132,23 +135,23 @@ class Reporter:
         return {"source": self._source(call)} | sides if call is not None else sides
 
     def _names(self, frames: list[tuple[FrameType, int]]) -> list[tuple[str, str]]:
-        """The names that these frames' statements read, and the data that they mean this time; sides apart."""
-        found: dict[str, str] = {}
+        """The names that these frames' statements read, except sides, with their values if they are data."""
+        texts: dict[str, str] = {}
         for frame, line in frames:
             statement = _statement_at(self._tree, line)
             root = statement if type(statement) is ast.Assert else _head(statement)
             sides, values = self._sides_in(statement), frame.f_locals
             read = [node for node in ast.walk(root) if isinstance(node, ast.Name)]
             names = [node.id for node in sorted(read, key=lambda node: (node.lineno, node.col_offset))]
-            if len(frames) > 1 and frame is frames[0][0]:  # a function of the test's own: what it was given
+            if len(frames) > 1 and frame is frames[0][0]:  # a function of the test: its arguments
                 names += frame.f_code.co_varnames[: frame.f_code.co_argcount]
             for name in names:
-                if name not in sides and name not in found and type(values.get(name)) in _DATA:
-                    found[name] = self._show(values[name])
-        return list(found.items())[:_MOST_NAMES]
+                if name not in sides and name not in texts and type(values.get(name)) in _DATA:
+                    texts[name] = self._show(values[name])
+        return list(texts.items())[:_MOST_NAMES]
 
     def _sides_in(self, statement: Node) -> set[str]:
-        """Names that are a side by themselves."""
+        """Names that are a whole side."""
         end = statement.end_lineno or statement.lineno
         sites = (site for site in self._sites if statement.lineno <= site.source[0] <= end)
         sides = (self._at[side] for site in sites for side in site.sides)
@@ -160,7 +163,7 @@ def _assigns(node: ast.AST, name: str) -> bool:
 
 
 def _name_of(node: ast.AST) -> str:
-    """A name; of `self.x` "self.x", as who plans a test calls it."""
+    """A name; "self.x" for `self.x`, as in the plan of a test."""
     match node:
         case ast.Name(id=name):
             return name
@@ -177,16 +180,16 @@ def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 def _statement_at(tree: ast.Module, line: int) -> Node:
     """The innermost statement on that line."""
-    found: Node = tree
+    statement: Node = tree
     inside: list[Node] = [tree]
     while inside:
-        found = inside[0]
-        inside = [node for node in _placed(found) if node.lineno <= line <= (node.end_lineno or line)]
-    return found
+        statement = inside[0]
+        inside = [node for node in _placed(statement) if node.lineno <= line <= (node.end_lineno or line)]
+    return statement
 
 
 def _placed(node: Node) -> Iterator[Node]:
-    """The statements that stand directly in it."""
+    """The statements directly in it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -195,7 +198,7 @@ def _placed(node: Node) -> Iterator[Node]:
 
 
 def _head(statement: Node) -> Node:
-    """What to show of a statement: what is asserted or called, or what its first line is about."""
+    """The part of a statement to show: what is asserted or called, or the subject of its first line."""
     match statement:
         case ast.Assert(test=head) | ast.Expr(value=head) | ast.For(iter=head) | ast.While(test=head):
             return head
@@ -205,6 +208,6 @@ def _head(statement: Node) -> Node:
 
 
 def _arguments(call: Node, names: list[str]) -> dict[str, Node]:
-    """The expression that each of these parameters stands for."""
+    """The expression passed for each of these parameters."""
     positional = [node for node in call.args if not isinstance(node, ast.Starred)]
     return dict(zip(names, positional, strict=False)) | {one.arg: one.value for one in call.keywords if one.arg}

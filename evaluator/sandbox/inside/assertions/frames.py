@@ -1,7 +1,7 @@
 """pandas' frames, series, indexes and scalars as JSON, under the tag `pd`, and back from text that may be hostile.
 
-What is sent is proved before: it is built again, and has to be the same. So whatever is of a class or dtype that is not
-known here (time zones, periods, intervals, nullable numbers) raises `NotDataError`.
+Before a value is sent, it is rebuilt, and must come out the same. So a class or dtype that is not known here (time
+zones, periods, intervals, nullable numbers) raises `NotDataError`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _pandas() -> Any:
 
 
 def lower(value: Any, kind: type, lower_item: Item, room: int) -> dict[str, object] | None:
-    """As `ndarrays.lower`: None where it is not pandas'."""
+    """As `ndarrays.lower`: None if it is not pandas'."""
     pandas: Any = sys.modules.get("pandas")
     if not isinstance(getattr(pandas, "DataFrame", None), type):
         return None
@@ -35,22 +35,22 @@ def lower(value: Any, kind: type, lower_item: Item, room: int) -> dict[str, obje
         if any(issubclass(kind, getattr(pandas, base)) for base in _BASES):
             raise NotDataError(f"an object of class {kind.__name__}, a subclass of one of pandas'", kind)
         return None
-    parts, items = _taken_apart(value, room)
+    parts, items = _decomposed(value, room)
     rest = iter(items)
     try:
         again = build(parts, lambda _: next(rest))
-        same, held = _taken_apart(again, room)
-        survives = type(again) is kind and same == parts and len(held) == len(items) and all(map(is_, held, items))
+        same, others = _decomposed(again, room)
+        survives = type(again) is kind and same == parts and len(others) == len(items) and all(map(is_, others, items))
     except (TooLargeError, RecursionError):
         raise
-    except Exception:  # pandas has many
+    except Exception:  # pandas raises many kinds
         survives = False
     if not survives:
         raise NotDataError(f"a pandas {kind.__name__} that would not be the same in another process")
     return {"pd": _parts(value, lower_item, room)}
 
 
-def _taken_apart(value: Any, room: int) -> tuple[list[Any], list[Any]]:
+def _decomposed(value: Any, room: int) -> tuple[list[Any], list[Any]]:
     """Its parts, and the objects in it that are not pandas'."""
     items: list[Any] = []
     return _parts(value, items.append, room), items
@@ -88,7 +88,7 @@ def _index(index: Any, lower_item: Item, room: int) -> list[Any]:
 
 
 def _values(array: Any, lower_item: Item, room: int) -> Any:
-    """A column: of what numpy holds its array; else texts, or categories and their codes."""
+    """A column: its numpy array if it has one; else texts, or categories and their codes."""
     kind, numpy = type(array.dtype).__name__, sys.modules["numpy"]
     if isinstance(array.dtype, numpy.dtype) or kind == "NumpyEADtype":
         return ndarrays.lower_array(numpy.asarray(array), lower_item, room)
@@ -101,14 +101,14 @@ def _values(array: Any, lower_item: Item, room: int) -> Any:
 
 
 def build(payload: Any, build_item: Item) -> Any:
-    """What was lowered. Raises `ValueError`, or what pandas raises."""
+    """The value that was lowered. Raises `ValueError`, or what pandas raises."""
     pandas = _pandas()
     name, *parts = payload
     if name == "DataFrame":
         columns, index, values = parts
         labels, rows = _build_index(columns, build_item), _build_index(index, build_item)
         if len(values) != len(labels):
-            raise ValueError("a frame of another width than its columns")
+            raise ValueError("a frame whose width differs from its columns")
         frame = pandas.DataFrame(
             {place: _series(_build_values(one, build_item), rows, None) for place, one in enumerate(values)}, index=rows
         )
@@ -127,7 +127,7 @@ def build(payload: Any, build_item: Item) -> Any:
 
 def _series(values: Any, index: Any, name: Any) -> Any:
     if len(values) != len(index):
-        raise ValueError("a column of another length than the index")
+        raise ValueError("a column whose length differs from the index")
     return _pandas().Series(values, index=index, dtype=values.dtype, name=name, copy=False)
 
 
@@ -141,12 +141,12 @@ def _build_index(parts: Any, build_item: Item) -> Any:
         levels = [_build_index(level, build_item) for level in values[0]]
         codes = [_build_values(each, build_item) for each in values[1]]
         if any(each.max(initial=-1) >= len(level) for level, each in zip(levels, codes, strict=True)):
-            raise ValueError("a place in no level")
+            raise ValueError("a code outside its level")
         return pandas.MultiIndex(levels, codes, names=[build_item(each) for each in label])
     array = _build_values(values, build_item)
     index = pandas.Index(array, dtype=array.dtype, name=build_item(label), tupleize_cols=False)
     if frequency is not None:
-        index.freq = str(frequency)  # refused where the values are others
+        index.freq = str(frequency)  # raises if the values don't fit
     return index
 
 
@@ -155,7 +155,7 @@ def _build_values(form: Any, build_item: Item) -> Any:
         ((tag, payload),) = form.items()
         array = ndarrays.build(tag, payload, build_item)
         if tag not in ("np", "no") or array.ndim != 1:
-            raise ValueError("a column of another dimension than one")
+            raise ValueError("a column that is not one-dimensional")
         return array
     if form[0] == "category":
         _, categories, codes, ordered = form
@@ -163,5 +163,5 @@ def _build_values(form: Any, build_item: Item) -> Any:
         return _pandas().Categorical.from_codes(_build_values(codes, build_item), listed, ordered=ordered is True)
     dtype, texts = form
     if dtype not in ("str", "string") or not {type(text) for text in texts} <= {str, type(None)}:
-        raise ValueError("no texts")
+        raise ValueError("texts were expected")
     return _pandas().array(texts, dtype=dtype)

@@ -1,6 +1,6 @@
-"""What a task's reference asks of the machine that is not to be had in the sandbox: programs, other hosts.
+"""Notes what a task's reference needs from the machine and can't get in the sandbox: programs, other hosts.
 
-It notes what Python's own audit events say, so it is for code that can be trusted, in a process of its own.
+It uses Python's audit events, so it is only for trusted code in a separate process.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ _HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", "sandbox")  # noq
 
 
 class Lacking:
-    """Notes it from now on, and for as long as the process lives."""
+    """Takes notes until the process ends."""
 
     def __init__(self, *, processes: bool, loopback: bool) -> None:
-        """What the task may use."""
+        """`processes`, `loopback`: what the task may use."""
         self._processes = processes
         self._loopback = loopback
-        self.found: list[str] = []
+        self.needs: list[str] = []
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        said = ""
+        need = ""
         if event in ("subprocess.Popen", "os.exec", "os.posix_spawn"):
-            said = self._of_program(os.fsdecode(arguments[0]))
+            need = self._of_program(os.fsdecode(arguments[0]))
         elif event == "os.system":
             words = os.fsdecode(arguments[0]).split()
-            said = self._of_program("/bin/sh") or (self._of_program(words[0]) if words else "")
+            need = self._of_program("/bin/sh") or (self._of_program(words[0]) if words else "")
         elif event in ("os.fork", "os.forkpty") and not self._processes:
-            said = "starts processes"
+            need = "starts processes"
         elif event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind"):
             address = arguments[1] if event in ("socket.connect", "socket.bind") else arguments[0]
-            said = self._of_host(address[0] if type(address) is tuple else address)
-        if said and said not in self.found and len(self.found) < _MOST:
-            self.found.append(said)
+            need = self._of_host(address[0] if type(address) is tuple else address)
+        if need and need not in self.needs and len(self.needs) < _MOST:
+            self.needs.append(need)
 
     def _of_program(self, name: str) -> str:
         return "" if self._processes and shutil.which(name) else f"starts `{name[:80]}`"

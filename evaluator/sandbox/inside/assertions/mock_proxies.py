@@ -1,7 +1,7 @@
-"""What stands in a completion's process for the mocks with which its test replaces names of libraries.
+"""Proxies, in a completion's process, of the mocks with which its test replaces names of libraries.
 
-The mock stays with the test: a call, a method or an item of it is asked for there. A completion can use it as its
-author would, and neither read nor set what the test has told it to do.
+The mock stays with the test, which gets the calls, method calls and item accesses. A completion can use it like the
+real thing, and can neither read nor set how it behaves.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SPECIAL = frozenset(
     for name in """enter exit iter len getitem setitem delitem contains bool int float complex index str reversed
     lt gt le ge neg pos invert round floor trunc ceil""".split()
 )
-"""What may be asked of a mock beside its attributes and calls."""
+"""Special methods that the completion may use of a mock, besides attributes and calls."""
 
 
 class Replacements:
-    """Names of modules and classes that the test has replaced here, as in its own process."""
+    """Names of modules and classes that the test has replaced, here as in its own process."""
 
     def __init__(self) -> None:
         self._before: dict[tuple[str, str, str], list[tuple[bool, Any]]] = {}
@@ -31,7 +31,7 @@ class Replacements:
         self._before.setdefault((module, dotted, name), []).append((is_own, before))
         setattr(owner, name, value)
 
-    def put_back(self, module: str, dotted: str, name: str) -> None:
+    def restore(self, module: str, dotted: str, name: str) -> None:
         is_own, before = self._before[module, dotted, name].pop()
         if is_own:
             setattr(_owner(module, dotted), name, before)
@@ -47,7 +47,7 @@ def _owner(module: str, dotted: str) -> Any:
 
 
 class MockProxy:
-    """A mock of the test's."""
+    """The proxy of a mock."""
 
     def __init__(self, ask: Callable[..., Any], number: int) -> None:
         self.__dict__.update(_ask=ask, _number=number)
@@ -64,12 +64,12 @@ class MockProxy:
         self._ask("s", self._number, name, value)
 
 
-def _asked(name: str) -> Callable[..., Any]:
+def _special(name: str) -> Callable[..., Any]:
     return lambda self, *operands: self._ask("u", self._number, name, operands)
 
 
 for _name in SPECIAL:
-    setattr(MockProxy, _name, _asked(_name))
+    setattr(MockProxy, _name, _special(_name))
 MockProxy.__exit__ = lambda self, kind, error, _: self._ask(  # type: ignore[attr-defined]
     "u", self._number, "__exit__", (kind, error, None)
 )

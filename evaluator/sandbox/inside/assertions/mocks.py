@@ -1,4 +1,4 @@
-"""The test's own mocks, and the names of libraries that it replaces: both hold in the completion's process too."""
+"""The test's own mocks, and the names of libraries that it replaces: both also work in the completion's process."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def is_mock(value: Any) -> bool:
 
 
 def answer_for(what: str, mock: Any, name: str, *rest: Any) -> Any:
-    """Does what the completion asks of a mock: to read or set an attribute (`a`, `s`), or a special method (`u`).
+    """Performs the completion's request on a mock: to read or set an attribute (`a`, `s`), or a special method (`u`).
 
-    It can neither read nor set what the test has told the mock to do, nor what was noted of its calls: that raises
-    `AttributeError`. Raises `BadMessageError` for what no proxy asks.
+    It can neither read nor set how the mock behaves or which calls it got: that raises `AttributeError`. Raises
+    `BadMessageError` for a request that no proxy sends.
     """
     if what == "u" and name in mock_proxies.SPECIAL and type(rest[0]) is tuple:
         return bool(mock) if name == "__bool__" else getattr(mock, name)(*rest[0])
     if what not in ("a", "s"):
-        raise BadMessageError("what nobody may ask of a mock")
+        raise BadMessageError("a forbidden request to a mock")
     is_own = name.startswith(("__", "_mock", "_spec")) or name == "method_calls"
     if is_own or hasattr(sys.modules["unittest.mock"].MagicMock, name):
         raise AttributeError(name)
@@ -33,7 +33,7 @@ def answer_for(what: str, mock: Any, name: str, *rest: Any) -> Any:
 
 
 def follow_patches(ask: Callable[..., Any]) -> None:
-    """From now on each `patch` of a library's name holds in the completion's process too."""
+    """Makes each `patch` of a library's name take effect in the completion's process too."""
     from unittest import mock
 
     patcher: Any = mock._patch
@@ -44,7 +44,7 @@ def follow_patches(ask: Callable[..., Any]) -> None:
         entered = enter(self)
         place, new = _place_of(self), vars(self.target).get(self.attribute)
         is_stream = self.target is sys and self.attribute in ("stdout", "stderr")
-        if place is not None and not (is_stream and not is_mock(new)):  # what is printed comes to that stream anyway
+        if place is not None and not (is_stream and not is_mock(new)):  # printed text reaches that stream anyway
             ask("p", *place, new)
             followed[id(self)] = place
         return entered
@@ -59,7 +59,7 @@ def follow_patches(ask: Callable[..., Any]) -> None:
 
 
 def _place_of(patcher: Any) -> tuple[str, str, str] | None:
-    """The module, the name in it and the attribute that is replaced; None where the completion need not know."""
+    """The module, the name in it and the replaced attribute; None if the completion does not need it."""
     target, attribute = patcher.target, patcher.attribute
     if isinstance(target, types.ModuleType):
         place = target.__name__, "", attribute

@@ -1,7 +1,7 @@
-"""What crosses between the two processes by its name: functions and classes of Python, and the dataset's own classes.
+"""Values that cross between the two processes by name: functions and classes of Python, the dataset's own classes.
 
-Both sides have these, so a name is enough: nothing of either side is called through it. Also exceptions, whose class
-crosses by name and whose arguments cross as data.
+Both sides have these, so a name is enough, and no code of the other side is called through it. Also exceptions, whose
+class crosses by name and whose arguments cross as data.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _CLASS_MODULES = frozenset(
     """builtins collections datetime decimal fractions numbers types re pathlib io array functools itertools string
     uuid ipaddress enum typing abc operator random time queue copy math""".split()
 )
-"""None that holds its objects for equal to others. Exceptions may be of any module but unittest's, which would end a
-test as if by itself."""
+"""None of their classes equals objects of other classes. Exceptions may be of any module except unittest, whose own
+would end a test as if the test had raised them."""
 _NOT_PASSED = frozenset(
     """eval exec compile open input print __import__ breakpoint exit quit globals locals vars dir getattr setattr
     delattr help super memoryview __build_class__ aiter anext""".split()
@@ -40,14 +40,14 @@ _PUBLIC = {"_operator": "operator", "_functools": "functools", "_heapq": "heapq"
 
 
 def _place_of(value: Any) -> tuple[str, str]:
-    """The module and dotted name by which a function or class says that it can be found."""
+    """The module and dotted name that a function or class states as its own."""
     owner = getattr(value, "__objclass__", value)
     module = str(getattr(owner, "__module__", ""))
     return _PUBLIC.get(module, module), str(getattr(value, "__qualname__", ""))
 
 
 def _name_of(value: Any) -> str | None:
-    """The name by which the other side finds this function or class of Python; None where it has none."""
+    """The name by which the other side finds this function or class of Python; None if there is none."""
     if not isinstance(value, (type, *_FUNCTIONS)):
         return None
     name = ":".join(_place_of(value))
@@ -59,7 +59,7 @@ def _name_of(value: Any) -> str | None:
 
 @cache
 def _find(name: str) -> Any:
-    """The function or class of that name. Raises `BadMessageError` where there is none that may be passed."""
+    """The function or class of that name. Raises `BadMessageError` if there is none that may be passed."""
     module, _, dotted = name.partition(":")
     root = module.partition(".")[0]
     if root not in sys.stdlib_module_names or root in _NEVER_IMPORTED or "__main__" in module:
@@ -75,7 +75,7 @@ def _find(name: str) -> Any:
     else:
         builtin = module == "builtins" and dotted in _NOT_PASSED
         allowed = isinstance(value, _FUNCTIONS) and module in _FUNCTION_MODULES and not builtin
-    if not allowed or _place_of(value) != (module, dotted):  # a module holds others, and all that is in those
+    if not allowed or _place_of(value) != (module, dotted):  # a module may contain other modules
         raise BadMessageError(f"{name!r} may not be passed")
     return value
 
@@ -86,7 +86,7 @@ def _tuple_class(name: str, fields: tuple[str, ...]) -> type:
 
 
 def lower_named(value: Any, kind: type, message: Message, is_dataset_class: Callable[[Any], bool]) -> Any:
-    """What both sides lower alike; None where it is nothing of that kind."""
+    """Lowers a value in the way that both sides share; None if it has no name."""
     if issubclass(kind, enum.Enum) and is_dataset_class(kind):
         return {"E": [kind.__name__, value.name]}
     fields = getattr(kind, "_fields", None)
@@ -102,7 +102,7 @@ def lower_named(value: Any, kind: type, message: Message, is_dataset_class: Call
 
 
 def build_named(tag: str, payload: Any, message: Message, classes: dict[str, type]) -> Any:
-    """The reverse. Raises `BadMessageError` for another tag, and what nonsense leads to."""
+    """The reverse. Raises `BadMessageError` for another tag, and various errors for a malformed payload."""
     if tag == "Q":
         return _find(payload)
     if tag == "K":
@@ -128,27 +128,27 @@ _OWN_ATTRIBUTES = ("filename", "filename2", "name", "path", "__notes__")
 
 
 def lower_exception(error: BaseException, message: Message) -> list[Any]:
-    """Arguments, class, what it says, other attributes, its cause."""
+    """Arguments, class, text, other attributes, its cause."""
     state = {name: value for name, value in vars(error).items() if not name.startswith(("__", "_rollscope"))}
     state.update((name, getattr(error, name)) for name in _OWN_ATTRIBUTES if getattr(error, name, None) is not None)
     try:
-        said = str(error)
+        text = str(error)
     except Exception:
-        said = ""
-    arguments = message.lower_or(error.args, (said,))
-    parts = [message.lower(type(error)), said, message.lower_or(state, {})]
+        text = ""
+    arguments = message.lower_or(error.args, (text,))
+    parts = [message.lower(type(error)), text, message.lower_or(state, {})]
     return [arguments, *parts, message.lower_or(error.__cause__, None)]
 
 
 def build_exception(parts: Any, message: Message) -> BaseException:
-    arguments, kind, said, state, cause = map(message.build, parts)
+    arguments, kind, text, state, cause = map(message.build, parts)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-        raise BadMessageError("no exception")
-    if type(arguments) is not tuple or type(said) is not str or type(state) is not dict:
-        raise BadMessageError("no parts of an exception")
+        raise BadMessageError("an exception's class was expected")
+    if type(arguments) is not tuple or type(text) is not str or type(state) is not dict:
+        raise BadMessageError("a malformed exception")
     error: BaseException
     try:
-        error = type.__call__(kind, *arguments)  # a proxy's own way of being called asks for it over there
+        error = type.__call__(kind, *arguments)  # calling a proxy would create it on the other side
     except Exception:
         error = kind.__new__(kind, *arguments)
     error.args = arguments
@@ -159,6 +159,6 @@ def build_exception(parts: Any, message: Message) -> BaseException:
             continue
     if isinstance(cause, BaseException):
         error.__cause__ = cause
-    if hasattr(kind, "_rollscope_says"):
-        error.__dict__["_rollscope_said"] = said
+    if hasattr(kind, "_rollscope_has_text"):
+        error.__dict__["_rollscope_text"] = text
     return error

@@ -1,7 +1,7 @@
 """numpy's arrays and scalars as JSON, bit for bit, and back from text that may be hostile.
 
 `np`: `[dtype, shape, bytes]`. `no`: an array of objects, `[shape, items]`. `ns`: a scalar, `[dtype, bytes]`. `nd`: a
-dtype. Bytes are base64. Of what is rare (masked, structured or long-double arrays, subclasses) nothing is sent.
+dtype. Bytes are base64. Rare kinds (masked, structured or long-double arrays, subclasses) are not sent.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _DTYPE = re.compile(
 _MOST_DIMENSIONS, _MOST_PLACES = 32, 1 << 26
 
 Item = Callable[[Any], Any]
-"""Lowers what is in an array of objects, or builds it again, in the order of its places."""
+"""Lowers or rebuilds the items of an array of objects, in order."""
 Lowered = dict[str, object]
 
 
 def lower(numpy: Any, value: Any, kind: type, lower_item: Item, room: int) -> Lowered | None:
-    """The value as an object of one tag, or None where it is not numpy's. `kind` is its type.
+    """The value as an object with one tag, or None if it is not numpy's. `kind` is its type.
 
-    Raises `NotDataError`, and `TooLargeError` where it would surely take over `room` characters.
+    Raises `NotDataError`, or `TooLargeError` if it would surely take over `room` characters.
     """
     if kind is numpy.ndarray:
         return lower_array(value, lower_item, room)
@@ -43,7 +43,7 @@ def lower(numpy: Any, value: Any, kind: type, lower_item: Item, room: int) -> Lo
 
 
 def build(tag: str, payload: Any, build_item: Item) -> Any:
-    """The value that was lowered to this. Raises `ValueError`, or what numpy raises for nonsense."""
+    """The value that was lowered to this. Raises `ValueError`, or what numpy raises for a malformed payload."""
     return _BUILDERS[tag](payload, build_item)
 
 
@@ -70,7 +70,7 @@ def lower_array(value: Any, lower_item: Item, room: int) -> Lowered:
 def _lower_scalar(numpy: Any, value: Any, kind: type, room: int) -> Lowered:
     if kind.__module__ != "numpy" or kind.__name__ == "void":
         raise _subclass(kind, "generic")
-    # as an array a text would lose the zeros at its end
+    # in an array a text would lose trailing zeros
     if kind is numpy.str_:
         text, data = "U0", str.encode(value, "utf-8", "surrogatepass")
     elif kind is numpy.bytes_:
@@ -84,17 +84,17 @@ def _lower_scalar(numpy: Any, value: Any, kind: type, room: int) -> Lowered:
 
 def _dtype(text: Any) -> Any:
     if type(text) is not str or not _DTYPE.fullmatch(text):
-        raise ValueError("no dtype")
+        raise ValueError("a dtype was expected")
     return importlib.import_module("numpy").dtype(text)
 
 
 def _places(shape: Any) -> int:
     if type(shape) is not list or len(shape) > _MOST_DIMENSIONS:
-        raise ValueError("no shape")
+        raise ValueError("a shape was expected")
     if not all(type(size) is int and size >= 0 for size in shape):
-        raise ValueError("no shape")
+        raise ValueError("a shape was expected")
     if math.prod(size or 1 for size in shape) > _MOST_PLACES:
-        raise ValueError("an array of too many places")
+        raise ValueError("an array with too many items")
     return math.prod(shape)
 
 
@@ -102,14 +102,14 @@ def _build_array(payload: Any, _build_item: Item) -> Any:
     text, shape, encoded = payload
     dtype, data = _dtype(text), a2b_base64(encoded, strict_mode=True)
     if _places(shape) * dtype.itemsize != len(data):
-        raise ValueError("an array of another size than its bytes")
+        raise ValueError("an array whose size differs from its bytes")
     _check_bits(dtype, data)
     numpy = importlib.import_module("numpy")
     return numpy.frombuffer(data, dtype).reshape(shape).copy() if data else numpy.zeros(shape, dtype)
 
 
 def _check_bits(dtype: Any, data: bytes) -> None:
-    """Raises `ValueError` where bytes are no value of their dtype, which numpy trusts them to be."""
+    """Raises `ValueError` for bytes that are not valid for their dtype, which numpy does not check."""
     if dtype.kind == "b" and data.translate(None, b"\0\1"):
         raise ValueError("a bool that is neither true nor false")
     if dtype.kind == "U":
@@ -119,10 +119,10 @@ def _check_bits(dtype: Any, data: bytes) -> None:
 def _build_objects(payload: Any, build_item: Item) -> Any:
     shape, items = payload
     if type(items) is not list or _places(shape) != len(items):
-        raise ValueError("an array of another size than its items")
+        raise ValueError("an array whose size differs from its items")
     array = importlib.import_module("numpy").empty(shape, "O")
     places = array.reshape(-1)
-    for place, item in enumerate(items):  # not in one go: numpy would look into items that are sequences
+    for place, item in enumerate(items):  # one by one: numpy would unpack items that are sequences
         places[place] = build_item(item)
     return array
 

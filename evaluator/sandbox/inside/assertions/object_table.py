@@ -1,8 +1,8 @@
-"""Objects that both processes hold, by number, and what was in them when they last crossed.
+"""Objects that both processes hold, by number, and their contents when they last crossed.
 
-What can be changed in place gets a number when it first crosses, the same on both sides. So aliases and cycles are
-kept, a result that is an argument comes back as that argument, and what one side changes is changed on the other. The
-test's side alone decides when a number is let go: when nobody there holds the object any more.
+A mutable object gets a number when it first crosses, the same on both sides. So aliases and cycles are preserved, a
+result that is an argument comes back as that argument, and changes on one side are made on the other. Only the test's
+side decides when a number is dropped: when nothing there refers to the object any more.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evaluator.sandbox.inside.assertions import arrays
 _SEQUENCES = frozenset((list, set, collections.deque))
 _MAPPINGS = frozenset((dict, collections.Counter, collections.defaultdict, collections.OrderedDict))
 _OWN_REFERENCES = 2
-"""To an object of a table: the table's, and that of the call which counts them."""
+"""References to an unused object of a table: the table's own, and that of the call that counts them."""
 
 
 class Table:
-    """Numbered as on the other side, which does the same in the same order. No number is given twice."""
+    """Numbers objects as the other side does, in the same order. No number is used twice."""
 
     def __init__(self) -> None:
         self.objects: dict[int, Any] = {}
@@ -38,7 +38,7 @@ class Table:
         self.next += 1
 
     def settle(self, changed: list[int]) -> None:
-        """Notes what is in the objects that are new, and in those that have changed."""
+        """Records the contents of the new and the changed objects."""
         for number in (*changed, *range(self._settled, self.next)):
             self._seen[number] = contents(self.objects[number])
         self._settled = self.next
@@ -48,20 +48,20 @@ class Table:
         return [number for number, before in self._seen.items() if not _unchanged(self.objects[number], before)]
 
     def forget(self, first: int) -> None:
-        """Takes back the numbers from this one on, which have not crossed."""
+        """Removes the numbers from this one on, which have not crossed."""
         self.drop(list(range(first, self.next)))
         self.next = first
 
     def drop(self, numbers: list[int]) -> None:
-        """Raises `KeyError` for a number that is not known."""
+        """Raises `KeyError` for an unknown number."""
         for number in numbers:
             del self.numbers[id(self.objects.pop(number))]
             self._seen.pop(number, None)
 
     def drop_unheld(self) -> list[int]:
-        """Lets go of what nobody but this table holds, where the other side knows what is in it; the numbers."""
+        """Drops objects that only this table holds and that have not changed; returns their numbers."""
         dropped = []
-        for number in list(self.objects):  # what holds others has the lower number
+        for number in list(self.objects):  # containers have lower numbers than their contents
             unheld = sys.getrefcount(self.objects[number]) <= _OWN_REFERENCES
             if unheld and _unchanged(self.objects[number], self._seen[number]):
                 self.drop([number])
@@ -70,7 +70,7 @@ class Table:
 
 
 def contents(value: Any) -> Any:
-    """What an object that can be changed holds; of bytes and arrays, what tells whether they are the same."""
+    """The contents of a mutable object; for bytes and arrays, a copy to compare with."""
     kind = type(value)
     if kind in _SEQUENCES:
         return tuple(value)
@@ -87,7 +87,7 @@ def contents(value: Any) -> Any:
 
 
 def _unchanged(value: Any, before: Any) -> bool:
-    """Whether it holds the very objects that it held, in that order."""
+    """Whether it holds the same objects as before, in the same order."""
     now = contents(value)
     if type(now) is bytes:
         return bool(now == before)
@@ -97,22 +97,22 @@ def _unchanged(value: Any, before: Any) -> bool:
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """An object's own attributes, read past whatever its class says of them."""
-    found: dict[str, Any] = {}
+    """An object's own attributes, read without its class's code."""
+    attributes: dict[str, Any] = {}
     for kind in type.__dict__["__mro__"].__get__(type(value)):
         slots = type.__dict__["__dict__"].__get__(kind).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             with contextlib.suppress(AttributeError):
-                found[name] = object.__getattribute__(value, name)
+                attributes[name] = object.__getattribute__(value, name)
     with contextlib.suppress(AttributeError):
-        found.update(object.__getattribute__(value, "__dict__"))
-    found.pop("__dict__", None)
-    found.pop("__weakref__", None)
-    return found
+        attributes.update(object.__getattribute__(value, "__dict__"))
+    attributes.pop("__dict__", None)
+    attributes.pop("__weakref__", None)
+    return attributes
 
 
 def refill(value: Any, content: Any) -> None:
-    """Makes an object hold this, in place: items, or keys and values by turns."""
+    """Replaces an object's contents in place: items, or keys and values in turn."""
     kind = type(value)
     if kind is list or kind is bytearray:
         value[:] = content
@@ -122,7 +122,7 @@ def refill(value: Any, content: Any) -> None:
     elif kind in _MAPPINGS:
         value.clear()
         pairs = dict(zip(content[::2], content[1::2], strict=True))
-        # `update` of a Counter adds; `dict.update` does not tell an OrderedDict its order
+        # `update` of a Counter adds; `dict.update` does not set an OrderedDict's order
         value.update(pairs) if kind is collections.OrderedDict else dict.update(value, pairs)
     elif arrays.is_mutable(kind):
         arrays.replace(value, content)

@@ -1,7 +1,7 @@
-"""What a test has asked of a completion: whether more than plain data had a part in it, and what came last.
+"""A test's operations on a completion: whether more than plain data was involved, and the last one.
 
-A failure that plain data decided is final: no proxy can have been wrong. What a completion chooses to answer with does
-not make its own failure doubtful; what the dataset's test does with objects does.
+A failure that plain data decided is final, because no proxy can have caused it. A completion's choice of answer does
+not make its own failure doubtful; the test's operations on objects do.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _VERBS = {"a": "reads", "s": "sets", "d": "deletes", "f": "compares"}
 
 
 class Operations:
-    """Those of one test's process, so far."""
+    """The operations of one test's process so far."""
 
     def __init__(self, *, plain: bool) -> None:
         self.plain = plain
         self._refused = False
         self.lost_class = False
-        """Whether an answer crossed as the value of its class's base, without the methods of that class."""
+        """Whether an answer crossed as its base class's value, without its class's methods."""
         self._last: tuple[Any, ...] = ()
 
     def note(self, request: tuple[Any, ...]) -> None:
-        """A request: what is asked, of which object, of which name. Arguments are not kept."""
+        """Notes a request: its kind, object and name, without arguments."""
         self._last = request[:3]
         self.plain = self.plain and not _is_doubtful(*self._last)
 
@@ -36,23 +36,23 @@ class Operations:
         self._refused = False
 
     def refuse(self) -> None:
-        """An answer's own class was not asked whether it equals data; or the completion suppressed a failed assert."""
+        """An answer's own class could not decide a comparison, or the completion suppressed a failed assert."""
         self._refused = True
 
     @property
     def final(self) -> bool:
-        """Whether a failure stands: plain data decided it, or an answer that wanted to decide by itself."""
+        """Whether a failure stands: plain data decided it, or an answer whose class would have decided by itself."""
         return self.plain or self._refused
 
     def end(self, result: dict[str, Any]) -> None:
-        """A test case's result: one that the test's own code ended by missing what a class's base does not have."""
+        """Checks a test case's result: the test's own code may have missed a method that did not cross."""
         missed = result["status"] == "raised" and result["failure"] is None
         if missed and self.lost_class and result["type"] in ("AttributeError", "TypeError"):
             self.plain = False
 
     @property
     def last(self) -> str:
-        """The last one, in words."""
+        """The last operation, as text."""
         if not self._last or self._last[0] in _PLAIN or self._last[0] in "pr":
             return ""
         what, target, *name = self._last
@@ -73,7 +73,7 @@ def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
 
 
 def _is_own_answer(target: Any) -> bool:
-    """Whether it is of a class that the completion alone speaks of: it was free to answer with something else."""
+    """Whether its class is only the completion's: the completion was free to answer with something else."""
     kind = type(target)
     return isinstance(kind, proxies.Classes) and not (kind._mentioned or kind._library)
 

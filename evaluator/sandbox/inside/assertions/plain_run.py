@@ -1,6 +1,6 @@
-"""A test run in the completion's own process, the last resort: the completion can have changed all that it works with.
+"""Runs a test in the completion's own process, the last resort: the completion can have changed whatever it uses.
 
-What is cheap is made as new before: the builtin functions, and unittest.
+What is cheap to restore is restored first: the builtin functions, and unittest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHOWN = 64 * 1024
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
-    """Loads the completion; then answers each `R`, an index and the check, with `D`, and `G`, the farewell."""
+    """Loads the completion; then answers each `R`, an index and the suite, with `D`, and the closing `G` with a `G`."""
     write, read, leave, decoded, usage = os.write, os.read, os._exit, marshal.loads, resource.getrusage
     lacking = Lacking(processes=order["processes"] > 0, loopback=order["loopback"]) if order["audits"] else None
     entry_point = order["entry_point"]
@@ -34,24 +34,24 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
         if kind == b"G":
             channel.send(connection, b"G", b"", write)
             leave(0)
-        index, check, compiled = decoded(payload)
+        index, suite, compiled = decoded(payload)
         leftovers.restore_builtins()
         if runner is None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
                 del sys.modules[name]
             if order["entry_point"] is not None:
                 namespace.setdefault("candidate", namespace[order["entry_point"]])
-            runner = Runner(check, namespace, _shown)
+            runner = Runner(suite, namespace, _shown)
             try:
                 runner.load(decoded(compiled)[1] if compiled else None)
             except BaseException as error:
                 channel.send(connection, b"D", channel.as_json(_unloadable(error)), write)
                 leave(0)
-        found = runner.run(index)
-        found["memory_kib"] = usage(resource.RUSAGE_SELF).ru_maxrss
+        result = runner.run(index)
+        result["memory_kib"] = usage(resource.RUSAGE_SELF).ru_maxrss
         if lacking is not None:
-            found["lacking"] = lacking.found
-        channel.send(connection, b"D", channel.as_json(found), write)
+            result["lacking"] = lacking.needs
+        channel.send(connection, b"D", channel.as_json(result), write)
 
 
 def _unloadable(error: BaseException) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What stands in the test's process for functions, classes and objects of the completion: each asks when it is used.
+"""Proxies, in the test's process, of the completion's functions, classes and objects: they send a request when used.
 
-No answer of the completion's decides a comparison with the test's data, except where a grade says so (`Asking.unsure`).
-An object of a class that neither prompt nor test speaks of equals no data, and is not asked; nor does it add up.
+No answer of the completion decides a comparison with the test's data, unless the grade says so (`Client.unsure`). An
+object of a class that neither prompt nor test mentions equals no data and can't be added; its code is not called.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ class Operations(Protocol):
     def refuse(self) -> None: ...
 
 
-class Asking(Protocol):
+class Client(Protocol):
     """The test's side of the connection, as its proxies need it."""
 
     mentioned: frozenset[str]
     quiet: bool
-    """While values are shown: nobody is asked."""
+    """No requests are sent while values are shown."""
     returned: set[int]
-    """Objects that have been in an answer since they were first known."""
+    """Known objects that were in a later answer, by `id`."""
     tested: set[int]
-    """Functions and classes that the test has by their names."""
+    """Functions and classes that the test got by name, by `id`."""
     made: set[int]
-    """Objects that the test itself has constructed, by `id`: they are what is tested, and no answer."""
+    """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
 
     @property
     def operations(self) -> Operations: ...
     def ask(self, *request: Any) -> Any: ...
     def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
-    def not_asked(self, other: object, *, decides: bool) -> None: ...
+    def not_compared(self, other: object, *, decides: bool) -> None: ...
     def unsure(self, reason: str) -> None: ...
     def give_up(self, reason: str) -> NoReturn: ...
 
 
 class Handle:
-    """A thing of the completion's by its number."""
+    """An object of the completion by its number."""
 
     __slots__ = ("number",)
 
@@ -52,97 +52,97 @@ class Handle:
 
 
 class Classes(type):
-    """The class of the proxies of classes: calling one makes an object over there."""
+    """The metaclass of classes' proxies: calling one creates an object on the other side."""
 
-    _asking: Asking
+    _client: Client
     _mentioned: bool
     _library: bool
-    """Whether it is a class of a library's, not of the completion's own."""
+    """Whether it is a library's class, not the completion's own."""
     _special: frozenset[str]
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
-        asking = next((vars(base)["_asking"] for base in bases if "_asking" in vars(base)), None)
-        if not ours and asking is not None:
-            asking.give_up(GaveUp.SUBCLASS)
+        client = next((vars(base)["_client"] for base in bases if "_client" in vars(base)), None)
+        if not ours and client is not None:
+            client.give_up(GaveUp.SUBCLASS)
         return super().__new__(cls, name, bases, namespace)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
         super().__init__(name, bases, namespace)
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
-        made = cls._asking.call(cls, None, arguments, keywords)
-        cls._asking.made.add(id(made))
+        made = cls._client.call(cls, None, arguments, keywords)
+        cls._client.made.add(id(made))
         return made
 
     def __getattr__(cls, name: str) -> Any:
-        if name in ("_asking", "_library", "_mentioned", "_special"):
+        if name in ("_client", "_library", "_mentioned", "_special"):
             raise AttributeError(name)
-        return attribute(cls._asking, cls, name)
+        return attribute(cls._client, cls, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
-        cls._asking.give_up(GaveUp.SETS_ON_CLASS)
+        cls._client.give_up(GaveUp.SETS_ON_CLASS)
 
     def __delattr__(cls, name: str) -> None:
-        cls._asking.give_up(GaveUp.DELETES_ON_CLASS)
+        cls._client.give_up(GaveUp.DELETES_ON_CLASS)
 
     def __iter__(cls) -> Any:
-        return iter(cls._asking.ask("b", cls, "iter"))
+        return iter(cls._client.ask("b", cls, "iter"))
 
     def __len__(cls) -> int:
-        return int(cls._asking.ask("b", cls, "len"))
+        return int(cls._client.ask("b", cls, "len"))
 
     def __bool__(cls) -> bool:
         return True
 
     def __contains__(cls, member: object) -> bool:
-        return bool(cls._asking.ask("o", cls, "contains", member))
+        return bool(cls._client.ask("o", cls, "contains", member))
 
     def __getitem__(cls, key: object) -> Any:
-        return cls._asking.ask("o", cls, "getitem", key)
+        return cls._client.ask("o", cls, "getitem", key)
 
 
 class Remote(metaclass=Classes, ours=True):
-    """An object of the completion's."""
+    """An object of the completion."""
 
-    __slots__ = ()  # its attributes are over there, `__dict__` too
+    __slots__ = ()  # its attributes are on the other side, `__dict__` too
     _mentioned = _library = False
     _special: frozenset[str] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_rollscope"):
             raise AttributeError(name)
-        return attribute(type(self)._asking, self, name)
+        return attribute(type(self)._client, self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        type(self)._asking.ask("s", self, name, value)
+        type(self)._client.ask("s", self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        type(self)._asking.ask("d", self, name)
+        type(self)._client.ask("d", self, name)
 
     def __repr__(self) -> str:
         kind = type(self)
-        if kind._asking.quiet:
-            return "an object of the completion's"
+        if kind._client.quiet:
+            return "an object of the completion"
         if not _has(kind, "__repr__"):
             return f"<an object of class {kind.__name__}>"
-        return str(kind._asking.ask("u", self, "__repr__"))
+        return str(kind._client.ask("u", self, "__repr__"))
 
     def __str__(self) -> str:
         kind = type(self)
-        if kind._asking.quiet or not _has(kind, "__str__"):
+        if kind._client.quiet or not _has(kind, "__str__"):
             return repr(self)
-        return str(kind._asking.ask("u", self, "__str__"))
+        return str(kind._client.ask("u", self, "__str__"))
 
     def __eq__(self, other: object) -> Any:
         return True if self is other else _equal(self, other)
 
     def __hash__(self) -> int:
         kind = type(self)
-        return int(kind._asking.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
+        return int(kind._client.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
         if type(self)._mentioned:
-            type(self)._asking.give_up(GaveUp.COPIES)
+            type(self)._client.give_up(GaveUp.COPIES)
         raise TypeError(f"an object of class {type(self).__name__} can't be copied")
 
 
@@ -152,23 +152,23 @@ _OPEN_SPECIAL = frozenset(
 )
 
 
-def attribute(asking: Asking, target: object, name: str) -> Any:
-    """The attribute as the completion has it. Protocols of libraries are not asked for: they could decide things."""
+def attribute(client: Client, target: object, name: str) -> Any:
+    """The completion's attribute. Not for special methods of libraries' protocols, which could decide comparisons."""
     if name.startswith("__") and name.endswith("__") and name not in _OPEN_SPECIAL:
         if name == "__dataclass_fields__":
-            asking.give_up(GaveUp.FIELDS)
+            client.give_up(GaveUp.FIELDS)
         raise AttributeError(name)
-    found = asking.ask("a", target, name)
-    if isinstance(found, Function) and not name.startswith("__") and _is_doubtful(asking, target):
-        return Method(asking, target, name)
-    return found
+    value = client.ask("a", target, name)
+    if isinstance(value, Function) and not name.startswith("__") and _is_doubtful(client, target):
+        return Method(client, target, name)
+    return value
 
 
-def _is_doubtful(asking: Asking, target: object) -> bool:
-    """Whether its methods are nothing that is tested: of an answer, `answer.equals(expected)` may say what it likes."""
+def _is_doubtful(client: Client, target: object) -> bool:
+    """Whether its methods are not under test: an answer's own code could decide `answer.equals(expected)`."""
     if isinstance(target, Remote):
-        return id(target) not in asking.made and not any(id(kind) in asking.tested for kind in type(target).__mro__)
-    return id(target) not in asking.tested or (isinstance(target, Function) and id(target) in asking.returned)
+        return id(target) not in client.made and not any(id(kind) in client.tested for kind in type(target).__mro__)
+    return id(target) not in client.tested or (isinstance(target, Function) and id(target) in client.returned)
 
 
 def _has(kind: Any, special: str) -> bool:
@@ -176,43 +176,43 @@ def _has(kind: Any, special: str) -> bool:
 
 
 def _equal(one: Any, other: Any) -> Any:
-    """`NotImplemented` where `one` has no say: an object of the test's may still hold the two for equal."""
+    """`NotImplemented` if `one` does not decide: an object of the test may still find the two equal."""
     kind, other_kind = type(one), type(other)
     remote = isinstance(other, Remote)
     own = _has(kind, "__eq__")
     if not remote and not (own and kind._mentioned):
-        kind._asking.not_asked(other, decides=own and not kind._library)
+        kind._client.not_compared(other, decides=own and not kind._library)
         return False if own else NotImplemented
     if not own and not _has(other_kind, "__eq__"):
         return NotImplemented
-    kind._asking.unsure(Doubt.ASKED.format(kind.__name__, "__eq__"))
-    return bool(kind._asking.ask("o", one, "eq", other))
+    kind._client.unsure(Doubt.CALLED.format(kind.__name__, "__eq__"))
+    return bool(kind._client.ask("o", one, "eq", other))
 
 
 class _Method:
-    """A method, on an object or on the class."""
+    """Descriptor of a method, on an object or on the class."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, target: object, owner: Any) -> Any:
-        return Method(owner._asking, owner if target is None else target, self._name)
+        return Method(owner._client, owner if target is None else target, self._name)
 
 
 class Method:
-    """A method of an object, or a function of a class, of the completion's."""
+    """A method of an object or class of the completion."""
 
-    __slots__ = ("__name__", "_asking", "_target")
+    __slots__ = ("__name__", "_client", "_target")
 
-    def __init__(self, asking: Asking, target: object, name: str) -> None:
-        self._asking, self._target, self.__name__ = asking, target, name
+    def __init__(self, client: Client, target: object, name: str) -> None:
+        self._client, self._target, self.__name__ = client, target, name
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        asking, target = self._asking, self._target
-        answer = asking.call(target, self.__name__, arguments, keywords)
-        if answer is not None and (arguments or keywords) and _is_doubtful(asking, target):
+        client, target = self._client, self._target
+        answer = client.call(target, self.__name__, arguments, keywords)
+        if answer is not None and (arguments or keywords) and _is_doubtful(client, target):
             owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
-            asking.unsure(Doubt.ASKED.format(owner, self.__name__))
+            client.unsure(Doubt.CALLED.format(owner, self.__name__))
         return answer
 
     def __getattr__(self, name: str) -> Any:
@@ -225,12 +225,12 @@ class Method:
         return hash(self.fetched())
 
     def fetched(self) -> Any:
-        """As an object of the completion's, to be passed to it."""
-        return self._asking.ask("a", self._target, self.__name__)
+        """The completion's own method object, to be passed to it."""
+        return self._client.ask("a", self._target, self.__name__)
 
 
 def class_of(
-    asking: Asking,
+    client: Client,
     name: str,
     text: str | None,
     bases: list[type],
@@ -241,13 +241,13 @@ def class_of(
     library: bool = False,
     plain: dict[str, Any] | None = None,
 ) -> Any:
-    """The proxy of a class of the completion's, an exception's among them; its objects say they are of `real`."""
+    """The proxy of a class of the completion, exceptions included; `real` is the `__class__` of its objects."""
     raised = tuple(base for base in bases if issubclass(base, BaseException))
     if raised:
-        described = {**(plain or {}), "__module__": "solution", "__doc__": text, "_asking": asking}
+        described = {**(plain or {}), "__module__": "solution", "__doc__": text, "_client": client}
         return ExceptionClasses(name, raised, described | _OF_EXCEPTIONS)
     parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
-    mentioned = name in asking.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
+    mentioned = name in client.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
     namespace |= {each: SPECIAL[each] for each in special if each in SPECIAL and (mentioned or each != "__contains__")}
     if "dataclass" in special:
@@ -258,14 +258,14 @@ def class_of(
         parents, real = _like_data(data, name, parents, real)
         own = {*special, *methods}.union(*(vars(one) for one in _mro_of(parents)))
         namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
-        # a class with `__eq__` does not inherit it
+        # a class with `__eq__` does not inherit `__hash__`
         namespace.setdefault("__hash__", data.__hash__ if data in IMMUTABLE else Remote.__hash__)
         if "__missing__" in own:
             namespace["__getitem__"] = SPECIAL["__getitem__"]
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
     namespace.update(
-        _asking=asking, _special=frozenset(special), _mentioned=mentioned, _library=library, __module__="solution",
+        _client=client, _special=frozenset(special), _mentioned=mentioned, _library=library, __module__="solution",
         __doc__=text, __qualname__=name, __slots__=(),
     )  # fmt: skip
     if "no hash" in special:
@@ -284,7 +284,7 @@ def _mro_of(parents: tuple[type, ...]) -> list[type]:
 def _like_data(
     data: type, name: str, parents: tuple[type, ...], real: type | None
 ) -> tuple[tuple[type, ...], type | None]:
-    """What a class derived from one of data is derived from here, and what its objects say they are."""
+    """The bases of the proxy of a class derived from data, and the `__class__` of its objects."""
     if data not in IMMUTABLE:
         return parents, real or type(name, (data,), {"__module__": "solution"})
     has_it = any(issubclass(one, data) for one in parents)
@@ -292,59 +292,59 @@ def _like_data(
 
 
 class ExceptionClasses(type):
-    """The class of the proxies of exceptions' classes: to call one makes an exception over there."""
+    """The metaclass of exception classes' proxies: calling one creates an exception on the other side."""
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
-        asking = vars(cls).get("_asking")
-        if asking is None:  # the test's own, derived from one of the completion's
+        client = vars(cls).get("_client")
+        if client is None:  # the test's own class, derived from one of the completion
             return super().__call__(*arguments, **keywords)
-        return asking.call(cls, None, arguments, keywords)
+        return client.call(cls, None, arguments, keywords)
 
 
 def _attribute_of_exception(error: Any, name: str) -> Any:
-    if name.startswith("_") or "_rollscope_there" not in error.__dict__:
+    if name.startswith("_") or "_rollscope_remote" not in error.__dict__:
         raise AttributeError(f"{type(error).__name__!r} object has no attribute {name!r}")
-    return attribute(type(error)._asking, error, name)
+    return attribute(type(error)._client, error, name)
 
 
 _OF_EXCEPTIONS = {
     "__getattr__": _attribute_of_exception,
-    "__str__": lambda error: error.__dict__.get("_rollscope_said") or BaseException.__str__(error),
-    "_rollscope_says": True,
+    "__str__": lambda error: error.__dict__.get("_rollscope_text") or BaseException.__str__(error),
+    "_rollscope_has_text": True,
 }
 
 
 def object_of(kind: Any, plain: Any) -> Any:
-    """A new proxy of that class; where the class is one of data that does not change, with its value."""
+    """A new proxy of that class; with its value if the class is derived from immutable data."""
     data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
     if data is None:
         return object.__new__(kind)
     return data.__new__(kind, plain) if type(plain) is data else data.__new__(kind)
 
 
-def class_like(asking: Asking, real: type) -> Any:
-    """The proxy of a class that both sides know, for an object of it that is not data."""
+def class_like(client: Client, real: type) -> Any:
+    """The proxy of a class that both sides have, for an object of it that is not data."""
     special = [name for name in SPECIAL if hasattr(real, name)]
-    return class_of(asking, real.__name__, None, [Remote], special, [], real, library=True)
+    return class_of(client, real.__name__, None, [Remote], special, [], real, library=True)
 
 
 class Function:
-    """A function of the completion's."""
+    """A function of the completion."""
 
-    def __init__(self, asking: Asking, name: str, text: str | None) -> None:
-        self.__dict__.update(_asking=asking, __name__=name, __qualname__=name, __doc__=text, __module__="solution")
+    def __init__(self, client: Client, name: str, text: str | None) -> None:
+        self.__dict__.update(_client=client, __name__=name, __qualname__=name, __doc__=text, __module__="solution")
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._asking.call(self, None, arguments, keywords)
+        return self._client.call(self, None, arguments, keywords)
 
     def __getattr__(self, name: str) -> Any:
-        return attribute(self.__dict__["_asking"], self, name)
+        return attribute(self.__dict__["_client"], self, name)
 
     def __get__(self, instance: object, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._asking.give_up(GaveUp.SETS_ON_FUNCTION)
+        self._client.give_up(GaveUp.SETS_ON_FUNCTION)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -355,7 +355,7 @@ class Function:
 
 
 class NoData:
-    """A value of the completion's that could not be sent: equal to nothing."""
+    """A value of the completion that could not be sent: it equals nothing."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -371,27 +371,27 @@ class NoData:
 
 
 class Iterator:
-    """Pulls one item at a time. One that is left before its end is closed over there with the next request."""
+    """Pulls one item at a time. If it is dropped before its end, the next request closes it on the other side."""
 
-    __slots__ = ("_asking", "_closes", "_finished", "_number")
+    __slots__ = ("_client", "_closes", "_finished", "_number")
 
-    def __init__(self, asking: Asking, number: int, closes: list[int]) -> None:
-        self._asking, self._number, self._closes = asking, number, closes
+    def __init__(self, client: Client, number: int, closes: list[int]) -> None:
+        self._client, self._number, self._closes = client, number, closes
         self._finished = False
 
     def __iter__(self) -> Any:
         return self
 
     def __next__(self) -> Any:
-        goes_on, value = (False, None) if self._finished else self._ask("n")
-        if not goes_on:
+        has_item, value = (False, None) if self._finished else self._ask("n")
+        if not has_item:
             self._finished = True
             raise StopIteration(value)
         return value
 
     def _ask(self, what: str, *more: Any) -> Any:
-        self._finished = True  # also where asking raises
-        answer = self._asking.ask(what, Handle(self._number), *more)
+        self._finished = True  # also if `ask` raises
+        answer = self._client.ask(what, Handle(self._number), *more)
         self._finished = False
         return answer
 
@@ -401,7 +401,7 @@ class Iterator:
 
 
 class Generator(Iterator):
-    """A generator of the completion's."""
+    """A generator of the completion."""
 
     __slots__ = ()
 
@@ -425,6 +425,6 @@ _SHOWN: dict[type, str] = {
     Classes: "type", ExceptionClasses: "type", Function: "function", Method: "method", Iterator: "iterator",
     Generator: "generator", Remote: "object",
 }  # fmt: skip
-for _proxy, _name in _SHOWN.items():  # in what a failure shows, and in Python's own messages
+for _proxy, _name in _SHOWN.items():  # for failure reports and Python's own messages
     type.__setattr__(_proxy, "__name__", _name)
     type.__setattr__(_proxy, "__module__", "builtins")

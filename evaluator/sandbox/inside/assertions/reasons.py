@@ -23,7 +23,7 @@ class GaveUp(StrEnum):
 class Doubt(StrEnum):
     """How the completion's own code took part in a comparison."""
 
-    ASKED = "the completion's {}.{} was called"
+    CALLED = "the completion's {}.{} was called"
     SUPPRESSED = "the completion's {}.__exit__ suppressed an exception"
     STOP_ITERATION = "the completion raised StopIteration, which can end a loop in the test"
     HOLDS = "an object of class {} contains the completion's functions or objects"

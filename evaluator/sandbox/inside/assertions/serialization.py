@@ -1,10 +1,10 @@
-"""Values on their way between a completion's process and its test's, as JSON text by exact type.
+"""Serializes values between a completion's process and its test's, as JSON text by exact type.
 
-One *message* is `[changes, main, bodies, extras]`. What can be changed in place gets a number where it first stands in
-a message and is named by that from then on: see `object_table`. Each message brings what has changed since the last.
+One *message* is `[changes, main, bodies, extras]`. A mutable object gets a number where it first occurs in a message
+and is sent as that number afterwards: see `object_table`. Each message contains the changes since the last.
 
-What is not data (functions, iterators, objects of other classes) is up to the side: see `server` and `client`. A
-message from the completion's process is hostile text: whatever is wrong with it raises `BadMessageError`.
+Each side handles what is not data (functions, iterators, objects of other classes): see `server` and `client`. A
+message from the completion's process is hostile text: any error in it raises `BadMessageError`.
 """
 
 from __future__ import annotations
@@ -19,29 +19,26 @@ import pathlib
 import re
 import types
 from collections.abc import Callable, Sequence
-from json import encoder
 from typing import Any, Protocol
 
 from evaluator.sandbox.inside.assertions import arrays
 from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
 from evaluator.sandbox.inside.assertions.object_table import Table, contents, fields, refill
+from evaluator.sandbox.inside.channel import json_chunks
 
 MAX_DEPTH = 200
 _CONTAINER_COST = 3
 _LONG = 4000
-"""Characters of a message from which on it may hold an int that JSON's reader refuses."""
+"""A message with more characters may have an int that JSON's reader refuses."""
 _LONG_BITS = 10_000
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _NUMBERS = frozenset((type(None), bool, int, float))
 
-_chunks_of = encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, repr, encoder.encode_basestring_ascii, None, ":", ",", False, False, True
-)
 _scanned = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 class Announced:
-    """Things of which the other side is told once, by number, as soon as the message that says it is written."""
+    """Numbers of objects that are described to the other side only once, after their message is written."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
@@ -59,23 +56,23 @@ class Announced:
 
 
 class Side(Protocol):
-    """What the two sides do in their own ways: values that are not data."""
+    """What each side does in its own way: values that are not data."""
 
     announced: Announced
     classes: dict[str, type]
-    """The dataset's own classes by name, whose instances cross as their fields."""
+    """The dataset's own classes by name; their instances cross as their fields."""
 
     def lower(self, value: object, kind: type, message: Message) -> object: ...
     def build(self, tag: str, payload: Any, message: Message) -> object: ...
     def filled(self, value: object) -> None:
-        """An object of the dataset's has got its fields."""
+        """An object of the dataset's class has received its fields."""
 
     def copied(self) -> None:
-        """Something crosses as a copy that does not stay what the other side has."""
+        """A value crosses as a copy, which later changes don't reach."""
 
 
 class Message:
-    """One message: written by `write`, or read by `read`. Numbers what stands in it as the other side does."""
+    """One message: written by `write`, or read by `read`. Numbers its objects as the other side does."""
 
     def __init__(self, table: Table, side: Side, cap: int) -> None:
         """`cap`: the most characters."""
@@ -114,7 +111,7 @@ class Message:
             bodies = []
             for value in self._bodies:  # grows while it is walked
                 bodies.append(self._content(value))
-            return "".join(_chunks_of((changes, lowered, bodies, extras), 0))
+            return "".join(json_chunks((changes, lowered, bodies, extras), 0))
         except RecursionError:
             raise NotDataError("a value that is nested too deeply") from None
         except ValueError:  # an int with too many digits for JSON's writer
@@ -123,12 +120,12 @@ class Message:
             return " " * (_LONG + 1)
 
     def _take_back(self, first: int, bodies: int, announced: int) -> None:
-        """What has been numbered since: it is not written after all."""
+        """Removes the numbers since then, which are not written."""
         self.table.forget(first)
         del self._bodies[bodies:], self.side.announced.fresh[announced:]
 
     def lower_or(self, value: Any, otherwise: Any) -> Any:
-        """The value lowered, or the other where it can't be."""
+        """The value lowered, or `otherwise` if it can't be."""
         first, bodies, announced = self.table.next, len(self._bodies), len(self.side.announced.fresh)
         try:
             return self.lower(value)
@@ -137,7 +134,7 @@ class Message:
             return self.lower(otherwise)
 
     def lower(self, value: Any, depth: int = 0) -> Any:
-        """The value as what JSON's writer can write."""
+        """The value in a form that JSON's writer can write."""
         kind = type(value)
         if kind in _PLAIN:
             return self._scalar(value, kind) if self._careful else value
@@ -164,7 +161,7 @@ class Message:
     def _scalar(self, value: Any, kind: type) -> Any:
         if kind is int and value.bit_length() > _LONG_BITS:
             return {"i": format(value, "x")}
-        if kind is not float or value == value:  # noqa: PLR0124 - NaN equals nothing, so it matters which one it is
+        if kind is not float or value == value:  # noqa: PLR0124 - NaN equals nothing, so its identity matters
             return value
         if id(value) not in self.table.numbers:
             self.table.add(value)
@@ -184,12 +181,12 @@ class Message:
         return self.items([part for pair in pairs for part in pair], depth)
 
     def later(self, value: Any) -> None:
-        """The fields of an object follow after all else, so that a long chain of objects is not nested."""
+        """Sends the fields of an object after all else, so that a long chain of objects is not nested."""
         self.table.add(value)
         self._bodies.append(value)
 
     def _content(self, value: Any) -> Any:
-        """What is in a mutable object, lowered."""
+        """The contents of a mutable object, lowered."""
         kind = type(value)
         if kind is bytearray:
             return value.hex()
@@ -200,16 +197,16 @@ class Message:
         return self.items(contents(value), 1) if kind in _SEQUENCES else self.pairs(fields(value).items(), 1)
 
     def read(self, text: bytes) -> tuple[list[Any], Any]:
-        """The main part and the extras. Raises `BadMessageError`, or `NotDataError` for a change that can't be made."""
+        """The main part and the extras. Raises `BadMessageError`, or `NotDataError` for an impossible change."""
         try:
-            found = str(text, "ascii")
-            (changes, lowered, bodies, extras), end = _scanned(found, 0)
-            if end != len(found):
-                raise BadMessageError("more than a message")
+            decoded = str(text, "ascii")
+            (changes, lowered, bodies, extras), end = _scanned(decoded, 0)
+            if end != len(decoded):
+                raise BadMessageError("more than one message")
             table = self.table
             fresh = [(int(number), self._fresh(table.objects[number], content)) for number, content in changes]
             main = [part if type(part) in _PLAIN else self.build(part) for part in lowered]
-            for place, body in enumerate(bodies):  # reading one may add another
+            for place, body in enumerate(bodies):  # reading a body may add another
                 refill(self._bodies[place], self.parts(body))
                 self.side.filled(self._bodies[place])
             if len(bodies) != len(self._bodies):
@@ -222,11 +219,11 @@ class Message:
             return main, extras
         except (BadMessageError, NotDataError):
             raise
-        except Exception as error:  # whatever a reader makes of what it did not expect
+        except Exception as error:  # any error of a reader
             raise BadMessageError(f"{type(error).__name__}: {error}"[:300]) from None
 
     def build(self, node: Any) -> Any:
-        """The value that a lowered one stands for."""
+        """The value that was lowered to this."""
         kind = type(node)
         if kind in _PLAIN:
             return node
@@ -245,7 +242,7 @@ class Message:
 
     def parts(self, nodes: Any) -> list[Any]:
         if type(nodes) is not list:
-            raise BadMessageError("no list where one belongs")
+            raise BadMessageError("a list was expected")
         if _PLAIN.issuperset(map(type, nodes)):
             return nodes
         return [self.build(node) for node in nodes]
@@ -260,13 +257,13 @@ class Message:
         return self.parts(content)
 
     def object_of(self, name: str) -> Any:
-        """An empty object of a dataset's class, whose fields follow."""
+        """An empty object of a dataset's class; its fields follow."""
         value: Any = object.__new__(self.side.classes[name])
         self.later(value)
         return value
 
 
-# Containers and Python's own values: how each is written, then how it is read.
+# Writers, then readers, of containers and Python's own values.
 
 _Writer = Callable[[Message, Any, int], Any]
 
@@ -307,7 +304,7 @@ def _of_library(message: Message, value: Any, depth: int) -> Any:
 
 
 def _zone(name: str) -> Any:
-    import zoneinfo  # hardly ever needed
+    import zoneinfo  # rarely needed
 
     return zoneinfo.ZoneInfo(name)
 
@@ -326,7 +323,7 @@ _LIBRARY: dict[str, Callable[..., object]] = {
         datetime.timedelta, datetime.timezone, pathlib.PosixPath, pathlib.PurePosixPath,
     )
 }  # fmt: skip
-"""Values that can't be changed, made again from the arguments that they would be copied with."""
+"""Immutable values, rebuilt from the arguments that `copy` would use."""
 _WRITERS: dict[type, _Writer] = {
     list: _list,
     tuple: _immutable("t"),
@@ -357,11 +354,11 @@ _WRITERS: dict[type, _Writer] = {
 _LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
 _DATA = tuple(_PLAIN | _WRITERS.keys())
 _OF_DATA = frozenset(("numpy", "pandas", "_pytest"))
-"""Packages with classes of data; also `pytest.approx`, which stands for some."""
+"""Packages with classes of data; also `pytest.approx`."""
 
 
 def is_data(kind: type) -> bool:
-    """Whether what is equal to values of this class, or of one that is derived from it, is known without asking."""
+    """Whether equality with values of this class, or one derived from it, needs no code of the completion."""
     return issubclass(kind, (*_DATA, enum.Enum, type)) or kind.__module__.partition(".")[0] in _OF_DATA
 
 
@@ -383,10 +380,10 @@ def _read_defaultdict(message: Message, payload: Any) -> Any:
 def _read_view(message: Message, payload: Any) -> Any:
     name, node = payload
     message.side.copied()
-    held = message.build(node)
-    if not isinstance(held, dict):
-        raise BadMessageError("a view of no dict")
-    return types.MappingProxyType(held) if name == "proxy" else _VIEWS[name](held)
+    mapping = message.build(node)
+    if not isinstance(mapping, dict):
+        raise BadMessageError("a view without a dict")
+    return types.MappingProxyType(mapping) if name == "proxy" else _VIEWS[name](mapping)
 
 
 def _read_nan(message: Message, _payload: Any) -> float:

@@ -1,6 +1,6 @@
-"""A completion that a test in another process works with: loaded once, then it does what it is asked for.
+"""A completion that a test in another process uses: it is loaded once, then it answers requests.
 
-It is called with data, and answers with data; what is not data stays here and is known to the test by a number.
+Arguments and results are data; objects that are not data stay here, and the test knows them by number.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 from evaluator.sandbox.inside import channel, encode, failures, loading
 from evaluator.sandbox.inside.assertions import descriptions, mock_proxies, named_values, shared_state
-from evaluator.sandbox.inside.assertions.descriptions import OWN_MODULES
 from evaluator.sandbox.inside.assertions.errors import NotDataError
 from evaluator.sandbox.inside.assertions.exchange import Exchange
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message
+from evaluator.sandbox.inside.encode import OWN_MODULES
 from evaluator.sandbox.inside.loading import flush
 
 _fstat, _pread, _usage = os.fstat, os.pread, resource.getrusage
@@ -37,7 +37,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     try:
         while True:
             server.answer()
-    except channel.ClosedError:  # the test has gone: the parent has the word
+    except channel.ClosedError:  # the test has ended: the parent decides
         pass
     try:
         channel.receive_raw(connection, read)
@@ -48,7 +48,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
 
 
 def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
-    """In a benchmark's own grader test and completion are one module, so the completion has the test's imports too."""
+    """In benchmarks' own graders test and completion are one module, so the completion gets the test's imports."""
     for source in imports:
         with contextlib.suppress(Exception):
             exec(source, namespace)  # noqa: S102
@@ -67,12 +67,12 @@ class Server:
         self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
         self.announced = Announced()
         self._own = descriptions.Numbers()
-        """What the test knows by number."""
+        """The completion's objects that the test knows by number."""
         self._theirs: dict[int, Any] = {}
-        """What stands here for things of the test."""
+        """Proxies of the test's objects."""
         self._mocks = mock_proxies.Replacements()
         self._output_from: list[int | None] = [None, None]
-        """How much had been written to 1 and 2 before what is still to be reported; None where nobody asks for it."""
+        """How much of 1 and 2 has been reported to the test; None if it does not need them."""
         self._report = b""
 
     def answer(self) -> None:
@@ -111,10 +111,10 @@ class Server:
     def incoming(self, extras: Any) -> None:
         self.exchange.table.drop(extras.get("d", []))
         for number in extras.get("c", ()):
-            held = self._own.get(number)
-            if hasattr(held, "close"):
-                held.close()
-        shared_state.take(extras)
+            iterator = self._own.get(number)
+            if hasattr(iterator, "close"):
+                iterator.close()
+        shared_state.apply(extras)
         if "o" in extras:
             flush(*loading.STREAMS[1:])
             self._output_from = [_fstat(number).st_size if on else None for number, on in enumerate(extras["o"], 1)]
@@ -123,11 +123,11 @@ class Server:
         if self._output_from == [None, None]:
             return None
         flush(*loading.STREAMS[1:])
-        written = [self._written(number) for number in (1, 2)]
-        return {"o": written} if any(written) else None
+        output = [self._output_of(number) for number in (1, 2)]
+        return {"o": output} if any(output) else None
 
-    def _written(self, number: int) -> str:
-        """What has been written to a stream since this was last asked."""
+    def _output_of(self, number: int) -> str:
+        """The output to a stream since the last call of this."""
         start = self._output_from[number - 1]
         if start is None:
             return ""
@@ -136,7 +136,7 @@ class Server:
         return written.decode("utf-8", "backslashreplace")
 
     def perform(self, request: list[Any]) -> Any:
-        """What the test asks for: the first part says what, the second of which object."""
+        """Performs a request of the test: its kind, then the object and arguments."""
         what, *parts = request
         request.clear()
         return _REQUESTS[what](self, *parts)
@@ -154,9 +154,9 @@ class Server:
             return (False, error.value)
 
     def _look_up(self, names: list[str]) -> Any:
-        """Of each name, what the completion has by it: nothing, a function or class, or `None` for data."""
-        found = [(name, self._namespace[name]) for name in names if name in self._namespace]
-        return tuple((name, value if callable(value) else None) for name, value in found)
+        """The completion's names among these: with the function or class, or `None` for data."""
+        values = [(name, self._namespace[name]) for name in names if name in self._namespace]
+        return tuple((name, value if callable(value) else None) for name, value in values)
 
     def lower(self, value: Any, kind: type, message: Message) -> Any:
         number = self._own.number_of_proxy(value)
@@ -191,7 +191,7 @@ class Server:
         if tag == "e":
             number, parts = payload
             error = named_values.build_exception(parts, message)
-            self._own.stands_for(error, number)
+            self._own.add_proxy(error, number)
             return error
         return named_values.build_named(tag, payload, message, self.classes)
 
@@ -199,7 +199,7 @@ class Server:
     def copied(self) -> None: ...
 
     def _proxy(self, payload: Any, message: Message) -> Any:
-        """What stands for a function, an iterator or a mock of the test's."""
+        """The proxy of a function, iterator or mock of the test."""
         number, what, detail = payload
         known = self._theirs.get(number)
         if known is not None:
@@ -212,16 +212,16 @@ class Server:
             made = _TestCase()
         else:
             made = _function(self, number, detail, message)
-        if what == "method":  # Python makes a new one whenever one is read
+        if what == "method":  # Python creates a new one at each access
             made = _Method(made, number)
         else:
             self._theirs[number] = made
-        self._own.stands_for(made, number)
+        self._own.add_proxy(made, number)
         return made
 
 
 class _Method:
-    """A bound method of something of the test's: equal to another of the same, and not the same object."""
+    """A bound method of an object of the test: equal to another of the same, but not the same object."""
 
     def __init__(self, function: Any, number: int) -> None:
         functools.update_wrapper(self, function)
@@ -238,27 +238,27 @@ class _Method:
 
 
 class _TestCase:
-    """Stands for the test's own `self`, where a decorator of the completion's hands it on."""
+    """Replaces the test's own `self`, which a decorator of the completion passes on."""
 
 
 class _Unsent:
-    """Stands for a value that can't be sent."""
+    """Replaces a value that can't be sent."""
 
     def __init__(self, what: str, *, own: bool) -> None:
-        """`own`: whether its class is the completion's, and changes what a library's does."""
+        """`own`: whether its class is the completion's and overrides a library's methods."""
         self.what = what
         self.own = own
 
 
 def _overrides(kind: type) -> bool:
-    """Whether a subclass of a library's that the completion defines has methods of its own for what that has."""
+    """Whether a subclass that the completion defines overrides methods of its library base."""
     own = [one for one in kind.__mro__ if one.__module__ in OWN_MODULES]
     base = next(one for one in kind.__mro__ if one not in own)
     return any(hasattr(base, name) for one in own for name, value in vars(one).items() if callable(value))
 
 
 def _has_methods(kind: type) -> bool:
-    """Whether a class of tuples has more than the names of its fields."""
+    """Whether a tuple class has public methods or properties of its own."""
     own = type.__dict__["__dict__"].__get__(kind).items()
     return any(isinstance(value, types.FunctionType | property) and not name.startswith("_") for name, value in own)
 
@@ -280,8 +280,8 @@ def _function(server: Server, number: int, detail: Any, message: Message) -> Any
 
 def _iterator(server: Server, number: int) -> Any:
     while True:
-        goes_on, value = server.exchange.ask("n", number)
-        if not goes_on:
+        has_item, value = server.exchange.ask("n", number)
+        if not has_item:
             return value
         yield value
 
@@ -296,7 +296,7 @@ _REQUESTS: dict[str, Any] = {
     "l": Server._look_up,
     "g": lambda server, name: server._namespace[name],
     "p": lambda server, *replaced: server._mocks.replace(*replaced),
-    "r": lambda server, *replaced: server._mocks.put_back(*replaced),
+    "r": lambda server, *replaced: server._mocks.restore(*replaced),
     "a": lambda _, target, name: getattr(target, name),
     "b": lambda _, target, name: tuple(target) if name == "iter" else len(target),
     "v": lambda _, target: encode.base_value(target, type(target)),

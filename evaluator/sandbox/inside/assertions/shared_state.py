@@ -1,6 +1,6 @@
-"""What a test sets for its completion in the process: seeds of random generators, variables of the environment.
+"""Process state that a test sets for its completion: seeds of random generators, environment variables.
 
-What the completion draws, seeds or sets is its own affair: it does not choose what the test draws.
+What the completion draws, seeds or sets does not affect the test, so it can't choose what the test draws.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 
 class State:
-    """That of the test's process, and what of it the completion has been given."""
+    """The state of the test's process, and the part of it that the completion has."""
 
     def __init__(self, uses: frozenset[str]) -> None:
         self._read: dict[str, Callable[[], Any]] = {}
-        self._given: dict[str, Any] = {}
-        """The states that the completion has been given."""
+        self._sent: dict[str, Any] = {}
+        """The states that were sent to the completion."""
         if "random" in uses:
             self._follow("python", random, "getstate", ("seed", "setstate"))
         if "numpy_random" in uses:
@@ -28,31 +28,31 @@ class State:
         self._environment = dict(os.environ) if "environment" in uses else None
 
     def _follow(self, key: str, module: Any, reader: str, setters: tuple[str, ...]) -> None:
-        """Notes that a generator has been seeded, if it is with the seed that it had before."""
+        """Notes when a generator is seeded, even with the same seed as before."""
         self._read[key] = getattr(module, reader)
 
         def noting(setter: Callable[..., Any]) -> Callable[..., Any]:
             def set_it(*arguments: Any, **keywords: Any) -> Any:
-                self._given.pop(key, None)
+                self._sent.pop(key, None)
                 return setter(*arguments, **keywords)
 
             return set_it
 
         for name in setters:
             setattr(module, name, noting(getattr(module, name)))
-        self._given[key] = self._read[key]()
+        self._sent[key] = self._read[key]()
 
-    def news(self) -> dict[str, Any]:
-        """What the completion has to be given, as JSON writes it."""
-        found: dict[str, Any] = {}
+    def changes(self) -> dict[str, Any]:
+        """The states to send to the completion, ready for JSON."""
+        states: dict[str, Any] = {}
         for key, read in self._read.items():
             state = read()
-            if not _same(state, self._given.get(key)):
-                self._given[key] = state
-                found[key] = [part.tolist() if hasattr(part, "tolist") else part for part in state]
+            if not _same(state, self._sent.get(key)):
+                self._sent[key] = state
+                states[key] = [part.tolist() if hasattr(part, "tolist") else part for part in state]
         if self._environment is not None and self._environment != os.environ:
-            found["environment"] = self._environment = dict(os.environ)
-        return found
+            states["environment"] = self._environment = dict(os.environ)
+        return states
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -62,8 +62,8 @@ def _same(one: Any, other: Any) -> bool:
                for left, right in zip(one, other, strict=True))  # fmt: skip
 
 
-def take(states: dict[str, Any]) -> None:
-    """Makes them this process's."""
+def apply(states: dict[str, Any]) -> None:
+    """Sets these states in this process."""
     if "python" in states:
         version, words, rest = states["python"]
         random.setstate((version, tuple(words), rest))

@@ -1,7 +1,6 @@
-"""The special methods of proxies of the completion's objects, and which of their answers are to be doubted.
+"""The special methods of proxies of the completion's objects, and which of their answers are doubtful.
 
-The class of each has `_asking`, the test's side of the connection, and `_mentioned`: whether prompt or test speaks of
-it.
+The class of each has `_client`, the test's side of the connection, and `_mentioned`: whether prompt or test mention it.
 """
 
 from __future__ import annotations
@@ -16,63 +15,63 @@ from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 _Special = Callable[..., Any]
 
 
-def _compared(name: str) -> _Special:
-    """Orders, arithmetic and `in`: a result that is asked for them could say what it likes."""
+def _comparison(name: str) -> _Special:
+    """Orders, arithmetic and `in`: the code of an answer could return anything for them."""
 
     def compare(self: Any, *operands: object) -> Any:
         kind = type(self)
         if not kind._mentioned:
             for operand in operands:
-                kind._asking.not_asked(operand, decides=not kind._library)
+                kind._client.not_compared(operand, decides=not kind._library)
             return NotImplemented
-        if name in _ORDERS or id(self) not in kind._asking.made or id(self) in kind._asking.returned:
-            kind._asking.unsure(Doubt.ASKED.format(kind.__name__, name))
-        return kind._asking.ask("u", self, name, *operands)
+        if name in _ORDERS or id(self) not in kind._client.made or id(self) in kind._client.returned:
+            kind._client.unsure(Doubt.CALLED.format(kind.__name__, name))
+        return kind._client.ask("u", self, name, *operands)
 
     return compare
 
 
-def _asked(name: str) -> _Special:
-    """What an object says of itself: one that is an answer, of a class that nobody asked for, may contradict itself."""
+def _query(name: str) -> _Special:
+    """Queries of one object: an answer of a class that the task does not mention may be inconsistent."""
 
     def ask(self: Any, *operands: object, **keywords: object) -> Any:
         kind = type(self)
-        if not kind._mentioned and name not in _CONSISTENT and id(self) not in kind._asking.made:
-            kind._asking.unsure(Doubt.ASKED.format(kind.__name__, name))
-        return kind._asking.call(self, name, operands, keywords)
+        if not kind._mentioned and name not in _CONSISTENT and id(self) not in kind._client.made:
+            kind._client.unsure(Doubt.CALLED.format(kind.__name__, name))
+        return kind._client.call(self, name, operands, keywords)
 
     return ask
 
 
-def _leave(self: Any, kind: object, error: object, _traceback: object) -> Any:
-    """A failed assert of the test's is not the completion's to suppress; that it suppresses more is noted."""
-    asking = type(self)._asking
+def _exit(self: Any, kind: object, error: object, _traceback: object) -> Any:
+    """The completion can't suppress a failed assert of the test; other suppressed exceptions are noted."""
+    client = type(self)._client
     if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
         with contextlib.suppress(Exception):
-            asking.ask("u", self, "__exit__", kind, error, None)
+            client.ask("u", self, "__exit__", kind, error, None)
         return False
-    suppressed = asking.ask("u", self, "__exit__", kind, error, None)
+    suppressed = client.ask("u", self, "__exit__", kind, error, None)
     if error is None:
         return suppressed
-    if bool(suppressed) and id(self) not in asking.made:
-        asking.unsure(Doubt.SUPPRESSED.format(type(self).__name__))
+    if bool(suppressed) and id(self) not in client.made:
+        client.unsure(Doubt.SUPPRESSED.format(type(self).__name__))
     return bool(suppressed)
 
 
 def _refused(name: str) -> _Special:
     def refuse(self: Any, *_: object) -> Any:
-        type(self)._asking.give_up(GaveUp.USES.format(name))
+        type(self)._client.give_up(GaveUp.USES.format(name))
 
     return refuse
 
 
 def _on_value(data: type, name: str) -> _Special:
-    """What a class has of its base that is data is done here, with the object's value."""
+    """A method that a class inherits from data: it works here, on the object's value."""
     reflected: _Special | None = {"__radd__": operator.add, "__rmul__": operator.mul}.get(name)
 
     def operate(self: Any, *operands: object) -> Any:
         value = _value_of(self)
-        operands = tuple(_value_of(each) if hasattr(type(each), "_asking") else each for each in operands)
+        operands = tuple(_value_of(each) if hasattr(type(each), "_client") else each for each in operands)
         if reflected is not None:
             return reflected(*operands, value)
         return getattr(data, name)(value, *operands)
@@ -81,29 +80,29 @@ def _on_value(data: type, name: str) -> _Special:
 
 
 def _value_of(proxy: Any) -> Any:
-    return type(proxy)._asking.ask("v", proxy)
+    return type(proxy)._client.ask("v", proxy)
 
 
 def value_methods(data: type) -> dict[str, Any]:
-    """The special methods by which an object of a class that is derived from one of data acts as its value."""
-    names = ["__eq__", "__ne__", *_ORDERS, *_ARITHMETIC, *_ASKED, "__contains__", "__repr__", "__str__", "__hash__"]
-    if getattr(data, "__hash__", None) is not None:  # it does not change: the proxy has its value
+    """The special methods with which an object of a class derived from data acts as its value."""
+    names = ["__eq__", "__ne__", *_ORDERS, *_ARITHMETIC, *_QUERIES, "__contains__", "__repr__", "__str__", "__hash__"]
+    if getattr(data, "__hash__", None) is not None:  # it is immutable: the proxy has its value
         return {name: getattr(data, name) for name in names if hasattr(data, name)}
     own = [name for name in (*names, "keys", "values", "items") if hasattr(data, name) and name not in _IN_PLACE]
     own += [f"__r{name}__" for name in ("add", "mul") if hasattr(data, f"__{name}__")]
-    found: dict[str, Any] = {name: _on_value(data, name) for name in own}
-    found.update((name, SPECIAL[name]) for name in _IN_PLACE if hasattr(data, name))
-    return found | {"__hash__": None}
+    methods: dict[str, Any] = {name: _on_value(data, name) for name in own}
+    methods.update((name, SPECIAL[name]) for name in _IN_PLACE if hasattr(data, name))
+    return methods | {"__hash__": None}
 
 
 def _by_fields(name: str) -> _Special:
-    """Comparisons that `dataclass` has made are those of the fields: data, which is compared here."""
+    """Comparisons generated by `dataclass` compare the fields, here."""
 
     def compare(self: Any, other: object) -> Any:
         if type(other) is not type(self):
             return NotImplemented
         kind: Any = type(self)
-        ask = kind._asking.ask
+        ask = kind._client.ask
         return self is other or getattr(operator, name)(ask("f", self), ask("f", other))
 
     return compare
@@ -116,7 +115,7 @@ _ARITHMETIC = tuple(
     for way in ("", "r", "i")
     if (way, name) != ("i", "divmod")
 )
-_ASKED = tuple(
+_QUERIES = tuple(
     f"__{name}__"
     for name in """len iter next bool int float index complex abs neg pos invert reversed enter getitem setitem delitem
     call round floor ceil trunc bytes format length_hint""".split()
@@ -126,9 +125,9 @@ _REFUSED = ("__await__", "__aiter__", "__anext__", "__aenter__", "__aexit__", "_
             "__deepcopy__")  # fmt: skip
 _IN_PLACE = frozenset(("__setitem__", "__delitem__", *(name for name in _ARITHMETIC if name.startswith("__i"))))
 SPECIAL: dict[str, _Special] = {
-    **{name: _compared(name) for name in (*_ORDERS, *_ARITHMETIC, "__contains__")},
-    **{name: _asked(name) for name in _ASKED},
+    **{name: _comparison(name) for name in (*_ORDERS, *_ARITHMETIC, "__contains__")},
+    **{name: _query(name) for name in _QUERIES},
     **{name: _refused(name) for name in _REFUSED},
-    "__exit__": _leave,
+    "__exit__": _exit,
 }
 DATACLASS: dict[str, _Special] = {name: _by_fields(name) for name in ("__eq__", *_ORDERS)}

@@ -1,4 +1,4 @@
-"""The test's own process: the dataset's code, run one test case after another, with the completion at a distance."""
+"""The test's own process: runs the dataset's test cases one by one, with the completion in another process."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from evaluator.sandbox.inside.loading import STREAMS
 _SHOWN = 64 * 1024
 _RECURSION = 20_000
 _MOST_CODE = 1024 * 1024
-_SWALLOWED = "an assert failed in a function of the test's, and the completion, which called it, went on"
+_SUPPRESSED = "an assert failed in a function of the test that the completion called, and the completion caught that"
 
 
 def settle() -> None:
-    """What is the same for every test, in its own process or in that from which it is forked."""
+    """Prepares what is the same for every test, in its own process or in the template."""
     sys.stdin, sys.stdout, sys.stderr = STREAMS
     sys.setrecursionlimit(_RECURSION)
-    sys.path[:] = [folder for folder in sys.path if folder != places.home]  # where the completion may write modules
+    sys.path[:] = [folder for folder in sys.path if folder != places.home]  # the completion may write modules there
     leftovers.seed()
 
 
 def serve(connection: int, order: dict[str, Any]) -> None:
-    """Answers each `R`, a test case's index, with `D` and what came of it.
+    """Answers each `R`, a test case's index, with `D` and the result.
 
-    Before the first it sends the test's code (`C`), where it has not been given it. Before each it may ask the
-    completion (`Q`), answer what that asks (`V`, `X`), or end: `U` where the test can't be run here, `B` where the
-    completion's messages can't be read, `Y` where the completion's exception ends the case.
+    Before the first answer it sends the test's code (`C`), unless it got that with the order. Before each it may send
+    requests to the completion (`Q`), answer its requests (`V`, `X`), or end: `U` if the test can't be run here, `B` if
+    the completion's messages can't be read, `Y` if the completion's exception ends the case.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):  # nobody reads what a test prints
+    for descriptor in (1, 2):  # what a test prints is not read
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    case = _Cases(connection, order)
+    cases = _Cases(connection, order)
     while True:
         try:
             kind, payload = channel.receive_alone(connection)
@@ -49,7 +49,7 @@ def serve(connection: int, order: dict[str, Any]) -> None:
             os._exit(0)
         if kind == b"G":
             os._exit(0)
-        channel.send(connection, b"D", channel.as_json(case.run(int.from_bytes(payload, "big"))))
+        channel.send(connection, b"D", channel.as_json(cases.run(int.from_bytes(payload, "big"))))
 
 
 class _Cases:
@@ -72,60 +72,60 @@ class _Cases:
         completion = self._completion
         if completion is None:
             return result
-        completion.unasked()
+        completion.require_silence()
         if result["status"] == "passed" and completion.failed_assert is not None:
-            said = str(completion.failed_assert)[:2000]
+            text = str(completion.failed_assert)[:2000]
             completion.operations.refuse()
-            result = {**result, "status": "failed", "message": f"{_SWALLOWED}: {said}" if said else _SWALLOWED}
+            result = {**result, "status": "failed", "message": f"{_SUPPRESSED}: {text}" if text else _SUPPRESSED}
         if result.pop("nothing", False):
             completion.unsure(Doubt.EMPTY_ARRAY)
         completion.operations.end(result)
-        found = {
+        report = {
             **result,
             "final": completion.operations.final,
             "last": "" if result["status"] == "passed" else completion.operations.last,
-            "asked": completion.asked,
-            "asked_now": completion.asked_now,
+            "asked": completion.requests,
+            "asked_now": completion.case_requests,
             "memory_kib": completion.memory_kib,
             "unsure": completion.unsure_of,
             "subclasses": completion.subclasses,
         }
         if result["failure"] is not None:
-            found["report"] = completion.report(result["failure"])
-        return {name: value for name, value in found.items() if not _goes_without_saying(value) or name == "final"}
+            report["report"] = completion.report(result["failure"])
+        return {name: value for name, value in report.items() if not _is_default(value) or name == "final"}
 
     def _load(self) -> None:
         order = self._order
         namespace = _namespace()
         before, compiled = self._code()
-        for code in before:
-            exec(code, namespace)  # noqa: S102
+        for preparation in before:
+            exec(preparation, namespace)  # noqa: S102
         completion = self._completion = Completion(self._connection, order, namespace)
         completion.know_classes()
         entry_point = order["entry_point"]
         names = [name for name in order["names"] if name not in namespace and name != entry_point]
-        found, data = completion.look_up([*names, *([entry_point] if entry_point else ())])
-        if order["form"] != "methods" and entry_point and entry_point not in {*namespace, *found}:
+        code, data = completion.look_up([*names, *([entry_point] if entry_point else ())])
+        if order["form"] != "methods" and entry_point and entry_point not in {*namespace, *code}:
             completion.nothing_to_call(entry_point)
         if data:
-            namespace = _ReadAnew(namespace, completion, data)
-        namespace.update(found)
-        if entry_point in found:
-            namespace["candidate"] = found[entry_point]
+            namespace = _LiveNamespace(namespace, completion, data)
+        namespace.update(code)
+        if entry_point in code:
+            namespace["candidate"] = code[entry_point]
         runner = Runner(order, namespace, lambda value: _shown(completion, value))
         runner.load(compiled)
         completion.know_classes()
         self._runner = runner
 
     def _code(self) -> tuple[list[CodeType], test_code.Compiled]:
-        """What stands before the test, and the test: compiled here, unless that was done in a process before this."""
+        """The code before the test, and the test: compiled here, unless an earlier process has done it."""
         order = self._order
         if order["code"]:
             return marshal.loads(order["code"])  # type: ignore[no-any-return] # noqa: S302 - from the parent
         before = [_compiled(order, name) for name in ("preamble", "definitions") if order[name]]
         made = before, test_code.compiled(order)
         code = _marshalled(made)
-        if len(code) <= _MOST_CODE:  # nothing of the completion's has been read so far
+        if len(code) <= _MOST_CODE:  # no message of the completion has been read so far
             channel.send(self._connection, b"C", code)
         return made
 
@@ -142,7 +142,7 @@ def _marshalled(made: Any) -> bytes:
         return b""
 
 
-def _goes_without_saying(value: Any) -> bool:
+def _is_default(value: Any) -> bool:
     return value is None or value is False or value in ("", [])
 
 
@@ -152,8 +152,8 @@ def _namespace() -> dict[str, Any]:
     return module.__dict__
 
 
-class _ReadAnew(dict[str, Any]):
-    """A namespace in which some names mean data of the completion's, which it may have changed since the last look."""
+class _LiveNamespace(dict[str, Any]):
+    """A namespace in which some names refer to the completion's data, which is read anew each time."""
 
     def __init__(self, namespace: dict[str, Any], completion: Completion, names: list[str]) -> None:
         super().__init__(namespace)

@@ -1,7 +1,7 @@
-"""A test's source as code: its module, and the cases of its check that can be run one by one.
+"""Compiles a test's source: its module, and its cases, which can be run one by one.
 
-`def check(candidate)` becomes a generator that stops after each case, so that all of them share its variables. A check
-that is the module's own statements becomes pieces of that module.
+`def check(candidate)` becomes a generator that stops after each case, so that all of them share its variables. A test
+in the module's own statements becomes pieces of that module.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any, Protocol
 from evaluator.sandbox.inside.assertions import assert_sites, call_log
 
 FILE = "<test>"
-"""The file name of a test's code: of its frames in a traceback."""
+"""The file name of a test's code in tracebacks."""
 
 Compiled = tuple[str, CodeType, Any, list[tuple[Any, ...]]]
-"""A test that is ready to be executed, which can be marshalled: what its check is, the module's code, what belongs to
-that, and the fields of its asserts' sites."""
+"""A test that is ready to run and can be marshalled: its form, the module's code, details for that form, and the fields
+of its asserts' sites."""
 
 _WHOLE = (0, -1)
 _JUDGES, _FAILED = "@judges", "@failed"
 
 
 class Cases(Protocol):
-    """What the generator of a check calls."""
+    """The functions that the generator of `check` calls."""
 
     def judges(self) -> bool:
-        """Whether the case at which it has come is to be judged."""
+        """Whether to judge the case that it has reached."""
 
     def failed(self) -> None:
-        """The exception that is being handled ended the case."""
+        """The current exception ended the case."""
 
 
 def compiled(order: dict[str, Any]) -> Compiled:
     """The test of an order. Raises what `compile` raises."""
     sites: list[assert_sites.Site] = []
-    with warnings.catch_warnings():  # those are the dataset's, and a filter could make errors of them
+    with warnings.catch_warnings():  # a filter could turn the dataset's warnings into errors
         warnings.simplefilter("ignore")
         tree: Any = compile(order["test"], FILE, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         if order["records"]:
@@ -56,7 +56,7 @@ def compiled(order: dict[str, Any]) -> Compiled:
 def cases_of(
     compiled: Compiled, namespace: dict[str, Any], cases: Cases, find: Callable[[], object]
 ) -> Iterator[object]:
-    """Stops after each case, once the code has been executed in these globals; `find` finds the candidate."""
+    """Stops after each case. The module's code must have run in these globals; `find` finds the candidate."""
     kind, _, detail, _ = compiled
     if kind == "module":
         return _of_pieces(detail, namespace, cases)
@@ -75,20 +75,20 @@ def finished(function: Callable[[], Any]) -> object:
     """What the function returns, awaited if it is a coroutine."""
     result = function()
     if type(result) is CoroutineType:
-        import asyncio  # takes longer to load than most tests to run
+        import asyncio  # takes longer to load than most tests take to run
 
         return asyncio.run(result)
     return result
 
 
 def _code(tree: ast.Module, flags: int = 0) -> CodeType:
-    # optimize=0: asserts are there whatever options this interpreter was started with
+    # optimize=0: keeps asserts whatever options this interpreter was started with
     code: CodeType = compile(tree, FILE, "exec", flags, dont_inherit=True, optimize=0)
     return code
 
 
 def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
-    """`check`, and the module around it. What belongs to its code: whether it takes an argument."""
+    """`check`, and the module around it. The detail: whether it takes an argument."""
     check = next(node for node in reversed(tree.body) if getattr(node, "name", "") == "check")
     is_whole = tuple(spans[0][:2]) == _WHOLE
     if not is_whole:
@@ -101,11 +101,11 @@ def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> tuple
 
 
 def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
-    """The module's own statements: the code that prepares each case, then that which judges."""
+    """The module's own statements: for each case the code that prepares it and the code that judges."""
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     flags = 0
     for alias in (alias for node in future for alias in node.names):
-        import __future__  # hardly ever needed
+        import __future__  # rarely needed
 
         flags |= getattr(__future__, alias.name).compiler_flag
     pieces = []

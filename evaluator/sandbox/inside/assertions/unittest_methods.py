@@ -1,4 +1,4 @@
-"""Runs a test's methods one by one, those of `unittest` by unittest's own machinery."""
+"""Runs a test's methods one by one; those of `unittest` with unittest itself."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Ending(NamedTuple):
 
 
 def _result() -> Any:
-    """A new result: what happened while a method ran, in order. It formats no tracebacks."""
-    import unittest  # most tests do without
+    """A new result: the events while a method ran, in order, without formatted tracebacks."""
+    import unittest  # most tests don't need it
 
     class Result(unittest.TestResult):
         def __init__(self) -> None:
@@ -59,21 +59,21 @@ def _result() -> Any:
 
 
 class Methods:
-    """The methods of a test module, (class, method), in the order in which unittest runs them; "" for functions."""
+    """The methods of a test module, (class, method), in unittest's order; the class of a function is empty."""
 
     def __init__(self, namespace: dict[str, Any], methods: list[tuple[str, str]]) -> None:
         self._namespace = namespace
         self._methods = methods
         self._of_unittest: list[int] = []
         self._shared: Ending | None = None
-        """Why no method of a class, or of the module, could run."""
+        """The ending of all methods of a class, or of the module, whose set-up failed."""
         if any(owner for owner, _ in methods):
             self._result = _result()
-            self._give_fixtures()
+            self._copy_fixtures()
             self._of_unittest = [index for index, (owner, _) in enumerate(methods) if self._is_case(owner)]
 
-    def _give_fixtures(self) -> None:
-        """To the module where unittest looks for them: its globals may be others."""
+    def _copy_fixtures(self) -> None:
+        """Copies module fixtures to the module where unittest looks for them, whose globals may differ."""
         module = sys.modules.get(self._namespace.get("__name__", ""))
         for name in ("setUpModule", "tearDownModule"):
             if name in self._namespace:
@@ -86,36 +86,36 @@ class Methods:
         return isinstance(kind, type) and issubclass(kind, unittest.TestCase)
 
     def run(self, index: int) -> Ending:
-        """Runs one. Raises what a function, or a method of a class that is none of unittest's, raises."""
+        """Runs one. Raises what a function, or a method of a class outside unittest, raises."""
         owner, method = self._methods[index]
         if index in self._of_unittest:
             return self._run_case(index, self._namespace[owner](method))
-        function = getattr(self._found(owner)(), method) if owner else self._found(method)
+        function = getattr(self._value_of(owner)(), method) if owner else self._value_of(method)
         test_code.finished(function)
         return Ending("passed")
 
-    def _found(self, name: str) -> Any:
+    def _value_of(self, name: str) -> Any:
         try:
             return self._namespace[name]
         except KeyError:
             raise NameError(f"the test defines no {name!r}", name=name) from None
 
     def _run_case(self, index: int, case: Any) -> Ending:
-        """As a suite of one. What its class and module need is set up and torn down as in one suite of all."""
+        """As a suite of one. Class and module fixtures are set up and torn down as in one suite of all."""
         import unittest
 
         result = self._result
         result.endings.clear()
         ends_all = index == self._of_unittest[-1]
-        result._testRunEntered = not ends_all  # with False, what is still set up is torn down
+        result._testRunEntered = not ends_all  # False tears down all remaining fixtures
         unittest.TestSuite([case]).run(result)
         if ends_all:
             result._previousTestClass = None
         bad = [ending for ending in result.endings if ending.status in ("failed", "raised")]
         skipped = [ending for ending in result.endings if ending.status == "skipped"]
-        found: Ending | None = next(iter(bad or skipped or result.endings), None)
-        if found is None:
+        ending: Ending | None = next(iter(bad or skipped or result.endings), None)
+        if ending is None:
             return self._shared or Ending("skipped", reason="unittest did not run it", setup=True)
-        if found.setup:
-            self._shared = found
-        return found
+        if ending.setup:
+            self._shared = ending
+        return ending
