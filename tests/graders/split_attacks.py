@@ -1,4 +1,4 @@
-"""The checks that are attacked, and what an attack on one is."""
+"""The tests that are attacked, and the form of an attack."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from tests.graders.split_tasks import check_task, suite_task
 
 
 class Attacked(NamedTuple):
-    """A check, and an honest completion that answers it."""
+    """A test, and an honest completion that passes it."""
 
     task: Task
     honest: str
     objects: bool = False
-    """Whether it works with more than plain data."""
+    """Whether it uses more than plain data."""
 
 
 class Attack(NamedTuple):
-    """A completion that is paid only where what it tries succeeds."""
+    """A completion that is rewarded only if its attack succeeds."""
 
     name: str
     check: str
     code: str
     shown: str = "paid"
-    """What a check in the completion's own process makes of it: `paid`, `hangs` or `fails`."""
+    """Its result if the test runs in the completion's own process: `paid`, `hangs` or `fails`."""
 
 
 def family(technique: str, check: str, codes: dict[str, str], shown: str = "paid") -> list[Attack]:
-    """Attacks of one technique on one check."""
+    """Attacks of one technique on one test."""
     return [Attack(f"{technique}-{name}", check, code, shown) for name, code in codes.items()]
 
 

@@ -1,4 +1,4 @@
-"""Completions that describe to the check what no honest one has: names of the library's insides, methods that decide.
+"""Completions with descriptions that no honest one sends: names of the library's internals, methods that decide.
 
 They change what describes them in their own process, or answer with messages of their own. See
 `evaluator/sandbox/inside/assertions/descriptions.py` and `named_values.py`.
@@ -14,7 +14,7 @@ from tests.graders.split_tasks import LIAR, check_task, suite_task
 
 
 class Deceit(NamedTuple):
-    """A check, a completion that has to go without pay, and an honest one."""
+    """A test, a completion that must not be rewarded, and an honest one."""
 
     name: str
     task: Task
@@ -39,7 +39,7 @@ def instead(value, kind=b'V'):
     channel.send(parent, b'G', b'')
     os._exit(0)
 """
-"""`instead`: answers with this and goes on serving, so that nothing that nobody asked for is sent."""
+"""`instead`: answers with this and keeps serving, so that nothing unrequested is sent."""
 
 _RAISES = "def f(x): instead({'e': [None, [{'t': []}, {'Q': '%s'}, '', {'d': []}, None]]}, b'X')"
 _ALL_METHODS = (

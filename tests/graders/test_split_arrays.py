@@ -1,4 +1,4 @@
-"""Checks on numpy's arrays and scalars: values, types, shapes, and arrays that are changed in place."""
+"""Tests of numpy's arrays and scalars: values, types, shapes, and arrays that are changed in place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
 
 
 def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool | None = True) -> Row:
-    """A row whose test, and whose completions, have numpy as np."""
+    """A row whose test and completions import numpy as np."""
     task = check_task(check, before="import numpy as np", preamble="import numpy as np")
     return Row(name, task, right, wrong, attack, verified=verified)
 

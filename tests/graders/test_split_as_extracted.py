@@ -1,4 +1,4 @@
-"""Checks that could be turned into calls give the same verdicts, test case by test case, in a process of their own.
+"""Tests that could be turned into calls give the same verdicts, case by case, in a separate process.
 
 Needs the development data beside this checkout. ROLLSCOPE_EVERY=1 grades all of its rollouts instead of each tenth.
 """
@@ -21,13 +21,13 @@ from evaluator.model import Mode, Verdict
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 EVERY = int(os.environ.get("ROLLSCOPE_EVERY", "10"))
 FEW = 100
-"""Rollouts of a set that is so small that all are graded."""
+"""Rollouts of a small set, of which all are graded."""
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout")
 
 
 def _without_extraction(task: Task) -> Task:
-    """The same task with an import as the check's first statement, which no call can stand for."""
+    """The same task with an import as the first statement of `check`, which can't become a call."""
     test = task.test or ""
     check = next(node for node in ast.parse(test).body if isinstance(node, ast.FunctionDef) and node.name == "check")
     first = check.body[0]
@@ -47,7 +47,7 @@ def _verdicts(grades: dict[str, Grade]) -> dict[str, list[Verdict]]:
 
 
 @pytest.mark.parametrize("name", ["humaneval_ldb", "mbpp_ldb", "cruxeval_output", "quixbugs"])
-def test_a_check_in_a_process_of_its_own_gives_the_verdicts_of_its_calls(name: str):
+def test_a_test_in_its_own_process_gives_the_verdicts_of_its_calls(name: str):
     loaded = load_tasks(SHARED / f"{name}.dataset.jsonl")
     tasks = {task.task_id: task for task in loaded if task.mode is Mode.ASSERT}
     every = [one for one in load_rollouts(SHARED / f"{name}.rollouts.jsonl") if one.task_id in tasks]

@@ -1,4 +1,4 @@
-"""No completion is paid for what it does to a check: nothing that it tries ends as passed and verified."""
+"""No attack of a completion on its test is rewarded: none ends as passed and verified."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.graders.split_tasks import Row, assert_not_paid, source
 
 BRIEF = Limits(wall_s=1, cpu_s=1, total_s=8)
 HASTY = Limits(wall_s=0.4, cpu_s=0.4, total_s=4)
-"""For what never ends by itself. A machine so busy that another is out of time as well does not pay it either."""
+"""For attacks that never end by themselves. If a busy machine stops others too, they earn nothing either."""
 
 ATTACKS = [
     attack
@@ -36,19 +36,19 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_none_is_paid(graded: Graded, attack: Attack) -> None:
+def test_no_attack_is_rewarded(graded: Graded, attack: Attack) -> None:
     limits = HASTY if attack.shown == "hangs" else BRIEF
     check = CHECKS[attack.check]
     assert_not_paid(graded(check.task, source(attack.code), limits), objects=check.objects)
 
 
 @pytest.mark.parametrize("attack", split_forging.DOWNGRADES, ids=lambda attack: attack.name)
-def test_none_can_have_its_check_made_in_its_own_process(graded: Graded, attack: Attack) -> None:
+def test_no_attack_can_move_its_test_into_its_own_process(graded: Graded, attack: Attack) -> None:
     assert graded(CHECKS[attack.check].task, source(attack.code), BRIEF).reward == 0.0
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_the_honest_are_paid_in_the_same_sandbox(graded: Graded, name: str) -> None:
+def test_honest_completions_are_rewarded_in_the_same_sandbox(graded: Graded, name: str) -> None:
     attacked: Attacked = CHECKS[name]
     row = Row(name, attacked.task, attacked.honest, "", verified=None if name == "isclose, not imported" else True)
     row.assert_judged(graded(attacked.task, row.completion("right")), "right")

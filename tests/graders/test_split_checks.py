@@ -1,4 +1,4 @@
-"""Checks as datasets write them: loops, their own helpers, names that a completion lacks, clauses that swallow."""
+"""Tests as in datasets: loops, their own helpers, names that a completion lacks, clauses that suppress exceptions."""
 
 from __future__ import annotations
 
@@ -126,18 +126,18 @@ ROWS = [
 
 
 @each_answer(ROWS)
-def test_checks_run_as_they_are_written(graded: Graded, row: Row, answer: Answer) -> None:
+def test_tests_run_as_they_are_written(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)
 
 
-def test_a_failed_assert_says_which_input_it_was_and_what_the_test_says_of_it(graded: Graded) -> None:
+def test_a_failed_assert_shows_its_input_and_the_tests_message(graded: Graded) -> None:
     task = check_task("for n, text in [(1, 'a'), (2, 'b')]:\n    assert candidate(n) == n * n, f'no {text}'")
     (case,) = graded(task, "def f(n): return 1").cases
     assert case.difference is not None
     assert case.difference.message == "`candidate(n) == n * n`, got `1`; the test says: no b; n is 2; text is 'b'"
 
 
-def test_sides_that_look_alike_are_said_to_differ(graded: Graded) -> None:
+def test_sides_that_look_alike_are_reported_as_different(graded: Graded) -> None:
     task = check_task("assert candidate(3) == candidate(3)", prompt="Write a class f.")
     (case,) = graded(task, "class f:\n    def __init__(self, n): self.n = n").cases
     assert case.difference is not None

@@ -1,4 +1,4 @@
-"""Checks that compare objects of a completion's classes, with data and with each other; whom that can be asked of."""
+"""Tests that compare objects of a completion's classes with data and with each other, and which side decides."""
 
 from __future__ import annotations
 
@@ -139,5 +139,5 @@ ROWS = [*UNNAMED, *NAMED, *CHANGED_BY_THE_TEST]
 
 
 @each_answer(ROWS)
-def test_comparisons_are_made_by_the_check(graded: Graded, row: Row, answer: Answer) -> None:
+def test_comparisons_are_made_by_the_test(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,4 +1,4 @@
-"""Checks on objects of the dataset's own classes: from the preamble or the prompt, known on both sides."""
+"""Tests of objects of the dataset's own classes, from the preamble or the prompt, which both sides have."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ ROWS = [*LINKED, *PLAIN]
 
 
 @each_answer(ROWS)
-def test_objects_of_the_dataset_are_known_on_both_sides(graded: Graded, row: Row, answer: Answer) -> None:
+def test_both_sides_have_the_datasets_classes(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

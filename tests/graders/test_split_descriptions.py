@@ -1,4 +1,4 @@
-"""What a completion says of its objects does not decide a check, and no name leads it into the check's insides."""
+"""A completion's descriptions of its objects don't decide a test, and no name in them reaches the test's internals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _each = pytest.mark.parametrize("deceit", DECEITS, ids=lambda deceit: deceit.nam
 
 
 @_each
-def test_none_is_paid(graded: Graded, deceit: Deceit) -> None:
+def test_no_deceit_is_rewarded(graded: Graded, deceit: Deceit) -> None:
     assert_not_paid(graded(deceit.task, source(deceit.code), Limits(wall_s=3, cpu_s=3, total_s=10)))
 
 
 @_each
-def test_the_honest_are_paid(graded: Graded, deceit: Deceit) -> None:
+def test_honest_completions_are_rewarded(graded: Graded, deceit: Deceit) -> None:
     grade = graded(deceit.task, source(deceit.honest))
     assert (grade.verdict, grade.verified) == (Verdict.PASSED, True), grade

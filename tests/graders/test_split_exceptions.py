@@ -1,4 +1,4 @@
-"""Checks that expect exceptions: of Python, of the dataset and of the completion."""
+"""Tests that expect exceptions: of Python, of the dataset and of the completion."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ ROWS = [
 
 
 @each_answer(ROWS)
-def test_exceptions_are_those_that_were_raised(graded: Graded, row: Row, answer: Answer) -> None:
+def test_exceptions_cross_as_they_were_raised(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,4 +1,4 @@
-"""Checks on what a completion prints, reads and writes: captured output, and files in a folder that both see."""
+"""Tests of what a completion prints, reads and writes: captured output, and files in a shared folder."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ ROWS = [*PRINTED, *FILES]
 
 
 @each_answer(ROWS)
-def test_output_and_files_are_seen_by_the_check(graded: Graded, row: Row, answer: Answer) -> None:
+def test_the_test_sees_output_and_files(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

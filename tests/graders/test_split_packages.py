@@ -1,4 +1,4 @@
-"""Checks that need packages which an interpreter of the user's has: pandas' tables and series, and pytest."""
+"""Tests that need packages of the user's interpreter: pandas' frames and series, and pytest."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    """One that shows all packages of this interpreter, as `--python` does."""
+    """A sandbox with all packages of this interpreter, as with `--python`."""
     with Sandbox(Settings(python=sys.executable)) as made:
         yield made
 
 
 def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool | None = True) -> Row:
-    """A row whose test, and whose completions, have pandas as pd."""
+    """A row whose test and completions import pandas as pd."""
     task = check_task(check, before="import pandas as pd", preamble="import pandas as pd")
     return Row(name, task, right, wrong, attack, verified=verified)
 
@@ -99,5 +99,5 @@ def f(n):
 
 
 @each_answer(ROWS)
-def test_packages_are_there_on_both_sides(graded: Graded, row: Row, answer: Answer) -> None:
+def test_both_sides_have_the_packages(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,4 +1,4 @@
-"""Tests that replace names of libraries do so in both processes; names of the completion, in its own process alone."""
+"""Tests replace names of libraries in both processes; names of the completion only in its own process."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ def f(name):
 
 
 @each_answer(ROWS)
-def test_replaced_names_hold_where_the_completion_runs(graded: Graded, row: Row, answer: Answer) -> None:
+def test_names_are_also_replaced_for_the_completion(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

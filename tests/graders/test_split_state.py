@@ -1,4 +1,4 @@
-"""Checks on what stays between calls, and on what goes very far: deep recursion, an iterator without an end."""
+"""Tests of state between calls, and of extremes: deep recursion, an endless iterator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS = [
         from functools import lru_cache
         sys.setrecursionlimit(30_000)
         def f(n): return n + f(n - 1) if n else 0
-        if sys.version_info < (3, 12):  # later ones go through C no deeper than they like, whatever is set
+        if sys.version_info < (3, 12):  # later versions limit recursion through C, whatever is set
             f = lru_cache(maxsize=None)(f)
         """, wrong="""
         import sys
@@ -51,5 +51,5 @@ ROWS = [
 
 
 @each_answer(ROWS)
-def test_what_stays_is_seen_by_both(graded: Graded, row: Row, answer: Answer) -> None:
+def test_both_sides_see_state_that_stays(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,4 +1,4 @@
-"""Completions of one task, and of others, one after another: no check finds anything of the one before it."""
+"""Completions of one task and of others, one after another: no test sees anything of the one before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = check_task("import math\nassert candidate(1) == 2\nassert candidate(2) 
 
 
 def _versions(program: str, number: int = 3) -> Iterator[str]:
-    """The program under several texts: one that was graded before is run all the same."""
+    """The program in several texts, because the same text is not graded twice."""
     return (f"{program}\n# sample {n}\n" for n in range(number))
 
 
@@ -33,7 +33,7 @@ def _versions(program: str, number: int = 3) -> Iterator[str]:
     ],
     ids=["module", "test", "random", "argv", "file"],
 )
-def test_nothing_that_a_check_leaves_behind_reaches_the_next(graded: Graded, leaves: str):
+def test_nothing_that_a_test_leaves_behind_reaches_the_next(graded: Graded, leaves: str):
     before = """
     import logging, random, sys
     GENERATOR = random.Random(0)
@@ -74,7 +74,7 @@ def _said(grade: Grade) -> list[object]:
     ids=["statements", "async", "whole", "suite"],
 )
 @pytest.mark.parametrize("program", [_RIGHT, "def f(x): return x", "def f(x): return {}[x]", "def f(x): return"])
-def test_the_second_grade_says_what_the_first_said(graded: Graded, task: Task, program: str):
+def test_the_second_grade_equals_the_first(graded: Graded, task: Task, program: str):
     first, *others = (_said(graded(task, version)) for version in _versions(program))
     assert first
     assert others == [first, first]
@@ -90,7 +90,7 @@ def test_the_second_grade_says_what_the_first_said(graded: Graded, task: Task, p
     ],
     ids=["endless", "memory", "abort", "exit"],
 )
-def test_one_after_a_check_that_did_not_come_to_its_end_is_graded(graded: Graded, ends: str, verdict: Verdict):
+def test_a_completion_after_an_interrupted_test_is_graded(graded: Graded, ends: str, verdict: Verdict):
     hopeless = check_task(f"{ends}\nassert candidate(1) == 2", before="import os")
     limits = Limits(wall_s=1.0, cpu_s=1.0, total_s=20, memory_mb=256)
     for program in _versions(_RIGHT, 2):
@@ -99,7 +99,7 @@ def test_one_after_a_check_that_did_not_come_to_its_end_is_graded(graded: Graded
         assert graded(_PLAIN, program.replace("+ 1", "+ 2")).verdict is Verdict.WRONG_ANSWER
 
 
-def test_each_is_held_to_its_own_limits(sandbox: Sandbox):
+def test_each_has_its_own_limits(sandbox: Sandbox):
     task = check_task("many = bytearray(300 * 2**20)\nmany[::4096] = bytes(300 * 2**8)\nassert candidate(1) == 2")
 
     def verdict(memory_mb: float, program: str) -> Verdict:
@@ -107,10 +107,10 @@ def test_each_is_held_to_its_own_limits(sandbox: Sandbox):
         return get_grader("tests").grade(task, Rollout(task_id="t", completion=program, kind=Kind.FULL), bench).verdict
 
     given = [verdict(memory_mb, program) for program in _versions(_RIGHT, 2) for memory_mb in (1024, 64)]
-    assert given == [Verdict.PASSED, Verdict.UNKNOWN] * 2  # no completion's doing
+    assert given == [Verdict.PASSED, Verdict.UNKNOWN] * 2  # not caused by the completion
 
 
-def test_checks_that_share_files_and_such_that_do_not_take_turns(graded: Graded):
+def test_tests_with_and_without_shared_files_alternate(graded: Graded):
     shares = check_task(
         "with open('in.txt', 'x') as file:\n    file.write('7')\nassert candidate('in.txt') == 7\nos.remove('in.txt')",
         before="import os",

@@ -1,4 +1,4 @@
-"""Suites of unittest: the machinery of unittest runs beside the check, and every method is a test case."""
+"""Suites of unittest: unittest runs in the test's process, and every method is a test case."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Stack.__iter__ = lambda self: iter(())
 
 
 @each_answer(ROWS)
-def test_suites_run_beside_the_completion(graded: Graded, row: Row, answer: Answer) -> None:
+def test_suites_run_next_to_the_completion(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)
 
 
@@ -114,13 +114,13 @@ def test_a_skipped_method_leaves_the_grade_unknown(graded: Graded) -> None:
 
 @pytest.mark.parametrize("ending", ["raise unittest.SkipTest", "raise SystemExit(0)", "return None"])
 def test_no_completion_can_skip_a_test(graded: Graded, ending: str) -> None:
-    """A rollout that is `unknown` has no reward: who could cause that would be spared a 0."""
+    """An `unknown` rollout has no reward, so a completion that could cause one would escape its 0."""
     completion = source(f"import unittest\ndef f(n): {ending}")
     assert graded(suite_task(THREE_METHODS), completion).reward == 0.0
 
 
 @pytest.mark.parametrize("imported", ["", "import inspect"], ids=["two processes", "one process"])
-def test_memory_is_measured_of_every_method(graded: Graded, imported: str) -> None:
+def test_memory_is_measured_for_every_method(graded: Graded, imported: str) -> None:
     grade = graded(
         suite_task(f"{imported}\n{THREE_METHODS}\n{imported and 'inspect.stack()'}"), "def f(n): return 2 * n"
     )

@@ -1,4 +1,4 @@
-"""Checks on values, on what is equal to them, and on what type they say they are of."""
+"""Tests of values, of equality with them, and of their types."""
 
 from __future__ import annotations
 
@@ -105,5 +105,5 @@ def f(x): return x if x == 1 else Int() if x == 2 else x
 
 
 @each_answer(ROWS)
-def test_values_cross_as_they_are(graded: Graded, row: Row, answer: Answer) -> None:
+def test_values_cross_unchanged(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

@@ -1,4 +1,4 @@
-"""What graders of contest sets put before every completion: imports, then constants and a recursion limit."""
+"""The header that contest graders put before every completion: imports, then constants and a recursion limit."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SHARED_FILE = Path("/dev/shm/rollscope-test-left")
-"""What one of them leaves; where it is run without a sandbox that is this machine's own."""
+"""A file that one of them leaves; without a sandbox it is on this machine."""
 
 PROGRAMS: dict[str, str] = {
     "a thread that prints late": """
@@ -197,7 +197,7 @@ real, sys.stdout = sys.stdout, io.StringIO()
 print("into the buffer", word)
 real.write(sys.stdout.getvalue())
 """,
-    "a replaced stdout that nobody writes out": """
+    "a replaced stdout that is never flushed": """
 import io, sys
 print(input())
 sys.stdout = io.StringIO()
@@ -213,14 +213,14 @@ print(word, input())
 out = open(1, "w", closefd=False)
 out.write(input() + " unflushed")
 """,
-    "an object that speaks when it dies": """
+    "an object that prints when it is freed": """
 class Speaker:
     def __init__(self, word): self.word = word
     def __del__(self): print("died", self.word)
 speaker = Speaker(input())
 print("lives")
 """,
-    "a cycle that speaks when it dies": """
+    "a cycle that prints when it is freed": """
 class Speaker:
     def __init__(self, word):
         self.word, self.me = word, self

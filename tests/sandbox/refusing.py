@@ -41,7 +41,7 @@ def _program(what: Iterable[str]) -> bytes:
 
 
 def command(what: Sequence[str], *words: str) -> list[str]:
-    """What runs a command where these are refused."""
+    """A command line that runs a command with these refused."""
     return [sys.executable, "-m", "tests.sandbox.refusing", ",".join(what), "--", *words]
 
 

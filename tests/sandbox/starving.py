@@ -1,4 +1,4 @@
-"""Run as a program: takes one CPU for itself, keeps it busy with others, and grades there what it is given.
+"""Run as a program: moves to one CPU, keeps it busy with other processes, and grades there.
 
     python -m tests.sandbox.starving OTHERS '{"way": ..., "limits": {...}, "tests": N, "code": "..."}'
 
@@ -24,7 +24,7 @@ def main(others: int, order: dict[str, object]) -> None:
     settings = Settings(way=Way(order["way"]))
     cases = tuple(TestCase(index, "", "done") for index in range(order["tests"]))
     task = Task(task_id="starved", mode=Mode.STDIN, cases=cases)
-    grade(task, "print('done')", sandbox=settings)  # from now on it is warm
+    grade(task, "print('done')", sandbox=settings)  # to warm up
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     here = os.sched_getaffinity(0)
     program = f"import os\nos.sched_setaffinity(0, {here})\n{order['code']}"

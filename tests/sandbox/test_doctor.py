@@ -1,4 +1,4 @@
-"""`rollscope doctor` where all is well, and where a machine lacks something: it says so, and how to fix it."""
+"""`rollscope doctor` on a good machine, and on one that lacks something: it reports that, and how to fix it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BORDER = {"files", "network", "process tree"}
 
 
 class Report:
-    """What the doctor printed: its exit status, and each layer by name."""
+    """The doctor's output: its exit status, and each layer by name."""
 
     def __init__(self, words: list[str], environment: dict[str, str] | None = None) -> None:
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)
@@ -69,7 +69,7 @@ def test_without_both_nothing_is_proved() -> None:
 
 
 def test_without_bubblewrap_the_second_way_holds(tmp_path: Path) -> None:
-    """Neither the system's nor the wheel's: as in a checkout without its requirements but those of the sandbox."""
+    """Neither the system's nor the wheel's: as in a checkout with only some requirements."""
     site = tmp_path / "site"
     site.mkdir()
     for folder in Path(sys.prefix, "lib").glob("python3*/site-packages/*"):
@@ -88,7 +88,7 @@ def test_without_bubblewrap_the_second_way_holds(tmp_path: Path) -> None:
 
 @pytest.fixture
 def closed_python(tmp_path: Path) -> Iterator[Path]:
-    """A virtual environment in a folder that its owner alone, or nobody but root, may enter."""
+    """A virtual environment in a folder that only its owner, or only root, may enter."""
     place = tmp_path / "closed"
     venv.create(place, symlinks=True, with_pip=False)
     place.chmod(0o700 if os.geteuid() == 0 else 0)
@@ -97,7 +97,7 @@ def closed_python(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_an_unreadable_interpreter(closed_python: Path) -> None:
-    """Root has copied for the sandbox's user what that user can't read; for anybody else there is one line."""
+    """As root we copy it for the sandbox's user; otherwise there is one line."""
     words = [*DOCTOR, "--python", str(closed_python)]
     if os.geteuid() == 0:
         report = Report(words)
@@ -108,7 +108,7 @@ def test_an_unreadable_interpreter(closed_python: Path) -> None:
     assert str(closed_python) in done.stderr + done.stdout
 
 
-def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_interpreter(tmp_path: Path) -> None:
     missing = str(tmp_path / "python3")
     done = subprocess.run([*DOCTOR, "--python", missing], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == Exit.BAD_INPUT

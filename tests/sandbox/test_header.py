@@ -1,4 +1,4 @@
-"""A header of imports before a stdin program: it changes nothing in what each test case sees, and takes no process."""
+"""A header of imports before a stdin program: it changes nothing that a test case sees, and needs no process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INPUTS = [b"first\n", b"second\n", b"third\n"]
 
 
 def run(sandbox: Sandbox, source: str, preamble: str, *, reuse: bool) -> tuple[list[Outcome], bool]:
-    """What became of each input; whether the last one met the process of the first."""
+    """The outcome of each input; whether all ran in one process."""
     with sandbox.execute(Program(source, None, preamble), PATIENT, reuse=reuse) as execution:
         outcomes, kept = [], []
         for given in INPUTS:
@@ -33,7 +33,7 @@ def reported(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("name", SHARED | NOT_SHARED)
-def test_each_test_case_sees_what_one_in_a_process_of_its_own_sees(sandbox: Sandbox, name: str) -> None:
+def test_each_test_case_behaves_as_in_its_own_process(sandbox: Sandbox, name: str) -> None:
     source = (SHARED | NOT_SHARED)[name]
     outcomes, shared = run(sandbox, source, HEADER, reuse=True)
     apart, _ = run(sandbox, source, HEADER, reuse=False)
@@ -70,12 +70,12 @@ PREAMBLES: dict[str, tuple[str, bool]] = {
     "its own main": ("import __main__", False),
     "names of the interpreter's": ("__name__ = 'x'\nimport math as __builtins__", False),
     "more recursion than there may be": ("import sys\nsys.setrecursionlimit(10**100)", False),
-    "no Python": ("import", False),
+    "not Python": ("import", False),
 }
 
 
 @pytest.mark.parametrize("name", PREAMBLES)
-def test_only_a_header_is_shared_and_each_preamble_works_as_it_does_alone(sandbox: Sandbox, name: str) -> None:
+def test_only_a_header_is_shared_and_each_preamble_works(sandbox: Sandbox, name: str) -> None:
     preamble, expected = PREAMBLES[name]
     outcomes, shared = run(sandbox, "print(input())", preamble, reuse=True)
     apart, _ = run(sandbox, "print(input())", preamble, reuse=False)
@@ -83,7 +83,7 @@ def test_only_a_header_is_shared_and_each_preamble_works_as_it_does_alone(sandbo
     assert shared == expected
 
 
-def test_a_module_that_may_not_be_harmless_costs_a_process_where_it_is_used(
+def test_a_module_that_may_not_be_harmless_costs_a_process_if_it_is_used(
     sandbox: Sandbox,
 ) -> None:
     header = "import signal\nfrom signal import *\n"
@@ -92,7 +92,7 @@ def test_a_module_that_may_not_be_harmless_costs_a_process_where_it_is_used(
     assert not run(sandbox, "print(input(), Signals)", header, reuse=True)[1]
 
 
-def test_a_deep_syntax_tree_is_no_header() -> None:
+def test_a_deep_syntax_tree_is_not_a_header() -> None:
     assert imports_of("x = " + "-" * 100_000 + "1") is None
 
 

@@ -1,4 +1,4 @@
-"""What a completion can't reach: files, network, processes, privileges, what others left, what they will find."""
+"""What a completion can't reach: files, network, processes, privileges, earlier and later completions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_it_starts_from_any_folder(folder: str, monkeypatch: pytest.MonkeyPatch)
         sandbox.warm_up()
 
 
-def test_it_starts_from_a_folder_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_starts_from_a_removed_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -108,8 +108,8 @@ def test_our_own_files_are_not_seen(call: Run) -> None:
     assert (outcome.status, outcome.value) == (Status.ANSWERED, None)
 
 
-def test_no_expected_output_is_anywhere_near(call: Run) -> None:
-    """All that a completion could look through: its frames, the collector's objects, its memory."""
+def test_no_expected_output_is_within_reach(call: Run) -> None:
+    """A completion could search its frames, the collector's objects, its memory."""
     secret = f"secret-{os.getpid()}-expected"
     source = (
         "import gc, sys\ndef f(head, tail):\n    wanted = head + tail\n    frame, seen = sys._getframe(), []\n"
@@ -164,7 +164,7 @@ def test_nothing_is_left_for_the_next_completion(call: Run) -> None:
         "os.ftruncate(open('x', 'w').fileno(), 1 << 40)",
     ],
 )
-def test_a_bomb_hurts_itself_alone(sandbox: Sandbox, call: Run, bomb: str) -> None:
+def test_a_bomb_harms_only_itself(sandbox: Sandbox, call: Run, bomb: str) -> None:
     source = f"import os, threading, time\ndef f():\n    {bomb}\n    return 'it worked'"
     (outcome,) = call(source, limits=Limits(wall_s=2, cpu_s=2, memory_mb=512))
     assert outcome.status is not Status.ANSWERED

@@ -35,7 +35,7 @@ def plain_python(source: str, given: bytes) -> tuple[str, int]:
         ended = subprocess.run(
             [sys.executable, "-S", "main.py"], input=given, capture_output=True, cwd=folder, check=False, timeout=60
         )
-    SHARED_FILE.unlink(missing_ok=True)  # here it has left it on the machine
+    SHARED_FILE.unlink(missing_ok=True)  # here it is on the machine itself
     return ended.stdout.decode(), ended.returncode
 
 

@@ -1,4 +1,4 @@
-"""A program that waits for a CPU is not slow: what counts is its CPU time, and the time in which it slept."""
+"""A program that waits for a CPU is not slow: only its CPU time and the time in which it slept count."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 
 def graded(way: Way, code: str, others: int, limits: dict[str, float], tests: int = 1) -> dict[str, object]:
-    """The grade of a program that has one CPU to share with others, and how long it took."""
+    """The grade of a program that shares one CPU with others, and how long it took."""
     order = json.dumps({"way": way, "code": WORK + code, "limits": limits, "tests": tests})
     command = [sys.executable, "-m", "tests.sandbox.starving", str(others), order]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
@@ -46,23 +46,23 @@ def graded(way: Way, code: str, others: int, limits: dict[str, float], tests: in
     return found
 
 
-def test_a_program_that_waits_for_a_cpu_is_paid(way: Way) -> None:
+def test_a_program_that_waits_for_a_cpu_is_rewarded(way: Way) -> None:
     found = graded(way, "work(0.5)\nprint('done')", FEW, {"wall_s": 1.5, "cpu_s": 1.5})
     assert found["verdict"] == "passed", found
     assert found["reward"] == 1.0
 
 
-def test_so_is_one_whose_threads_take_turns() -> None:
+def test_a_program_whose_threads_alternate_is_rewarded() -> None:
     code = "import threading\nthreads = [threading.Thread(target=work, args=(0.15,)) for _ in range(4)]\n"
     code += "for thread in threads: thread.start()\nfor thread in threads: thread.join()\nprint('done')"
     found = graded(Way.NAMESPACES, code, FEW, {"wall_s": 1.8, "cpu_s": 2})
     assert found["verdict"] == "passed", found
 
 
-def test_the_time_of_a_whole_completion_is_counted_without_waits_too() -> None:
+def test_the_time_of_a_whole_completion_excludes_waits_too() -> None:
     found = graded(Way.NAMESPACES, "work(time.thread_time() + 0.2)\nprint('done')", FEW, {"total_s": 3}, tests=5)
     assert found["verdict"] == "passed", found
-    assert float(str(found["took_s"])) > 3, "it did not wait, so this shows nothing"
+    assert float(str(found["took_s"])) > 3, "it did not wait, so this proves nothing"
 
 
 def test_a_sleeping_program_gets_no_extra_time_on_a_busy_machine() -> None:
@@ -78,7 +78,7 @@ def test_a_program_that_lowers_its_own_priority_gains_no_time(way: Way) -> None:
     assert "1.5 s of wall time (limits.wall_s)" in str(found["message"])
 
 
-def test_a_program_that_hardly_runs_has_no_grade() -> None:
+def test_a_program_that_gets_hardly_any_cpu_has_no_grade() -> None:
     found = graded(Way.LANDLOCK, "work(20)\nprint('done')", CROWD, {"wall_s": 0.3, "cpu_s": 20})
     assert found["verdict"] == "sandbox_error", found
     assert found["reward"] is None
@@ -86,7 +86,7 @@ def test_a_program_that_hardly_runs_has_no_grade() -> None:
 
 
 def graded_beside_another(code: str, limits: Limits) -> Grade:
-    """Graded while another worker of this process is at work, and goes on to be until the grade is there."""
+    """The grade while another worker of this process is busy the whole time."""
     gate, grades = Gate(), []
 
     def work() -> None:
@@ -106,7 +106,7 @@ def test_a_sleeping_program_stops_no_other_worker() -> None:
     assert graded_beside_another(SLEEP, Limits(wall_s=0.5)).verdict is Verdict.TIME_LIMIT
 
 
-def test_a_time_out_is_no_verdict_where_the_machine_does_not_count_waits(
+def test_a_time_out_is_not_a_verdict_if_the_machine_does_not_count_waits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, way: Way
 ) -> None:
     monkeypatch.setattr(starvation, "PROC", str(tmp_path))  # a /proc without schedstat
@@ -118,7 +118,7 @@ def test_a_time_out_is_no_verdict_where_the_machine_does_not_count_waits(
         assert "does not show if a program sleeps or waits for a CPU" in str(slept.error_message)
 
 
-def test_cpu_time_decides_there_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cpu_time_still_decides_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(starvation, "PROC", str(tmp_path))
     worker = Worker(Options(limits=Limits(wall_s=60, cpu_s=0.3)))
     with worker.sandbox:

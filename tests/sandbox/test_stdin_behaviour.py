@@ -1,4 +1,4 @@
-"""A stdin program says, byte for byte, what `python main.py < in > out` says, in each run and in both isolations."""
+"""A stdin program prints, byte for byte, what `python main.py < in > out` prints, in each run and both isolations."""
 
 # ruff: noqa: E501 - a line a program
 
@@ -203,7 +203,7 @@ READERS = [name for name in PROGRAMS if any(word in PROGRAMS[name] for word in (
 
 @cache
 def plain_python(source: str, given: bytes) -> tuple[bytes, bytes, int]:
-    """What Python itself does, with files for stdin and stdout as in the sandbox."""
+    """Python's own behaviour, with files for stdin and stdout as in the sandbox."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "main.py").write_text(source, encoding="utf-8")
@@ -227,7 +227,7 @@ def said(outcome: Outcome) -> tuple[bytes, int | None]:
 
 
 def last_line(stderr: bytes) -> str:
-    """Of a traceback: the exception's own line. Frames differ, for the sandbox shows the program's alone."""
+    """A traceback's last line. Its frames differ, because the sandbox shows only the program's."""
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
     return lines[-1] if lines else ""
 

@@ -1,4 +1,4 @@
-"""Values on their way out of the sandbox: what crosses, as what, and what hostile texts do."""
+"""Values that leave the sandbox: what crosses, as what, and how hostile texts are handled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evaluator.sandbox.values import decoded, encoded_call
 
 CAP = 1 << 20
 QUICK_S = 2.0
-"""Of CPU time, for what is refused by its form."""
+"""CPU time to refuse a malformed text."""
 
 
 def crossed(value: object) -> Any:
@@ -202,7 +202,7 @@ class Wordy:
         (datetime.datetime(2020, 1, 1, tzinfo=type("Z", (datetime.tzinfo,), {})()), "datetime"),
     ],
 )
-def test_what_is_no_data(value: object, kind: str) -> None:
+def test_objects_that_are_not_data(value: object, kind: str) -> None:
     seen = crossed([value])[0]
     assert type(seen) is Opaque
     assert seen.type == kind
@@ -214,7 +214,7 @@ class Hashed(list):  # type: ignore[type-arg]
 
 
 class Apart(str):
-    """Equal to nothing but itself."""
+    """Equal only to itself."""
 
     __slots__ = ()
 
@@ -224,16 +224,16 @@ class Apart(str):
     __hash__ = object.__hash__
 
 
-def test_a_key_that_can_be_none_as_data_is_no_data() -> None:
-    """Its hash is the completion's own; the dict around it is read all the same, and equals nothing."""
+def test_a_key_that_is_not_hashable_as_data_is_not_data() -> None:
+    """Its hash is the completion's own; the dict around it is still read, and equals nothing."""
     for value in ({Hashed([1]): 2}, {(0, Hashed([1])): 2}, {Hashed([1])}, frozenset({Hashed([1])})):
         assert "can't be a key" in repr(crossed([value, 5])[0])
     assert list(crossed({Hashed([1]): 2, 3: 4}).values()) == [2, 4]
 
 
 @pytest.mark.parametrize("make", [dict.fromkeys, set, frozenset, collections.Counter, collections.OrderedDict.fromkeys])
-def test_keys_that_are_one_as_data_make_the_whole_no_data(make: Any) -> None:
-    """Else a dict of two would equal one of one."""
+def test_a_dict_with_keys_that_are_equal_as_data_is_not_data(make: Any) -> None:
+    """Otherwise a dict of two would equal a dict of one."""
     seen = crossed([make([Apart("a"), Apart("a")])])[0]
     assert type(seen) is Opaque
     assert "equal once they are data" in seen.text
@@ -333,7 +333,7 @@ def test_numpy_values_are_plain() -> None:
     assert alike(crossed(value), wanted)
 
 
-def test_numpy_values_that_are_no_plain_numbers() -> None:
+def test_numpy_values_that_are_not_plain_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     cycle = numpy.empty(1, dtype=object)
     cycle[0] = cycle
@@ -358,18 +358,18 @@ def test_an_array_that_is_large_without_taking_memory_is_refused_at_once(shape: 
 # ---- arguments on their way in
 
 
-def test_arguments_are_written_as_they_are() -> None:
+def test_arguments_are_written_unchanged() -> None:
     args = [None, True, 1 << 100, 1.5, math.inf, "é\ud800", b"x", [1, (2,)], {"k": {1, 2}}, frozenset({1})]
     assert marshal.loads(encoded_call(args, {"key": [1]})) == (tuple(args), {"key": [1]})
 
 
 @pytest.mark.parametrize("value", [object(), fractions.Fraction(1), decimal.Decimal(1), [[lambda: 1]]])
-def test_an_argument_that_is_no_plain_data_is_refused(value: object) -> None:
+def test_an_argument_that_is_not_plain_data_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="unmarshallable"):
         encoded_call([value], {})
 
 
-def test_the_limit_for_recursion_is_left_alone() -> None:
+def test_the_recursion_limit_is_left_alone() -> None:
     before = sys.getrecursionlimit()
     crossed([[[]]])
     assert sys.getrecursionlimit() == before

@@ -78,7 +78,7 @@ ITSELF = {
         "time(1, tzinfo=timezone.utc)",
     ],
 }  # fmt: skip
-"""By the start of its row: what the completion evaluates."""
+"""The expressions that the completion evaluates, by the start of the row."""
 
 CHANGED = {
     "deque, defaultdict": {"deque([1], 5)": "deque([1])", "defaultdict(list, {1: []})": "defaultdict(None, {1: []})"},
@@ -102,7 +102,7 @@ CHANGED = {
         "numpy.array(['2020-01-02'], dtype='datetime64[D]')": "[date(2020, 1, 2)]",
     },
 }  # fmt: skip
-"""What the completion evaluates, and the value that comes of it."""
+"""The expressions that the completion evaluates, and the resulting values."""
 
 NO_DATA = {
     "generators": [
@@ -138,7 +138,7 @@ def rows() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def returned() -> Iterator[Evaluated]:
-    """What crosses when a completion evaluates an expression."""
+    """The value that crosses when a completion evaluates an expression."""
     with Sandbox() as sandbox, sandbox.execute(Program(SOURCE, "f"), LIMITS) as execution:
 
         def run(expression: str) -> Outcome:
@@ -148,7 +148,7 @@ def returned() -> Iterator[Evaluated]:
 
 
 def here(expression: str) -> object:
-    """What the expression is on this side, where the same source is harmless."""
+    """The expression's value on this side, where the same source is harmless."""
     names: dict[str, object] = {}
     exec(compile(SOURCE, "examples", "exec"), names)
     return eval(expression, names)
@@ -186,7 +186,7 @@ def test_what_crosses_as_something_else(returned: Evaluated, expression: str, wa
 
 
 @pytest.mark.parametrize("expression", examples(NO_DATA))
-def test_what_is_no_data(returned: Evaluated, expression: str) -> None:
+def test_objects_that_are_not_data(returned: Evaluated, expression: str) -> None:
     outcome: Outcome = returned(expression)
     assert outcome.status is Status.ANSWERED
     assert holds_no_data(outcome.value)

@@ -1,4 +1,4 @@
-"""Tests as they are given to the runner: planned as a task's are, or with spans and methods of their own."""
+"""Tests as the runner gets them: planned like a task's, or with their own spans and methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show(value: object) -> str:
 
 
 def order(test: str, *, entry_point: str | None = "candidate", **fields: Any) -> dict[str, Any]:
-    """The order for a test, with these fields instead of those that are planned."""
+    """The order for a test, with these fields in place of the planned ones."""
     mode = Mode.UNITTEST if "unittest.TestCase" in test else Mode.ASSERT
     if "methods" in fields:
         fields["form"] = "methods"
@@ -27,7 +27,7 @@ def order(test: str, *, entry_point: str | None = "candidate", **fields: Any) ->
 
 
 def loaded(test: str, candidate: Callable[..., Any] | None = None, **fields: Any) -> Runner:
-    """A runner that has loaded the test; other names of the completion's go in `given`."""
+    """A runner that has loaded the test; `given`: other names of the completion."""
     given = fields.pop("given", {})
     made = order(test, **fields)
     namespace = {"__name__": "check", **given}
@@ -39,7 +39,7 @@ def loaded(test: str, candidate: Callable[..., Any] | None = None, **fields: Any
 
 
 def results(test: str, candidate: Callable[..., Any] | None = None, **fields: Any) -> list[dict[str, Any]]:
-    """What each case came to, all in one process."""
+    """The result of each case, all in one process."""
     runner = loaded(test, candidate, **fields)
     made = order(test, **{key: value for key, value in fields.items() if key != "given"})
     return [runner.run(index) for index in range(len(made["spans"]) or len(made["methods"]))]

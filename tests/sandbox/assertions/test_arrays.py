@@ -1,4 +1,4 @@
-"""Values of numpy and pandas cross as they are or not at all, are changed in place, and hostile text makes none."""
+"""Values of numpy and pandas cross unchanged or not at all, change in place, and are never made from hostile text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluator.sandbox.inside.assertions.errors import NotDataError, TooLargeErr
 
 
 def crossed(value: Any) -> Any:
-    """What the other side makes of a value; the objects in it are the very ones."""
+    """The value on the other side; the objects in it are the same ones."""
     items: list[Any] = []
 
     def lower_item(item: Any) -> int:
@@ -122,19 +122,19 @@ class OwnFrame(pd.DataFrame):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_rare_does_not_cross(value: Any) -> None:
+def test_rare_kinds_do_not_cross(value: Any) -> None:
     with pytest.raises(NotDataError):
         crossed(value)
 
 
-def test_attributes_of_a_frame_do_not_get_lost_unseen() -> None:
+def test_attributes_of_a_frame_are_not_silently_lost() -> None:
     frame = pd.DataFrame({"a": [1]})
     frame.attrs["from"] = "test"
     with pytest.raises(NotDataError, match="attrs"):
         crossed(frame)
 
 
-def test_more_than_there_is_room_for_is_not_sent() -> None:
+def test_a_value_over_the_limit_is_not_sent() -> None:
     with pytest.raises(TooLargeError):
         arrays.lower(np.zeros(1000), np.ndarray, list, 1000)
 
@@ -173,7 +173,7 @@ def test_a_change_in_place_is_made_in_place(value: Any, change: Callable[[Any], 
     assert repr(view) == repr(value)
 
 
-def test_another_shape_in_place_is_refused() -> None:
+def test_a_changed_shape_in_place_is_refused() -> None:
     with pytest.raises(NotDataError):
         arrays.replace(np.zeros(2), np.zeros(3))
 
@@ -216,5 +216,5 @@ HOSTILE: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("tag", "payload"), HOSTILE, ids=lambda part: json.dumps(part)[:60])
 def test_hostile_text_makes_no_value(tag: str, payload: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - one kind is all that the caller knows
+    with pytest.raises(ValueError):  # noqa: PT011 - callers only know this kind
         arrays.build(tag, payload, lambda node: node)

@@ -1,4 +1,4 @@
-"""A check whose asserts are rewritten does what it did: the same results, messages and effects, in the same order."""
+"""A test with rewritten asserts behaves as before: the same results, messages and effects, in the same order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, A
 
 
 def run(source: str, *, rewritten: bool) -> tuple[object, Log]:
-    """What `run()` returns or raises, and in what order it has asked for its values."""
+    """What `run()` returns or raises, and the order in which it evaluated its values."""
     log: Log = []
 
     def t(name: object, value: object = None) -> Any:
@@ -95,7 +95,7 @@ SAME = {
     "locals": "def run():\n x = 1\n assert t(x) == 1\n return sorted(locals())",
     "always true": "def run():\n assert (t(0, 0), 'm')\n return 'end'",
     "constant": "def run():\n assert False, 'm'",
-    "comparison that is no bool": (
+    "comparison that is not a bool": (
         "def run():\n class E:\n  def __bool__(self):\n   raise ValueError('ambiguous')\n"
         " class A:\n  def __eq__(self, o):\n   return E()\n assert A() == t(1)"
     ),
@@ -112,7 +112,7 @@ SAME = {
 
 @pytest.mark.filterwarnings("ignore:assertion is always true")
 @pytest.mark.parametrize("source", SAME.values(), ids=SAME)
-def test_a_rewritten_assert_does_what_it_did(source: str) -> None:
+def test_a_rewritten_assert_behaves_as_before(source: str) -> None:
     assert run(source, rewritten=True) == run(source, rewritten=False)
 
 
@@ -135,14 +135,14 @@ def _compounds(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.recursive(NAMED, _compounds, max_leaves=6), min_size=1, max_size=3))
 def test_any_assert_evaluates_each_part_once_and_in_order(tests: list[str]) -> None:
-    """Whatever the parts are: what is evaluated, in what order, and how it ends is as it was."""
+    """For any parts, the evaluated values, their order and the result are as before."""
     body = "".join(f" assert {test}, t('message')\n" for test in tests)
     source = f"def run():\n{body} return sorted(set(locals()) - {{'t'}})"
     assert run(source, rewritten=True) == run(source, rewritten=False)
 
 
 def test_a_value_lives_no_longer_than_its_assert() -> None:
-    """`del` and weak references in a check mean what they meant."""
+    """`del` and weak references in a test work as before."""
     source = (
         "import weakref\nclass A: pass\ndef run():\n a = A()\n r = weakref.ref(a)\n assert r() is a\n"
         " assert isinstance(a, A) and a == a\n del a\n return r()"

@@ -1,4 +1,4 @@
-"""What a failed check reports: the expression, and which of its two sides the completion made."""
+"""The report of a failed test: the expression, and which of its two sides is the completion's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check(candidate):
 
 
 def report(statement: str) -> dict[str, Any]:
-    """Of a completion that returns its argument."""
+    """The report for a completion that returns its argument."""
     body = statement.replace("\n", "\n    ")
     [*_, last] = results(HELPERS.format(body), lambda x: x)
     assert last["status"] == "failed", last
@@ -152,14 +152,14 @@ def test_a_failed_method_of_unittest_shows_its_sides(
         ),
     ],
 )  # fmt: skip
-def test_nothing_raised_is_said_to_be_nothing(statement: str, source: str, message: str) -> None:
+def test_a_missing_exception_is_reported(statement: str, source: str, message: str) -> None:
     test = SUITE.format(statement.replace("\n", "\n        "))
     [got] = results(test, lambda x: x, entry_point="f", methods=[("Suite", "test")])
     assert (got["status"], got["op"], got["source"]) == ("failed", "raises", source)
     assert got["message"] == f"{message}nothing was raised"
 
 
-def test_pytest_raises_says_the_same() -> None:
+def test_pytest_raises_is_reported_alike() -> None:
     test = "import pytest\ndef check(candidate):\n    with pytest.raises(ValueError):\n        candidate(1)\n    x = 1"
     got = results(test, lambda x: x)[0]
     assert (got["status"], got["source"]) == ("failed", "pytest.raises(ValueError)")
@@ -172,7 +172,7 @@ def test_an_assert_in_a_with_that_raises_is_the_assert() -> None:
     assert (got["source"], got["actual"]) == ("f(1) == 2", "1")
 
 
-def test_numpys_own_asserts_tell_their_arrays() -> None:
+def test_numpys_own_asserts_show_their_arrays() -> None:
     pytest.importorskip("numpy")
     head = "import numpy as np\nimport numpy.testing as npt\ndef check(candidate):\n"
     for statement in (

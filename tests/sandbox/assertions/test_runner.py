@@ -1,4 +1,4 @@
-"""Checks as datasets have them, run case by case: how each case of an honest and of a wrong completion ends."""
+"""Tests as in datasets, run case by case: the result of each case of an honest and of a wrong completion."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_wrong_completion_fails_the_cases_that_it_gets_wrong() -> None:
 # How a case ends
 
 
-def test_a_case_that_raises_says_what_and_where() -> None:
+def test_a_case_that_raises_reports_what_and_where() -> None:
     [got] = results("def check(candidate):\n    x = 1\n    assert candidate(x)[0] == 1\n", lambda x: x)
     assert got | {"status": "raised", "type": "TypeError", "line": 3, "source": "candidate(x)[0] == 1"} == got
     assert (got.get("actual"), got["asserts"], got["setup"]) == (None, 0, False)
@@ -76,7 +76,7 @@ def test_a_case_that_raises_says_what_and_where() -> None:
         ("raise type('Odd', (Exception,), {'__str__': lambda self: 1 // 0})", "check.Odd"),
     ],
 )
-def test_nothing_that_a_case_raises_gets_out(statement: str, kind: str) -> None:
+def test_no_exception_of_a_case_escapes(statement: str, kind: str) -> None:
     test = f"def check(candidate):\n    if True:\n        {statement}\n    assert candidate(1) == 1"
     first, second = results(test, lambda x: x)
     assert (first["status"], first["type"]) == ("raised", kind)
@@ -98,7 +98,7 @@ def test_an_exception_of_the_completions_keeps_its_number() -> None:
     assert (got["status"], got["failure"]) == ("raised", 7)
 
 
-def test_an_assert_of_the_completion_in_the_same_process_is_none_of_the_checks() -> None:
+def test_a_failed_assert_of_the_completion_is_not_the_tests() -> None:
     names: dict[str, Any] = {}
     exec(compile("def f(x):\n    assert x > 5", "solution.py", "exec"), names)
     [got] = results("def check(candidate):\n    assert candidate(1) is None", names["f"])
@@ -108,7 +108,7 @@ def test_an_assert_of_the_completion_in_the_same_process_is_none_of_the_checks()
     assert (got["status"], got["line"]) == ("raised", 4)
 
 
-def test_setup_that_fails_is_said_to_be_setup() -> None:
+def test_a_failed_setup_is_reported_as_setup() -> None:
     statements = ("x = candidate(0)", "assert x == 1", "assert candidate(1) == 1", "assert x == 2")
     test = "def check(candidate):\n    " + "\n    ".join(statements)
     first, second, third = results(test, lambda x: 1 // x)
@@ -168,7 +168,7 @@ def test_functions_of_a_test_module_are_cases() -> None:
 
 def test_a_replaced_value_in_the_modules_globals_is_looked_up_each_time() -> None:
     class Anew(dict[str, Any]):
-        """Data of the completion's is asked for at each read."""
+        """The completion's data is requested at each read."""
 
         read = 0
 
@@ -285,7 +285,7 @@ WAYS = {
 
 
 def as_module(test: str, methods: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A runner whose namespace is a module's, as where checks run."""
+    """A runner whose namespace is a module's, as in the sandbox."""
     module = ModuleType("check")
     monkeypatch.setitem(sys.modules, "check", module)
     module.__dict__["f"] = lambda x: x
@@ -294,7 +294,7 @@ def as_module(test: str, methods: list[tuple[str, str]], monkeypatch: pytest.Mon
     return runner, module
 
 
-def test_each_way_in_which_a_method_can_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_way_a_method_can_end(monkeypatch: pytest.MonkeyPatch) -> None:
     methods = [("Ways", f"test_{name}") for name in WAYS]
     runner, _ = as_module(SUITE, methods, monkeypatch)
     got = [runner.run(index) for index in range(len(methods))]
@@ -336,7 +336,7 @@ class Next(unittest.TestCase):
 BROKEN = [("Broken", "test_a"), ("Broken", "test_b"), ("Next", "test_c")]
 
 
-def test_a_class_that_can_not_be_set_up_fails_all_its_methods() -> None:
+def test_a_class_whose_setup_fails_fails_all_its_methods() -> None:
     got = results(FIXTURES.format("f(0, 0)"), lambda x: x, entry_point="f", methods=BROKEN)
     assert [(one["status"], one["setup"]) for one in got] == [("raised", True), ("raised", True), ("passed", False)]
     assert got[0]["type"] == got[1]["type"] == "TypeError"
