@@ -19,7 +19,7 @@ NO_KEYS = ['{"d":[[1],2]}', '{"S":[[1]]}', '{"S":[{"S":[]}]}', '{"d":[{"x":["Dec
 
 
 @pytest.mark.parametrize("text", NO_KEYS)
-def test_a_text_whose_keys_can_be_none_holds_something_that_is_no_data(text: str) -> None:
+def test_a_text_with_unhashable_keys_contains_something_that_is_not_data(text: str) -> None:
     assert "Opaque" in repr(decoded(text.encode()))
 
 

@@ -59,10 +59,10 @@ class CannotRunError(Exception):
 
 
 class _Case(Protocol):
-    found: CaseReport | None
+    report: CaseReport | None
 
     @property
-    def asked(self) -> bool: ...
+    def used_completion(self) -> bool: ...
 
 
 class _Suite:
@@ -124,10 +124,10 @@ class _Suite:
     def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
         """Raises `CannotRunError` if the test failed without the completion's doing."""
         result = result_of(case.index, outcome)
-        report = case_run.found
+        report = case_run.report
         if outcome.status is Status.ANSWERED and report is not None:
             if report.status != "passed":
-                used_completion = report.asked_now > 0 if report.status == "skipped" else case_run.asked
+                used_completion = report.case_requests > 0 if report.status == "skipped" else case_run.used_completion
                 if not used_completion:
                     self._refuse_faulty(report)
                 judge_report(report, self._plan.suite.names, result)
@@ -252,13 +252,13 @@ class SplitRun(_Suite):
             self._calls.append(None)
             return result_of(case.index, outcome)
         case_run = runs[-1]
-        self._note(case.index, outcome, case_run.found)
+        self._note(case.index, outcome, case_run.report)
         with stage("compare"):
             result = self._judged(case, outcome, case_run)
         if result.verdict is not Verdict.PASSED:
             self._doubt(outcome, case_run)
-        self._decide(case_run.found, result)
-        self._executed += 0 if case_run.found is None else case_run.found.asserts
+        self._decide(case_run.report, result)
+        self._executed += 0 if case_run.report is None else case_run.report.asserts
         return result
 
     def run(self) -> SuiteRun:
@@ -340,11 +340,11 @@ class PlainRun(_Suite):
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
         case_run = runs[-1]
         case = self._plan.cases[place]
-        self._note(case.index, outcome, case_run.found)
+        self._note(case.index, outcome, case_run.report)
         with stage("compare"):
             result = self._judged(case, outcome, case_run)
-        self._count(place, case_run.found, result)
-        self.lacking = tuple(case_run.found.lacking) if case_run.found is not None else self.lacking
+        self._count(place, case_run.report, result)
+        self.lacking = tuple(case_run.report.lacking) if case_run.report is not None else self.lacking
         return result
 
     def run(self) -> SuiteRun:

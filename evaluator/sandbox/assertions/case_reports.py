@@ -24,9 +24,9 @@ class CaseReport(msgspec.Struct, kw_only=True):
     """Names that a failed assert reads, except its sides, and their values."""
     setup: bool = False
     asserts: int = 0
-    asked: int = 0
+    requests: int = 0
     """How many requests the completion got in this process."""
-    asked_now: int = 0
+    case_requests: int = 0
     """The same for this test case."""
     report: str = ""
     """The completion's exception that ended the case: type, message and lines, as JSON."""

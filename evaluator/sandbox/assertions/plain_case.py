@@ -24,12 +24,12 @@ class PlainCase:
         """`code`: the suite's compiled code, or empty."""
         self._source = source
         self._payload = marshal.dumps((index, msgspec.structs.asdict(suite), code), 2)
-        self.found: CaseReport | None = None
+        self.report: CaseReport | None = None
 
     @property
-    def asked(self) -> bool:
+    def used_completion(self) -> bool:
         """Whether the completion took part in the result."""
-        return self.found is None or self.found.status != "unloadable"
+        return self.report is None or self.report.status != "unloadable"
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError`."""
@@ -37,8 +37,8 @@ class PlainCase:
         kind, payload = completion.connection.receive(watch, _CAP)
         if kind != b"D":
             raise BrokenFrameError("a frame of an unexpected kind")
-        self.found = case_report_in(payload)
-        outcome.memory_mb = max(outcome.memory_mb, self.found.memory_kib / 1024)
-        if self.found.report:
+        self.report = case_report_in(payload)
+        outcome.memory_mb = max(outcome.memory_mb, self.report.memory_kib / 1024)
+        if self.report.report:
             outcome.status = Status.RAISED
-            outcome.failure = traceback_of(report(self.found.report.encode()), self._source)
+            outcome.failure = traceback_of(report(self.report.report.encode()), self._source)

@@ -229,18 +229,18 @@ class SuiteCase:
         self._process = process
         self._index = index
         self._source = source
-        self.found: CaseReport | None = None
+        self.report: CaseReport | None = None
         self._message: LastMessage | None = None
 
     @property
     def final(self) -> bool:
         """Whether a failure stands, because plain data decided it."""
-        message = self.found or self._received()
+        message = self.report or self._received()
         return message is not None and message.final
 
     @property
     def last_operation(self) -> str:
-        message = self.found or self._received()
+        message = self.report or self._received()
         return message.last if message is not None else ""
 
     def _received(self) -> LastMessage | None:
@@ -249,9 +249,9 @@ class SuiteCase:
         return self._message
 
     @property
-    def asked(self) -> bool:
+    def used_completion(self) -> bool:
         """Whether the completion took part in the result."""
-        return self.found is None or self.found.asked > 0
+        return self.report is None or self.report.requests > 0
 
     def run(self, completion: Child, watch: LimitWatch, outcome: Outcome) -> None:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError` for the completion's process."""
@@ -307,7 +307,7 @@ class SuiteCase:
 
     def _read_report(self, payload: bytes, outcome: Outcome) -> None:
         try:
-            case_report = self.found = case_report_in(payload)
+            case_report = self.report = case_report_in(payload)
         except BrokenFrameError as error:
             raise FaultError(f"the test suite's process: {error}") from error
         self._process.usable = True
