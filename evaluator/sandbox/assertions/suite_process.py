@@ -164,7 +164,7 @@ class SuiteProcess:
         return self._watch()
 
     def why_ended(self, watch: LimitWatch) -> tuple[Status, str]:
-        """Why it ended in the middle of a test case. Raises `FaultError` where the zygote ended."""
+        """Why it ended in the middle of a test case. Raises `FaultError` if the zygote ended."""
         try:
             ended = self.child.wait(watch).text()
         except (LimitPassed, OSError, EOFError, SilenceError, BrokenFrameError) as error:
