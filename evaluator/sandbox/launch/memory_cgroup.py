@@ -176,6 +176,6 @@ def _sweep_once(parent: Path) -> None:
     """Removes the groups of processes that have ended. A group in use can't be removed."""
     for folder in parent.glob(f"{_PREFIX}-*"):
         number, _, rest = folder.name.removeprefix(f"{_PREFIX}-").partition("-")
-        if number.isdigit() and started(int(number)) != rest.partition("-")[0]:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if number.isdigit() and started(int(number)) != rest.partition("-")[0]:
                 folder.rmdir()

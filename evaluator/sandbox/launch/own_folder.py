@@ -108,7 +108,7 @@ def _sweep_once() -> None:
     for folder in [folder for place in places for folder in place.glob(f"{_PREFIX}*")]:
         number, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
         then = rest.partition("-")[0]
-        owner = folder.lstat().st_uid
-        if number.isdigit() and (owner == os.geteuid() or is_new(owner)) and started(int(number)) != then:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # its owner may be removing it, too
+            owner = folder.lstat().st_uid
+            if number.isdigit() and (owner == os.geteuid() or is_new(owner)) and started(int(number)) != then:
                 folders.remove(str(folder))

@@ -15,11 +15,12 @@ _FIRST = "1"  # a namespace's first process, which belongs to the zygote
 def started(process: int) -> str:
     """When a process started, in the kernel's ticks; empty if it has ended.
 
-    Together with its number this identifies a process uniquely.
+    Together with its number this identifies a process uniquely. Raises `OSError` if that can't be read now, for
+    example without a free descriptor: it may not have ended.
     """
     try:
         return _stat(f"/proc/{process}")[19]
-    except (OSError, IndexError):
+    except (FileNotFoundError, ProcessLookupError, IndexError):
         return ""
 
 
