@@ -27,7 +27,7 @@ test: environment-dev
 	$(MAKE) -s check && exec $(PYTEST) -m "not elsewhere" $$pages $$PYTEST_ARGS
 
 attacks: environment-dev
-	@exec $(PYTEST) -m "corpus or elsewhere" tests/attacks tests/suites tests/sandbox tests/engines $$PYTEST_ARGS
+	@exec $(PYTEST) -m "corpus or elsewhere" $$PYTEST_ARGS
 
 test-nemo-gym: environment-dev
 	@exec .venv/bin/python tools/nemo_gym_release.py

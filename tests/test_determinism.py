@@ -84,6 +84,7 @@ def test_programs_that_leave_something_get_the_same_grades(leftovers, first_of_l
     assert exported(leftovers, tmp_path, **VARIATIONS[variation]) == first_of_leftovers
 
 
+@pytest.mark.elsewhere
 def test_the_example_gets_the_same_grades_by_one_worker_in_another_order_and_isolation(tmp_path):
     (tmp_path / "other").mkdir()
     other = exported(EXAMPLE, tmp_path / "other", workers=1, shuffle=3, isolation="test")

@@ -23,8 +23,6 @@ OVER_ITS_LIMIT_S = 1.0
 HARD_CAP, CAP_MARGIN_S = 10, 20.0
 """In times the limit; the margin is for a machine so busy that the grader waits too."""
 
-HERE, *ELSEWHERE = OURS
-
 Records = dict[str, dict[str, Any]]
 pytestmark = pytest.mark.corpus
 
@@ -34,9 +32,7 @@ def shown() -> dict[str, Proof]:
     return proofs(SHOWABLE)
 
 
-@pytest.fixture(
-    scope="module", params=[HERE, *(pytest.param(each, marks=pytest.mark.elsewhere) for each in ELSEWHERE)], ids=str
-)
+@pytest.fixture(scope="module", params=[pytest.param(each, marks=pytest.mark.elsewhere) for each in OURS], ids=str)
 def report(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     """The runner's records, in each of the environments that this user can have."""
     return graded_in(request.param)

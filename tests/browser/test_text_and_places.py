@@ -68,7 +68,6 @@ def test_what_is_not_seen_is_drawn_in_code_and_copied_as_it_is(visit: Visit) -> 
 
 LISTS = [
     ("rollouts?view=table&sort=worst", open_table_row, {"view=table", "sort=worst"}),
-    ("rollouts?sort=rate&q=a", lambda page: click_cell(page, row=0, column=0), {"sort=rate", "q=a"}),
     ("rollouts?task=math%2Fadd&verdict=failed", lambda page: click_cell(page, row=1, column=1), {"task=math%2Fadd"}),
 ]
 

@@ -153,7 +153,7 @@ def test_a_stopped_run_is_readable_and_says_how_to_go_on(tmp_path: Path, dataset
     """By a service manager; `test_resuming` stops one by Ctrl-C, and resumes it."""
     samples = [sample(f"s{i}", (SLOW if i > 2 else RIGHT) + f"# {i}\n") for i in range(20)]
     rollouts = write_rows(tmp_path / "r.jsonl", *samples)
-    arguments = ["grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "30", "--fail-fast"]
+    arguments = ["grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "3", "--fail-fast"]
     process = subprocess.Popen(
         [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
 PATIENCE_S = 20.0
+_pause = threading.Event()
 _others: set[int] = set()
 """Sandboxes that fixtures of other tests keep in this process."""
 
@@ -75,7 +77,7 @@ def wait_until_none(find: object) -> list[int]:
     """What `find` still finds when it has had time to become nothing."""
     end = time.monotonic() + PATIENCE_S
     while (found := find()) and time.monotonic() < end:  # type: ignore[operator]
-        os.sched_yield()
+        _pause.wait(0.01)
     return found
 
 

@@ -23,7 +23,10 @@ EVERY = int(os.environ.get("ROLLSCOPE_EVERY", "10"))
 FEW = 100
 """Rollouts of a small set, of which all are graded."""
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout")
+pytestmark = [
+    pytest.mark.elsewhere,
+    pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout"),
+]
 
 
 def _without_extraction(task: Task) -> Task:
