@@ -8,8 +8,9 @@
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 
 .POSIX:
-# A file of tests is one worker's, so that its fixtures are made once.
-PYTEST = .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# A file of tests is one worker's, so that its fixtures are made once. Compiled files are kept, whatever the environment says:
+# the tests start hundreds of processes of Python.
+PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py
 
 .PHONY: run quick test attacks test-nemo-gym lint bench lock environment environment-dev check
@@ -24,10 +25,10 @@ quick: environment-dev
 test: environment-dev
 	@if [ "$${PAGES:-yes}" = no ]; then pages=--ignore=tests/browser; \
 	else CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; pages=; fi; \
-	$(MAKE) -s check && exec $(PYTEST) -m "not elsewhere" $$pages $$PYTEST_ARGS
+	$(MAKE) -s check && exec $(PYTEST) -m "not attacks" $$pages $$PYTEST_ARGS
 
 attacks: environment-dev
-	@exec $(PYTEST) -m "corpus or elsewhere" $$PYTEST_ARGS
+	@exec $(PYTEST) -m attacks $$PYTEST_ARGS
 
 test-nemo-gym: environment-dev
 	@exec .venv/bin/python tools/nemo_gym_release.py

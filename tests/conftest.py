@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import hypothesis
@@ -11,6 +12,11 @@ hypothesis.settings.register_profile(
     "patient", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("patient")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many tests wait for a limit, a server or a page."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_configure() -> None:

@@ -66,7 +66,6 @@ def comparable(line: str) -> str:
 
 
 VARIATIONS = {
-    "again": {},
     "one worker": {"workers": 1},
     "shuffled": {"shuffle": 3},
     "a process a test": {"isolation": "test"},
@@ -84,7 +83,7 @@ def test_programs_that_leave_something_get_the_same_grades(leftovers, first_of_l
     assert exported(leftovers, tmp_path, **VARIATIONS[variation]) == first_of_leftovers
 
 
-@pytest.mark.elsewhere
+@pytest.mark.attacks
 def test_the_example_gets_the_same_grades_by_one_worker_in_another_order_and_isolation(tmp_path):
     (tmp_path / "other").mkdir()
     other = exported(EXAMPLE, tmp_path / "other", workers=1, shuffle=3, isolation="test")

@@ -24,7 +24,7 @@ HARD_CAP, CAP_MARGIN_S = 10, 20.0
 """In times the limit; the margin is for a machine so busy that the grader waits too."""
 
 Records = dict[str, dict[str, Any]]
-pytestmark = pytest.mark.corpus
+pytestmark = pytest.mark.attacks
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def shown() -> dict[str, Proof]:
     return proofs(SHOWABLE)
 
 
-@pytest.fixture(scope="module", params=[pytest.param(each, marks=pytest.mark.elsewhere) for each in OURS], ids=str)
+@pytest.fixture(scope="module", params=OURS, ids=str)
 def report(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     """The runner's records, in each of the environments that this user can have."""
     return graded_in(request.param)
@@ -54,7 +54,6 @@ def test_the_suite_is_wide() -> None:
     assert {attack.task for attack in ATTACKS} <= set(TASKS)
 
 
-@pytest.mark.elsewhere
 def test_plain_exec_is_fooled_by_attacks_alone() -> None:
     answers = {
         "right": "def f(x): return 2 * x",
@@ -67,7 +66,6 @@ def test_plain_exec_is_fooled_by_attacks_alone() -> None:
     assert not any(proof.hung or proof.marked for proof in found.values())
 
 
-@pytest.mark.elsewhere
 @pytest.mark.parametrize("attack", SHOWABLE, ids=lambda attack: attack.name)
 def test_it_works_without_a_sandbox(shown: dict[str, Proof], attack: Attack) -> None:
     assert shown[attack.name].shows(attack), shown[attack.name].said

@@ -26,7 +26,7 @@ _PLAIN = [
     Honest("plain-function", "double", "def f(x):\n    return 2 * x\n", ""),
     Honest("plain-program", "total", "n = int(input())\nprint(sum(int(input()) for _ in range(n)))\n", ""),
 ]
-pytestmark = [pytest.mark.corpus, pytest.mark.elsewhere]
+pytestmark = pytest.mark.attacks
 
 
 def _fails(questions: Iterable[tuple[Guard, Honest]]) -> list[bool]:

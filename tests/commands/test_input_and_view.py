@@ -238,16 +238,6 @@ def test_formats_tells_bad_lines(tmp_path: Path) -> None:
     assert (report["rows"], report["bad_lines"], report["problems"][0]["line"]) == (3, 30, 4)
 
 
-def test_doctor_proves_each_layer(tmp_path: Path) -> None:
-    done = rollscope("doctor", "--json", cwd=tmp_path)
-    layers = json.loads(done.stdout)
-    assert layers
-    assert done.returncode == (0 if all(layer["holds"] for layer in layers) else 1)
-    assert all(layer["proof"] and layer["how"] for layer in layers)
-    assert all(layer["mend"] for layer in layers if not layer["holds"])
-    assert layers[0]["name"] in rollscope("doctor", cwd=tmp_path).stdout
-
-
 def test_help_answers_without_loading_what_it_does_not_need() -> None:
     code = (
         "import sys; from evaluator.cli import main\n"

@@ -73,6 +73,14 @@ def kill(numbers: list[int]) -> None:
             continue
 
 
+def zygotes_below(number: int | None = None) -> list[int]:
+    """The warm interpreters that a process, else this one, started in whichever way."""
+    found = []
+    for child in children(os.getpid() if number is None else number):
+        found += [child] if name_of(child).startswith("python") else zygotes_below(child)
+    return found
+
+
 def wait_until_none(find: object) -> list[int]:
     """What `find` still finds when it has had time to become nothing."""
     end = time.monotonic() + PATIENCE_S

@@ -22,7 +22,7 @@ from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
 from evaluator.sandbox.launch.bubblewrap import bubblewrap
-from tests.engines.processes import children, descendants, descriptors, kill, name_of, wait_until_none
+from tests.engines.processes import children, descendants, descriptors, kill, name_of, wait_until_none, zygotes_below
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
@@ -39,27 +39,19 @@ def _no_sandboxes_of_other_tests() -> None:
     pool._pool.close()
 
 
-@pytest.fixture(params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.elsewhere)])
+@pytest.fixture(params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
 def way(request: pytest.FixtureRequest) -> Way:
     way: Way = request.param
     return way
 
 
-def zygotes(below: int | None = None) -> list[int]:
-    """The warm interpreters that this process started."""
-    found = []
-    for child in children(os.getpid() if below is None else below):
-        found += [child] if name_of(child).startswith("python") else zygotes(child)
-    return found
-
-
 def busy_zygotes() -> list[int]:
-    return [zygote for zygote in zygotes() if children(zygote)]
+    return [zygote for zygote in zygotes_below() if children(zygote)]
 
 
 def templates() -> list[int]:
     """Those that have forked a process for a test case."""
-    return [child for zygote in zygotes() for child in children(zygote) if children(child)]
+    return [child for zygote in zygotes_below() for child in children(zygote) if children(child)]
 
 
 def bubblewraps() -> list[int]:
@@ -71,7 +63,7 @@ def bubblewraps() -> list[int]:
 VICTIMS: dict[str, tuple[Callable[[], list[int]], Mode, Isolation]] = {
     "zygote of a call": (busy_zygotes, Mode.CALL, "completion"),
     "zygote of a program": (busy_zygotes, Mode.STDIN, "completion"),
-    "zygote of a template": (lambda: zygotes() if templates() else [], Mode.STDIN, "test"),
+    "zygote of a template": (lambda: zygotes_below() if templates() else [], Mode.STDIN, "test"),
     "template": (templates, Mode.STDIN, "test"),
     "bubblewrap": (bubblewraps, Mode.STDIN, "completion"),
 }
@@ -154,13 +146,13 @@ def test_before_the_first_input_and_after_the_last_answer(way: Way, program: Pro
     with Sandbox(Settings(way=way)) as sandbox:
         sandbox.warm_up()
         with sandbox.execute(program, PATIENT) as execution:
-            gone(zygotes()[0])
+            gone(zygotes_below()[0])
             with pytest.raises(FaultError):
                 execution.run(payload, wall_s=30)
         with sandbox.execute(program, PATIENT) as execution:
             assert execution.run(payload, wall_s=30).status is Status.ANSWERED
-            below = descendants(zygotes()[0])
-            gone(zygotes()[0])
+            below = descendants(zygotes_below()[0])
+            gone(zygotes_below()[0])
             assert wait_until_none(lambda: [each for each in below if name_of(each)]) == []
             with pytest.raises(FaultError):
                 execution.finish()
@@ -174,7 +166,7 @@ def test_a_zygote_that_stands_still_is_given_up(way: Way) -> None:
     started = time.monotonic()
     with Sandbox(Settings(way=way)) as sandbox:
         sandbox.warm_up()
-        os.kill(zygotes()[0], signal.SIGSTOP)
+        os.kill(zygotes_below()[0], signal.SIGSTOP)
         with pytest.raises(FaultError), sandbox.execute(Program("print(1)"), PATIENT) as execution:
             execution.run(b"", wall_s=1)
         with sandbox.execute(Program("print(1)"), PATIENT) as execution:
@@ -189,7 +181,7 @@ def test_faults_leave_no_descriptor_open(way: Way) -> None:
         with Sandbox(Settings(way=way)) as sandbox:
             sandbox.warm_up()
             with sandbox.execute(Program("print(1)"), PATIENT) as execution:
-                gone(zygotes()[0])
+                gone(zygotes_below()[0])
                 with pytest.raises(FaultError):
                     execution.run(b"", wall_s=30)
         open_files.append(descriptors())
@@ -204,8 +196,7 @@ from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Settings, Way
-from tests.engines.processes import kill
-from tests.engines.test_faults import zygotes
+from tests.engines.processes import kill, zygotes_below
 
 task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
 code = "print(input())"
@@ -219,7 +210,7 @@ for each in grade_all([task], rollouts, options, workers=int(sys.argv[3])):
     if len(grades) == 1:
         short = True
         lowest = max(map(int, os.listdir("/proc/self/fd"))) if sys.argv[2] == "files" else 0
-        running = zygotes()
+        running = zygotes_below()
         resource.setrlimit(limit, (lowest, before[1]))
         kill(running)
     elif short and grades[-1][1] is None:
@@ -254,8 +245,7 @@ from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Settings, Way
-from tests.engines.processes import kill
-from tests.engines.test_faults import zygotes
+from tests.engines.processes import kill, zygotes_below
 
 task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
 code = "import time; time.sleep(0.05); print(input())"
@@ -265,10 +255,10 @@ grades = []
 for each in grade_all([task], rollouts, options, workers=2):
     grades.append((each.grade.verdict, each.grade.reward, each.grade.error_message))
     if len(grades) == 1:
-        while len(zygotes()) < 2:
+        while len(zygotes_below()) < 2:
             time.sleep(0.01)
         Path(sys.argv[1]).unlink()
-        kill(zygotes()[: int(sys.argv[2])])
+        kill(zygotes_below()[: int(sys.argv[2])])
 print(json.dumps(grades))
 """
 
@@ -329,7 +319,7 @@ NEVER_ENDING = {
 
 def working(number: int, workers: int) -> bool:
     """Whether each of its workers has a completion's process."""
-    busy = [zygote for zygote in zygotes(number) if children(zygote)]
+    busy = [zygote for zygote in zygotes_below(number) if children(zygote)]
     return len(busy) >= workers
 
 
@@ -349,7 +339,7 @@ ENDED: list[tuple[signal.Signals, str, set[Way]]] = [
 @pytest.mark.parametrize(
     ("number", "what", "way"),
     [
-        pytest.param(number, what, way, marks=[] if way in here else pytest.mark.elsewhere)
+        pytest.param(number, what, way, marks=[] if way in here else pytest.mark.attacks)
         for number, what, here in ENDED
         for way in Way
     ],

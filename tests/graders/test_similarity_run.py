@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import command_line
 from tests.graders.judge_server import (
     PATIENCE_S,
     Answer,
@@ -70,7 +71,7 @@ def rows(path: Path, *made: dict[str, object]) -> Path:
 
 
 def exported(run: Path) -> dict[str, dict[str, object]]:
-    done = rollscope("export", run)
+    done = command_line.rollscope("export", run, cwd=run.parent)
     return {str(row["sample_id"]): row for row in map(json.loads, done.stdout.splitlines())}
 
 

@@ -24,7 +24,7 @@ FEW = 100
 """Rollouts of a small set, of which all are graded."""
 
 pytestmark = [
-    pytest.mark.elsewhere,
+    pytest.mark.attacks,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout"),
 ]
 

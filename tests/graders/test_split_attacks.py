@@ -35,6 +35,9 @@ ATTACKS = [
 ]
 
 
+pytestmark = pytest.mark.attacks
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_no_attack_is_rewarded(graded: Graded, attack: Attack) -> None:
     limits = HASTY if attack.shown == "hangs" else BRIEF

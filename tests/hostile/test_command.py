@@ -106,9 +106,9 @@ def test_lines_among_good_ones_cost_only_themselves(tmp_path: Path, ask: Ask) ->
 
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
-def test_a_file_of_anything_is_one_line(content: bytes, tmp_path: Path, ask: Ask) -> None:
+def test_a_file_of_anything_is_one_line(content: bytes | Callable[[], bytes], tmp_path: Path, ask: Ask) -> None:
     file, good, tasks = tmp_path / "file", written(tmp_path / "r.jsonl", RIGHT), written(tmp_path / "d.jsonl", ADD)
-    file.write_bytes(content)
+    file.write_bytes(content() if callable(content) else content)
     assert ask("formats", file, "--check").status == 2
     assert ask("grade", file, "--dataset", tasks, "--out", tmp_path / "one").status in (0, 2)
     assert ask("grade", good, "--dataset", file, "--out", tmp_path / "two").status in (0, 2)

@@ -15,7 +15,7 @@ PATIENT = Limits(wall_s=30, cpu_s=30, total_s=60)
 Run = Callable[..., list[Outcome]]
 
 
-@pytest.fixture(scope="module", params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.elsewhere)])
+@pytest.fixture(scope="module", params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """With namespaces; `make attacks` repeats it without. Modules for which that matters have `both_ways` instead."""
     with Sandbox(Settings(way=request.param)) as made:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.commands.failure import Exit
+from tests.commands.command_line import rollscope
 from tests.sandbox.refusing import command
 
 ROWS = {
@@ -45,6 +46,13 @@ def test_every_layer_holds_on_this_machine() -> None:
     assert all(layer["how"] and layer["proof"] for layer in report.layers.values())
 
 
+def test_in_a_terminal_it_is_a_table(tmp_path: Path) -> None:
+    done = rollscope("doctor", cwd=tmp_path)
+    assert done.returncode == Exit.DONE
+    assert [name for name in ROWS if name not in done.stdout] == []
+
+
+@pytest.mark.attacks
 def test_without_user_namespaces_the_second_way_holds() -> None:
     report = Report(command(["namespaces"], *DOCTOR))
     assert (report.status, report.missing) == (Exit.DONE, {"namespaces"})
@@ -54,6 +62,7 @@ def test_without_user_namespaces_the_second_way_holds() -> None:
     assert report.layers["namespaces"]["needed"] is False
 
 
+@pytest.mark.attacks
 def test_without_landlock_namespaces_hold() -> None:
     report = Report(command(["landlock"], *DOCTOR))
     assert (report.status, report.missing) == (Exit.DONE, set())

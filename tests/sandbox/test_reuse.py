@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from evaluator.runs.reading import Run
+from tests.commands.command_line import rollscope
 from tests.sandbox.headers import HEADER
 
-ROOT = Path(__file__).resolve().parents[2]
 INPUTS = ["a\n", "b\n", "c\n", "d\n"]
 PLAIN = """
 import time
@@ -34,8 +32,8 @@ def processes(code: str, preamble: str, options: list[str], folder: Path) -> int
     task = {"task_id": "t", "mode": "stdin", "in_outs": in_outs, "preamble": preamble}
     dataset.write_text(json.dumps(task) + "\n")
     rollouts.write_text(json.dumps({"task_id": "t", "completion": code, "kind": "full"}) + "\n")
-    command = [sys.executable, "-m", "evaluator.cli", "grade", rollouts, "--dataset", dataset, "--out", folder / "run"]
-    subprocess.run([*command, "--timeout", "60", *options], cwd=ROOT, capture_output=True, check=True, timeout=120)
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", "--timeout", "60", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
     connection = Run.open(folder / "run").connect()
     try:
         rows = connection.sql("SELECT stdout FROM cases ORDER BY test_index").fetchall()

@@ -30,7 +30,7 @@ def work(seconds):
 """
 
 
-@pytest.fixture(params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.elsewhere)])
+@pytest.fixture(params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
 def way(request: pytest.FixtureRequest) -> Way:
     way: Way = request.param
     return way

@@ -20,11 +20,7 @@ ALL = [suite for suites in THEMES.values() for suite in suites]
 EACH = pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
 EACH_WRONG = pytest.mark.parametrize(
     ("suite", "wrong"),
-    [
-        pytest.param(suite, wrong, id=f"{suite.name}-{n}", marks=[] if n == 1 else pytest.mark.elsewhere)
-        for suite in ALL
-        for n, wrong in enumerate(suite.wrong, 1)
-    ],
+    [pytest.param(suite, wrong, id=f"{suite.name}-{n}") for suite in ALL for n, wrong in enumerate(suite.wrong, 1)],
 )
 LEAST_VERIFIED = 0.9
 """Share of the right completions that have to be passed and verified."""
@@ -35,7 +31,7 @@ OWN_OPERATORS = frozenset(
 )
 """Suites that compare with the completion's own `==`, `<` or `+`, which could return anything: never verified."""
 
-pytestmark = pytest.mark.corpus
+pytestmark = pytest.mark.attacks
 _RUNNER = Path(__file__).with_name("plain_python.py")
 _grades: dict[str, Grade] = {}
 
@@ -76,7 +72,6 @@ def test_there_are_enough() -> None:
     assert [name for name, count in Counter(suite.name for suite in ALL).items() if count > 1] == []
 
 
-@pytest.mark.elsewhere
 @pytest.mark.parametrize(
     ("theme", "suite"),
     [pytest.param(theme, suite, id=suite.name) for theme, suites in THEMES.items() for suite in suites],
