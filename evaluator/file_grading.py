@@ -351,9 +351,6 @@ def _chosen_again(run: Path, only: str) -> set[int]:
 def _samples_where(run: Path, condition: str) -> set[int]:
     from evaluator.runs.reading import Run, rows_where
 
-    connection = Run.open(run).connect()
-    try:
+    with Run.open(run).connect() as connection:
         chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id").fetchall()
-    finally:
-        connection.close()
     return {sample_key(task_id, sample_id) for task_id, sample_id in chosen}

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md: every name in it exists, and its examples of a change work."""
+"""ARCHITECTURE.md: every name in it exists, and its examples of a change work. Paths in the other pages exist too."""
 
 from __future__ import annotations
 
@@ -43,9 +43,17 @@ def test_a_step_names_what_exists(path: str, name: str) -> None:
     assert hasattr(module, name)
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:evaluator|dashboard|pages|docs|tests)/[\w./]*)`", TEXT))))
-def test_a_path_exists(path: str) -> None:
-    assert (ROOT / path).exists()
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "data/README.md"])
+def test_its_paths_exist(page: str) -> None:
+    paths = re.findall(r"`((?:evaluator|dashboard|pages|docs|tests|tools)/[\w./]*)`", (ROOT / page).read_text())
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_an_example_passes_the_linter(path: str) -> None:
+    words = [sys.executable, "-m", "ruff", "check", "--stdin-filename", str(ROOT / path), "-"]
+    done = subprocess.run(words, cwd=ROOT, input=EXAMPLES[path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_examples_work(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ MAY_IMPORT = {
     "sandbox": RECORDS,
     "assertions": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
-    "index": RECORDS,
     "runs": RECORDS,
     "graders": RECORDS | GRADING,
     "engines": RECORDS | {"graders", "sandbox", "runs"},

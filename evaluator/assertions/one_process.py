@@ -62,6 +62,8 @@ class Reason(StrEnum):
     PASSES = "may pass objects of its own class `…` to the completion"
     SUBCLASSES = "subclasses `…`, which the completion defines"
     IMPORTS = "imports …"
+    FORKS = "replaces names in processes that the completion forks"
+    FILES = "works with files, which two processes can share only with user namespaces"
 
     def of(self, name: str) -> str:
         return self.replace("…", name)
@@ -237,7 +239,9 @@ class _Finder:
     def _patched(self, form: str, arguments: list[ast.expr]) -> Iterator[Reason]:
         """What `patch(...)`, `patch.object(...)` or `patch.dict(...)` can't do in two processes."""
         match form, arguments:
-            case "dict", [target, *_] if self._dotted(target) != "os.environ" and not _says(target, "os.environ"):
+            case "dict", [target, *_] if (
+                self._dotted(target) != "os.environ" and getattr(target, "value", None) != "os.environ"
+            ):
                 yield Reason.DICT
             case "patch", [ast.Constant(value=str(target)), *_]:
                 root = target.partition(".")[0]
@@ -273,10 +277,6 @@ class _Finder:
         for base in bases:
             if _root(base) in self._names:
                 yield line, Reason.SUBCLASSES.of(ast.unparse(base))
-
-
-def _says(node: ast.expr, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
 
 
 def _imported(modules: list[str], line: int) -> Iterator[Finding]:

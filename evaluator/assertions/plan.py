@@ -17,7 +17,7 @@ from evaluator.assertions.methods import (
     suites_of,
 )
 from evaluator.assertions.needs import Need, forks, needs_of
-from evaluator.assertions.one_process import why_one_process
+from evaluator.assertions.one_process import Reason, why_one_process
 from evaluator.assertions.prompt import mentioned
 from evaluator.assertions.reading import Reading, read_test
 from evaluator.assertions.self_comparison import lines_that_compare_with_itself
@@ -119,7 +119,7 @@ def _methods_plan(reading: Reading, task: Task, methods: Methods) -> SuitePlan:
 
 def _why_one_process(task: Task, reading: Reading, suite: SuiteCode) -> str | None:
     if "mocks" in suite.uses and forks(task, reading):  # a forked process can't reach the mocks in the test's process
-        return "the test replaces names in processes that the completion forks"
+        return f"the test {Reason.FORKS}"
     return why_one_process(reading)
 
 

@@ -105,7 +105,7 @@ def _has_no_body(node: _Function) -> bool:
     """Whether the completion must write it; an abstract method or an overload is complete."""
     if any(ast.unparse(decorator).endswith(("abstractmethod", "overload")) for decorator in node.decorator_list):
         return False
-    return all(map(_does_nothing, node.body)) and (node.name != "__init__" or _is_docstring(node.body[-1]))
+    return all(map(_does_nothing, node.body)) and (node.name != "__init__" or isinstance(node.body[-1], ast.Expr))
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -116,10 +116,6 @@ def _does_nothing(node: ast.stmt) -> bool:
             return name == "NotImplementedError"
         case _:
             return False
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr)
 
 
 def _read_at_once(node: ast.stmt) -> set[str]:

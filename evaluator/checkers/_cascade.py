@@ -130,13 +130,5 @@ def _close(expected: float, actual: float) -> bool:
     return near(expected, actual, _RELATIVE, _ABSOLUTE)
 
 
-def _first_of_any(expected: list[object]) -> bool:
-    return bool(expected)
-
-
-def _first_of_one(expected: list[object]) -> bool:
-    return len(expected) == 1
-
-
-ORIGINAL = Rules(_first_of_any, _all_close)
-SOUND = Rules(_first_of_one, _each_close)
+ORIGINAL = Rules(bool, _all_close)
+SOUND = Rules(lambda expected: len(expected) == 1, _each_close)

@@ -24,6 +24,8 @@ _BATCH: Final = 500
 _PRINTED: Final = 50
 _REASONS_PRINTED: Final = 5
 _WIDEST: Final = 120
+_LETTERS: Final = {1.0: "P", 0.0: "W", None: "?"}
+_EXPECTED: Final = {True: "pass", False: "fail", None: ""}
 _BY_TESTS: Final = ("tests", "audit", "colossalai")
 
 
@@ -69,7 +71,7 @@ def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, 
         raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
     run = Run.open(path)
     report = Audit(str(path), [Payer(name) for name in names])
-    tasks = _tasks(run)
+    tasks = run.tasks()
     others = {task.task_id: other for task in tasks if (other := _other_grader(task, run.manifest.grader))}
     audited = [msgspec.structs.replace(task, grader=None) for task in tasks if task.task_id not in others]
     rollouts = _without(others, _rollouts(run, limit), report)
@@ -97,15 +99,6 @@ def _options(run: Run, names: list[str]) -> Options:
     )
 
 
-def _tasks(run: Run) -> list[Task]:
-    connection = run.connect()
-    try:
-        texts = connection.execute("SELECT task FROM tasks").fetchall()
-    finally:
-        connection.close()
-    return [msgspec.json.decode(text, type=Task) for (text,) in texts]
-
-
 def _without(others: dict[str, str], rollouts: Iterator[Rollout], report: Audit) -> Iterator[Rollout]:
     """The rollouts graded by tests; the others are counted under their grader."""
     for rollout in rollouts:
@@ -131,8 +124,7 @@ def _other_grader(task: Task, requested: str | None) -> str | None:
 
 
 def _rollouts(run: Run, limit: int | None) -> Iterator[Rollout]:
-    connection = run.connect()
-    try:
+    with run.connect() as connection:
         rows = connection.execute(
             'SELECT task_id, sample_id, completion, kind, expected_pass FROM rollouts ORDER BY "row" LIMIT ?', [limit]
         )
@@ -145,8 +137,6 @@ def _rollouts(run: Run, limit: int | None) -> Iterator[Rollout]:
                     kind=Kind(kind) if kind else None,
                     expected_pass=expected_pass,
                 )
-    finally:
-        connection.close()
 
 
 def _count(run: Run, limit: int | None) -> int:
@@ -179,7 +169,8 @@ def _print(report: Audit) -> None:
     if report.differing:
         table = new_table("task", "sample", *(payer.checker for payer in report.checkers), "expected", "why not")
         for each in report.differing[:_PRINTED]:
-            table.add_row(each.task_id, each.sample_id, *_letters(each), _expected(each), _reason(each))
+            letters = map(_LETTERS.__getitem__, each.rewards.values())
+            table.add_row(each.task_id, each.sample_id, *letters, _EXPECTED[each.expected_pass], _reason(each))
         print_table(table)
         if report.differ > _PRINTED:
             print(f"... and {report.differ - _PRINTED:,} more: --json lists all")
@@ -197,15 +188,6 @@ def _print(report: Audit) -> None:
         print(f"not compared: {count:,}: {one_line(why, _WIDEST)}")
     if others := sum(count for _, count in reasons[_REASONS_PRINTED:]):
         print(f"not compared: {others:,} for other reasons: --json lists all")
-
-
-def _letters(each: Differing) -> list[str]:
-    letters = {1.0: "P", 0.0: "W", None: "?"}
-    return [letters[reward] for reward in each.rewards.values()]
-
-
-def _expected(each: Differing) -> str:
-    return {True: "pass", False: "fail", None: ""}[each.expected_pass]
 
 
 def _reason(each: Differing) -> str:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
-import msgspec
-
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.sidecars import found_dataset
 from evaluator.formats import Problem, Role, load_rollouts, parse_field_map, require_rows, sniff
@@ -106,14 +104,11 @@ def _write_native(out: Path, rollouts: Iterator[Graded]) -> None:
     with _complete(out) as file:
         for rollout, grade in rollouts:
             if grade is not None:
-                rollout.given_reward, rollout.expected_pass = grade.reward, _passed(grade)
+                rollout.given_reward = grade.reward
+                rollout.expected_pass = None if grade.reward is None else grade.passed
             _write(file, native.rollout_row(rollout))
             count += 1
     _report(out, count, "rollout")
-
-
-def _passed(grade: Grade) -> bool | None:
-    return None if grade.reward is None else grade.passed
 
 
 def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
@@ -156,20 +151,12 @@ def _from_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     from evaluator.runs.reading import Run
 
     run = Run.open(request.source)
-    tasks = _load(request, request.dataset, None).tasks if request.dataset else _tasks_of(run)
+    tasks = _load(request, request.dataset, None).tasks if request.dataset else run.tasks()
     return tasks, _rows_of(run)
 
 
-def _tasks_of(run: Run) -> list[Task]:
-    with contextlib.closing(run.connect()) as connection:
-        texts = [text for (text,) in connection.sql("SELECT task FROM tasks").fetchall()]
-    if None in texts:
-        raise CommandError(f"{run.path}: written by a version that did not keep tasks: name their file with --dataset")
-    return [msgspec.json.decode(text, type=Task) for text in texts]
-
-
 def _rows_of(run: Run) -> Iterator[Graded]:
-    with contextlib.closing(run.connect()) as connection:
+    with run.connect() as connection:
         names = ", ".join(f'"{name}"' for name in _COLUMNS)
         found = connection.view("rollouts").order("row").project(names)
         for batch in found.to_arrow_reader(_BATCH):

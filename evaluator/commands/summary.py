@@ -107,19 +107,16 @@ class Summary(msgspec.Struct):
 
 def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
     """The figures of a run; `seconds` and `graded_now` are this session's."""
-    connection = run.connect()
-    try:
+    with run.connect() as connection:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
-        tasks, reward, duplicates, disagreements, low, high = _totals(connection)
-        ungraded, ungraded_total = _ungraded(connection)
-        unverified, rewarded, reasons, reasons_total = _unverified(connection)
+        tasks, reward, duplicates, disagreements, unverified, rewarded, low, high = _totals(connection)
+        ungraded, ungraded_total = _reasons(connection, "error_message", f"NOT ({_GRADED}) AND verified")
+        reasons, reasons_total = _reasons(connection, "unverified_reason", "NOT verified")
         flagged = _flags(connection)
         pass_at_1 = _pass_at_1(connection)
         models, models_total = _models(connection)
         expected = _agreement(connection)
-    finally:
-        connection.close()
     unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
     total = sum(verdicts.values())
     return Summary(
@@ -261,6 +258,7 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     row = connection.execute(
         f"""WITH r AS (SELECT *, {_COUNTED} AND reward IS NULL AS open FROM rollouts)
             SELECT count(DISTINCT task_id), avg(reward), count(duplicate_of), count(disagreement),
+                   count(*) FILTER (NOT verified), count(reward) FILTER (NOT verified),
                    avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
                    avg(coalesce(reward, 1)) FILTER (open OR reward IS NOT NULL) FROM r"""  # noqa: S608
     ).fetchone()
@@ -268,32 +266,14 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     return row
 
 
-def _ungraded(connection: duckdb.DuckDBPyConnection) -> tuple[dict[str, int], int]:
-    """Rollouts by reason, and the number of reasons."""
-    reasons = connection.execute(
-        f"""SELECT coalesce(error_message, $none) AS reason, count(*), count(*) OVER () FROM rollouts
-           WHERE NOT ({_GRADED}) AND verified
-           GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",  # noqa: S608
+def _reasons(connection: duckdb.DuckDBPyConnection, column: str, condition: str) -> tuple[dict[str, int], int]:
+    """Rollouts by reason, most frequent first, and the number of reasons."""
+    rows = connection.execute(
+        f"""SELECT coalesce({column}, $none) AS reason, count(*), count(*) OVER () FROM rollouts
+            WHERE {condition} GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",  # noqa: S608
         {"none": NO_REASON, "limit": _REASONS},
     ).fetchall()
-    return _ranked(reasons)
-
-
-def _ranked(rows: list[tuple[Any, ...]]) -> tuple[dict[str, int], int]:
-    return {name: count for name, count, _ in rows}, rows[0][-1] if rows else 0
-
-
-def _unverified(connection: duckdb.DuckDBPyConnection) -> tuple[int, int, dict[str, int], int]:
-    """Unverified grades: their number, those with a reward, rollouts by reason, and the number of reasons."""
-    row = connection.execute("SELECT count(*), count(reward) FROM rollouts WHERE NOT verified").fetchone()
-    assert row is not None
-    reasons = connection.execute(
-        """SELECT coalesce(unverified_reason, $none) AS reason, count(*), count(*) OVER () FROM rollouts
-           WHERE NOT verified
-           GROUP BY reason ORDER BY count(*) DESC, reason LIMIT $limit""",
-        {"none": NO_REASON, "limit": _REASONS},
-    ).fetchall()
-    return *row, *_ranked(reasons)
+    return {reason: count for reason, count, _ in rows}, rows[0][-1] if rows else 0
 
 
 def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -121,13 +121,12 @@ def _command(host: str, port: int) -> list[str]:
 
 def _dies_with(parent: int) -> Callable[[], None]:
     """Runs in the child before it starts: the kernel will end it when we end, even by SIGKILL."""
-    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+    prctl = ctypes.CDLL(None).prctl
 
     def arrange() -> None:
-        if prctl is not None:
-            prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:
-                os._exit(1)
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
 
     return arrange
 
@@ -206,6 +205,6 @@ def _warn_of_strangers(host: str) -> None:
 
 
 def _open_browser(url: str) -> None:
-    display = sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if display and os.environ.get("ROLLSCOPE_NO_BROWSER") != "1":
         webbrowser.open(url)

@@ -47,17 +47,13 @@ def make(config: Config) -> Grader:
     return Grader("tests", partial(grade, reward=config.reward), test_cases, refusal=partial(refusal_by, plan))
 
 
-def _unchanged(plan: Plan) -> Plan:
-    return plan
-
-
 def grade(
     task: Task,
     rollout: Rollout,
     bench: Bench,
     *,
     reward: Reward = "all",
-    prepare: Callable[[Plan], Plan] = _unchanged,
+    prepare: Callable[[Plan], Plan] = lambda plan: plan,
 ) -> Grade:
     """Grades one rollout. `prepare` may change how answers are judged.
 

@@ -68,21 +68,19 @@ def export(
     """
     write = _writer(_format_of(to) if format is None else format)
     chosen = _checked_columns(columns, per)
-    connection = run.connect()
     try:
-        if not columns and per == "rollout" and _has_components(connection):
-            at = chosen.index("grader") + 1
-            chosen = [*chosen[:at], "components", *chosen[at:]]
-        relation = rows_where(connection, _TABLES[per], where).order(_ORDER[per])
-        reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
-        batches = (_without_addresses(batch) for batch in reader)
-        if isinstance(to, Path | str):
-            return _write_file(Path(to), lambda file: write(batches, reader.schema, file))
-        return write(batches, reader.schema, to)
+        with run.connect() as connection:
+            if not columns and per == "rollout" and _has_components(connection):
+                at = chosen.index("grader") + 1
+                chosen = [*chosen[:at], "components", *chosen[at:]]
+            relation = rows_where(connection, _TABLES[per], where).order(_ORDER[per])
+            reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
+            batches = (_without_addresses(batch) for batch in reader)
+            if isinstance(to, Path | str):
+                return _write_file(Path(to), lambda file: write(batches, reader.schema, file))
+            return write(batches, reader.schema, to)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None
-    finally:
-        connection.close()
 
 
 def _format_of(to: Path | str | IO[bytes]) -> str:

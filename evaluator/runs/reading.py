@@ -13,7 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from evaluator.extras import needs
+from evaluator.model import Task
 from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
 from evaluator.runs.schema import TABLES, BadLine, Manifest, sample_key, sql_type
 from evaluator.runs.writing import RunWriter, graded_samples
@@ -70,6 +73,14 @@ class Run:
             connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"])))
         _lock(connection, [path for paths in files.values() for path in paths])
         return connection
+
+    def tasks(self) -> list[Task]:
+        """The tasks, as the grader had them. Raises `RunError` for a run of a version that did not keep them."""
+        with self.connect() as connection:
+            texts = [text for (text,) in connection.sql("SELECT task FROM tasks").fetchall()]
+        if None in texts:
+            raise RunError(f"{self.path}: written by a version that did not keep tasks: name their file with --dataset")
+        return [msgspec.json.decode(text, type=Task) for text in texts]
 
     def _files(self) -> dict[str, list[Path]]:
         """The files of each table. Cases without their rollouts are left over from a killed process."""

@@ -21,9 +21,9 @@ from evaluator.sandbox import values
 from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.launch.settings import Way
-from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES, judge
+from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES, mark_exceeded
 from evaluator.sandbox.limits.refusals import may_try
-from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
+from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.preambles import imports_of
 from evaluator.sandbox.program import FaultError, Program
@@ -196,7 +196,7 @@ class Execution:
             reply = child.connection.receive(LimitWatch(child, self._limits, max(_CLOSING_S, self._rest_s)), 0)
             if reply == (b"G", b"") and not child.connection.receives_more(time.monotonic() + _CLOSING_S):
                 return ""
-        except (LimitPassed, SilenceError):
+        except (LimitExceeded, SilenceError):
             return "it was busy with something else after its last answer, until its time was up"
         except EOFError:
             return self._early_end(child)
@@ -210,7 +210,7 @@ class Execution:
         """Why the process ended too early; raises `FaultError` if that was not its own doing."""
         try:
             child.wait(LimitWatch(child, self._limits, _CLOSING_S))
-        except LimitPassed:
+        except LimitExceeded:
             return "it closed the protocol channel after its last answer"
         except (OSError, EOFError) as error:
             raise self._fault(error) from error
@@ -280,7 +280,7 @@ class Execution:
             if kind != b"C":
                 raise FaultError(payload.decode("utf-8", "replace"))
             refused.failure = traceback_of(report(payload), self._program.source)
-        except LimitPassed as passed:
+        except LimitExceeded as passed:
             if passed.status is Status.TIME and watch.cpu_s() < wall_s:  # compiling does not sleep
                 raise FaultError(f"a process was not ready in time: {passed.message}") from None
             refused.status, refused.message = passed.status, f"while compiling: {passed.message}"
@@ -337,7 +337,7 @@ class Execution:
                     watch.last_look()
             except EOFError:
                 self._read_end(child.wait(watch), watch, outcome)
-        except LimitPassed as passed:
+        except LimitExceeded as passed:
             outcome.status, outcome.message, outcome.doubt = passed.status, passed.message, passed.doubt
             outcome.wall_s = owed_s + watch.wall_s()
             outcome.failure = stack_of(child.stack(), self._program.source)
@@ -354,7 +354,7 @@ class Execution:
             outcome.notes += child.refusals.notes()
         if self._limits.processes and self._zygote.out_of_memory():  # also a process that it started
             self._mark_killed(outcome)
-        judge(outcome, self._limits)
+        mark_exceeded(outcome, self._limits)
         if outcome.status in (Status.TIME, Status.MEMORY, Status.REJECTED, Status.DIED):
             child.kill()
         return outcome

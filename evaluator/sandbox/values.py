@@ -13,12 +13,13 @@ import fractions
 import marshal
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from evaluator.model import Opaque
 
+Number = TypeVar("Number", int, float)
 _MAX_DEPTH = 250
 _PLAIN = frozenset((type(None), bool, int, float, str))
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -147,25 +148,18 @@ def _text(node: Any) -> str:
     return node
 
 
-def _int(node: Any) -> int:
+def _number(node: Any, kind: type[Number]) -> Number:
     value = _value(node, 0)
-    if type(value) is not int:
-        raise BadValueError("an int was expected")
+    if type(value) is not kind:
+        raise BadValueError(f"{kind.__name__} was expected")
     return value
 
 
 def _short_int(node: Any) -> int:
     """An int that is used in arithmetic while reading: the common divisor of two long ints can take minutes."""
-    value = _int(node)
+    value = _number(node, int)
     if value.bit_length() > _MOST_BITS:
         raise BadValueError("an int that is too long for its type")
-    return value
-
-
-def _float(node: Any) -> float:
-    value = _value(node, 0)
-    if type(value) is not float:
-        raise BadValueError("a float was expected")
     return value
 
 
@@ -177,7 +171,7 @@ def _special_float(node: Any, _depth: int) -> float:
 
 def _complex(node: Any, _depth: int) -> complex:
     real, imaginary = node
-    return complex(_float(real), _float(imaginary))
+    return complex(_number(real, float), _number(imaginary, float))
 
 
 def _opaque(node: Any, _depth: int) -> Opaque:

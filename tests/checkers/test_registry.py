@@ -21,12 +21,15 @@ Point = namedtuple("Point", "x y")
 
 def test_the_checkers_of_the_design_exist() -> None:
     kinds = {name: checker.compares for name, checker in known_checkers().items()}
-    assert kinds == {
-        **dict.fromkeys(["exact", "lines", "tokens", "floats"], "text"),
-        **dict.fromkeys(["value", "python"], "value"),
-        **dict.fromkeys(["unordered", "colossalai", "livecodebench", "nemo_gym"], "text or value"),
-        **dict.fromkeys(["sandbox_fusion", "verl_sandbox_fusion"], "text"),
-    }
+    assert (
+        kinds.items()
+        >= {
+            **dict.fromkeys(["exact", "lines", "tokens", "floats"], "text"),
+            **dict.fromkeys(["value", "python"], "value"),
+            **dict.fromkeys(["unordered", "colossalai", "livecodebench", "nemo_gym"], "text or value"),
+            **dict.fromkeys(["sandbox_fusion", "verl_sandbox_fusion"], "text"),
+        }.items()
+    )
 
 
 @pytest.mark.parametrize("name", known_checkers())
@@ -37,7 +40,8 @@ def test_every_checker_says_what_it_accepts(name: str) -> None:
 
 
 def test_an_unknown_name_gets_the_known_ones() -> None:
-    with pytest.raises(CheckerError, match="checker 'fuzzy' is unknown: use one of colossalai, exact, floats, lines"):
+    known = ", ".join(sorted(known_checkers()))
+    with pytest.raises(CheckerError, match=f"checker 'fuzzy' is unknown: use one of {known}"):
         get_checker("fuzzy")
 
 

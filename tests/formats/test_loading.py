@@ -304,10 +304,10 @@ def test_the_format_is_detected_or_named(write):
 
 
 def test_the_registry_holds_every_format_module():
-    assert list(known_formats()) == [
+    assert set(known_formats()) >= {
         "apps", "bigcodebench", "classeval", "colossalai", "evalplus", "humaneval", "livecodebench", "mapped", "mbpp",
         "native", "nemo_gym", "query_answer",
-    ]  # fmt: skip
+    }  # fmt: skip
 
 
 def test_dataset_hash_is_of_the_bytes(write):

@@ -47,6 +47,7 @@ def graded(row: dict[str, JsonValue], grader: JsonValue, sandbox: Sandbox, compl
 @pytest.mark.smoke
 @pytest.mark.parametrize("name", sorted(known_graders().keys() - {"similarity", "stored"}))
 def test_a_right_completion_earns_its_reward_and_a_wrong_one_none(name: str, sandbox: Sandbox) -> None:
+    assert name in EXAMPLES, "add a task of this grader, with a right and a wrong completion, to EXAMPLES"
     row, grader, right, wrong, reward = EXAMPLES[name]
     assert graded(row, grader, sandbox, right) == reward
     assert graded(row, grader, sandbox, wrong) == 0.0

@@ -195,7 +195,7 @@ def test_a_process_that_never_stops_sending_is_late() -> None:
         assert time.monotonic() - started < 20
 
 
-class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitPassed
+class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitExceeded
     pass
 
 

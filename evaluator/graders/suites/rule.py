@@ -14,6 +14,7 @@ import msgspec
 
 from evaluator import flags
 from evaluator.assertions.needs import Need
+from evaluator.assertions.one_process import Reason
 from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
 from evaluator.graders.suites.run import CannotRunError, PlainRun, SplitRun, SuiteRun, run_reference
@@ -33,7 +34,6 @@ _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "cty
 """Flags of what no honest completion needs: such code gets no plain run."""
 _CHANGING: Final = "(?:datetime|random|secrets|tempfile|time|uuid)"
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
-_NO_FILES: Final = "the test works with files, which two processes can share only with user namespaces"
 _PROCESSES: Final = 32
 """How many a completion may start if its task needs some and sets no limit."""
 
@@ -77,7 +77,7 @@ def grade_suite(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: B
 def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteGrade:
     reason = plan.one_process
     if reason is None and "files" in plan.suite.uses and not bench.sandbox.shares_files:
-        reason = _NO_FILES
+        reason = f"the test {Reason.FILES}"
     if reason is not None:
         plain = plain_run(task, plan, code, limits, bench)
         return SuiteGrade(plain.cases, plain.notes, reason)

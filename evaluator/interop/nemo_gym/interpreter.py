@@ -117,7 +117,7 @@ def answer_of(outcome: Outcome) -> ExecuteCodeResponse:
     stderr = outcome.stderr.text()[:OUTPUT_CHARACTERS]
     limit = _LIMITS.get(outcome.status)
     if limit is not None:
-        stderr += f"Killed: the {limit} limit was passed.\n"
+        stderr += f"Killed: the {limit} limit was exceeded.\n"
     elif outcome.status in (Status.DIED, Status.REJECTED):
         stderr += f"Killed: {outcome.message}\n"
     elif outcome.failure is not None and not stderr:  # it does not compile, so nothing wrote to stderr

@@ -20,8 +20,8 @@ from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
 from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child, Forker
-from evaluator.sandbox.limits.judgement import FILES_MB, OPEN_FILES
-from evaluator.sandbox.limits.watch import LimitPassed, LimitWatch
+from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES
+from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.reports import report, traceback_of
@@ -69,7 +69,7 @@ class SuiteProcess:
             self.child.attend(completion.refusals)
         try:
             self._start(completion.own_files)
-        except (OSError, EOFError, SilenceError, BrokenFrameError, LimitPassed) as error:
+        except (OSError, EOFError, SilenceError, BrokenFrameError, LimitExceeded) as error:
             self.close()
             raise self.fault(error) from error
 
@@ -167,7 +167,7 @@ class SuiteProcess:
         """Why it ended in the middle of a test case. Raises `FaultError` if the zygote ended."""
         try:
             ended = self.child.wait(watch).text()
-        except (LimitPassed, OSError, EOFError, SilenceError, BrokenFrameError) as error:
+        except (LimitExceeded, OSError, EOFError, SilenceError, BrokenFrameError) as error:
             fault = self.fault(error)
             if not self._zygote.out_of_memory():
                 raise fault from error
@@ -214,7 +214,7 @@ class _BothClocks:
     def _own(self) -> float:
         try:
             return self._suite.patience_ms()
-        except LimitPassed as passed:
+        except LimitExceeded as passed:
             raise _SuiteEndedError(passed.status, passed.message) from None
 
     def _others(self) -> float:
@@ -301,7 +301,7 @@ class SuiteCase:
 
     def _await_end(self, completion: Child) -> None:
         """The completion closed its connection to the suite: it ends, or breaks the protocol."""
-        with contextlib.suppress(LimitPassed):
+        with contextlib.suppress(LimitExceeded):
             completion.connection.receive(self._process.soon(completion), 0)
         raise BrokenFrameError("it closed its connection to the test")
 

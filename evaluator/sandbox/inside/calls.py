@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import resource
 from collections.abc import Callable
@@ -23,18 +24,11 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, entry_poin
 
 def answer_calls(connection: int, find: Callable[[], Any], cap: int) -> None:
     """Calls the function that `find` returns, looked up each time, with the arguments of each `R` frame."""
-    write, read, leave = os.write, os.read, os._exit
+    write, read, leave, decoded = os.write, os.read, os._exit, marshal.loads
     streams = loading.STREAMS[1:]
     answered = False
     while True:
-        try:
-            kind, call = channel.receive(connection, read)
-        except channel.ClosedError:
-            leave(0)
-        if kind == b"G":
-            channel.send(connection, b"G", b"", write)
-            leave(0)
-        arguments, keywords = call
+        arguments, keywords = decoded(channel.next_order(connection, write, read, leave))
         if answered:
             leftovers.restore_builtins()
         leftovers.seed()

@@ -71,6 +71,18 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
     return body[:1], body[1:]
 
 
+def next_order(descriptor: int, write: Any, read: Any, leave: Any) -> bytes:
+    """The payload of the parent's next `R`. Ends the process when the parent is gone, and at `G`, which it answers."""
+    try:
+        kind, payload = receive_raw(descriptor, read)
+    except ClosedError:
+        leave(0)
+    if kind == b"G":
+        send(descriptor, b"G", b"", write)
+        leave(0)
+    return payload
+
+
 def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:
     """As `receive_raw`, from a side that waits for an answer to its frame: one call suffices for a short one.
 

@@ -40,13 +40,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
     lines = failures.lines_of(source)
     write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
     while True:
-        try:
-            kind, _ = channel.receive(connection, read)
-        except channel.ClosedError:
-            leave(0)
-        if kind == b"G":
-            channel.send(connection, b"G", b"", write)
-            leave(0)
+        channel.next_order(connection, write, read, leave)
         _fresh_streams()
         if snapshot is None or snapshot.uses_random:
             leftovers.seed()

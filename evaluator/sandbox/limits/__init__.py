@@ -1,1 +1,1 @@
-"""Watches what a completion uses and what it is refused, and judges which limit it has passed."""
+"""Watches what a completion uses and what it is refused, and says which limit it exceeded."""

@@ -7,8 +7,8 @@ import time
 
 from evaluator.model import Limits
 from evaluator.sandbox.child import Child
+from evaluator.sandbox.limits.exceeded import FILES_MB
 from evaluator.sandbox.limits.folder_use import excess
-from evaluator.sandbox.limits.judgement import FILES_MB
 from evaluator.sandbox.limits.memory_use import MemoryUse, memory_use, most_resident, resident_use
 from evaluator.sandbox.limits.process_table import Namespace, TooManyMappingsError
 from evaluator.sandbox.limits.starvation import Starvation
@@ -27,7 +27,7 @@ A process that used too little CPU time can't be over its limit.
 """
 
 
-class LimitPassed(Exception):  # noqa: N818 - not an error
+class LimitExceeded(Exception):  # noqa: N818 - not an error
     """The run exceeded a limit: TIME, MEMORY, or DIED for too many processes or files."""
 
     def __init__(self, status: Status, message: str, doubt: Doubt = "") -> None:
@@ -41,7 +41,7 @@ def _total(use: MemoryUse) -> float:
 
 
 class LimitWatch:
-    """Called while the parent waits for a process; raises `LimitPassed` as soon as a limit is exceeded."""
+    """Called while the parent waits for a process; raises `LimitExceeded` as soon as a limit is exceeded."""
 
     def __init__(self, child: Child, limits: Limits, wall_s: float, allowed_s: float | None = None) -> None:
         """`wall_s`: what is left of this run's time; `allowed_s`: its whole time, by default `wall_s`."""
@@ -95,16 +95,16 @@ class LimitWatch:
         return self._starvation.seconds if self._starvation else 0.0
 
     def _refuse_late(self, left_s: float) -> None:
-        """Raises `LimitPassed` if the time is up. An unfinished wait for a CPU is not counted yet."""
+        """Raises `LimitExceeded` if the time is up. An unfinished wait for a CPU is not counted yet."""
         if left_s <= 0 and self._starvation is None:
             reason = "this machine does not show if a program sleeps or waits for a CPU (see `rollscope doctor`)"
-            raise LimitPassed(Status.TIME, f"{self._wall_passed()}, but {reason}", "unknown")
+            raise LimitExceeded(Status.TIME, f"{self._wall_passed()}, but {reason}", "unknown")
         if left_s <= 0 and not (self._starvation and self._starvation.waits):
-            raise LimitPassed(Status.TIME, self._wall_passed())
+            raise LimitExceeded(Status.TIME, self._wall_passed())
         elapsed_s = time.monotonic() - self._started - self._others_s
         if elapsed_s > max(self._wall_s * _HARD_CAP, _LEAST_CAP_S):
             times = f"{elapsed_s:.3g} s, {self._starved_s():.3g} s of them waiting for a CPU"
-            raise LimitPassed(Status.TIME, f"{times}: the machine is too busy; use fewer workers", "starved")
+            raise LimitExceeded(Status.TIME, f"{times}: the machine is too busy; use fewer workers", "starved")
 
     def _wall_passed(self) -> str:
         text = f"{self._allowed_s:.3g} s of wall time"
@@ -127,7 +127,7 @@ class LimitWatch:
             self._check_files()
             self._check_usage()
         except TooManyMappingsError:
-            raise LimitPassed(Status.MEMORY, "more mappings than can be counted") from None
+            raise LimitExceeded(Status.MEMORY, "more mappings than can be counted") from None
 
     def _check_usage(self) -> None:
         limits, folders = self._limits, self._folders()
@@ -135,11 +135,11 @@ class LimitWatch:
         if self._starvation:
             self._starvation.look(folders, time.monotonic() - self._started, cpu)
         if cpu > limits.cpu_s:
-            raise LimitPassed(Status.TIME, f"{cpu:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})")
+            raise LimitExceeded(Status.TIME, f"{cpu:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})")
         if self._namespace:
             running = self._namespace.others().running
             if running > limits.processes:
-                raise LimitPassed(
+                raise LimitExceeded(
                     Status.DIED, f"{running} new processes at once (limits.processes is {limits.processes})"
                 )
         use = self._memory_use(folders)
@@ -147,7 +147,7 @@ class LimitWatch:
             use = max(use, most_resident(folders), key=_total)
         self.peak = max(self.peak, use, key=_total)
         if use.total > limits.memory_mb:
-            raise LimitPassed(Status.MEMORY, f"{use.text()} (limits.memory_mb is {limits.memory_mb:g})")
+            raise LimitExceeded(Status.MEMORY, f"{use.text()} (limits.memory_mb is {limits.memory_mb:g})")
 
     def _memory_use(self, folders: list[str]) -> MemoryUse:
         if self._child.memory is not None:
@@ -163,7 +163,7 @@ class LimitWatch:
             return
         message = excess(folder, FILES_MB, self._child.number, self._limits.output_mb)
         if message:
-            raise LimitPassed(Status.DIED, message)
+            raise LimitExceeded(Status.DIED, message)
 
     def last_look(self) -> None:
         """Looks once more after the answer, unless it came so soon that no limit can be exceeded.

@@ -27,14 +27,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     runner: Runner | None = None
     while True:
-        try:
-            kind, payload = channel.receive_raw(connection, read)
-        except channel.ClosedError:
-            leave(0)
-        if kind == b"G":
-            channel.send(connection, b"G", b"", write)
-            leave(0)
-        index, suite, compiled = decoded(payload)
+        index, suite, compiled = decoded(channel.next_order(connection, write, read, leave))
         leftovers.restore_builtins()
         if runner is None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:

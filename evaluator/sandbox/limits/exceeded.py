@@ -12,7 +12,7 @@ OPEN_FILES = 128
 _MIB = 2**20
 
 
-def judge(outcome: Outcome, limits: Limits) -> None:
+def mark_exceeded(outcome: Outcome, limits: Limits) -> None:
     """Sets the status and message of the limit that was exceeded, if any."""
     if outcome.status in (Status.REJECTED, Status.TIME):
         return
@@ -47,13 +47,13 @@ def _threads(limits: Limits) -> str:
     return f"limits.threads is {limits.threads}{processes}; their stacks count towards limits.virtual_mb"
 
 
-def _processes(limits: Limits) -> str:
-    return f"if it tried to start a process: limits.processes is {limits.processes}"
-
-
 _LIMIT_ERRORS = (
     ("RuntimeError", "can't start new thread", _threads),
-    ("BlockingIOError", "[Errno 11]", _processes),
+    (
+        "BlockingIOError",
+        "[Errno 11]",
+        lambda limits: f"if it tried to start a process: limits.processes is {limits.processes}",
+    ),
     ("OSError", "[Errno 24]", lambda _: f"{OPEN_FILES} files may be open"),
     ("OSError", "[Errno 27]", lambda limits: f"limits.output_mb is {limits.output_mb:g}, also for each file"),
     ("OSError", "[Errno 28]", lambda _: f"{FILES_MB} MiB in /tmp, {SHARED_MEMORY_MB} in /dev/shm"),
