@@ -168,3 +168,8 @@ def settled(page: Page) -> None:
     The code of each kind of element is loaded when the first one is drawn: until then there is no button behind a key.
     """
     page.wait_for_selector(f'{APP}[data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))')
+
+
+def without_exception(page: Page) -> None:
+    """Fails with what the page says of an exception, if it shows one."""
+    assert page.get_by_test_id("stException").all_inner_texts() == []

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settled
+from tests.browser.conftest import settled, without_exception
 from tests.dashboard import sample_run
 
 HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
@@ -40,7 +40,7 @@ def test_every_page_fits_without_an_error_the_network_or_markup_from_a_file(
     expect(page).to_have_url(re.compile(r"[?&]run="))
     settled(page)
     assert page.evaluate("history.length") <= before + 1, "the address says which run it is of, without a step more"
-    expect(page.get_by_test_id("stException")).to_have_count(0)
+    without_exception(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     for width, height, scheme in ((1280, 720, "light"), (1920, 1080, "dark"), (1024, 700, "dark")):
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -225,7 +225,7 @@ def test_back_within_a_page_returns_to_what_it_showed(
     page.go_back()
     settled(page)
     assert page.url == f"{address}/{path}"
-    expect(page.get_by_test_id("stException")).to_have_count(0)
+    without_exception(page)
     page.go_forward()
     page.wait_for_url(target)
 
@@ -249,7 +249,7 @@ def test_back_returns_to_the_page_that_was_left_even_before_the_next_is_drawn(
     page.go_back()
     settled(page)
     assert page.url == f"{address}/{path}"
-    expect(page.get_by_test_id("stException")).to_have_count(0)
+    without_exception(page)
 
 
 BACK_AT_ONCE = """
