@@ -86,7 +86,15 @@ def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory)
     work = tmp_path_factory.mktemp("work")
     log = (work / "log").open("wb")
     process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), f"--server.port={port}"],
+        [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            str(ROOT / "app.py"),
+            f"--server.port={port}",
+            "--server.fileWatcherType=none",
+        ],  # as `rollscope view`
         cwd=work,
         env=os.environ | {"ROLLSCOPE_OPEN": json.dumps(opened)},
         stdout=log,
