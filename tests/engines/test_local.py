@@ -34,7 +34,7 @@ def rollout(code: str, number: int = 0, task_id: str = "echo") -> Rollout:
 
 RIGHT = "print(input())"
 WRONG = "print(int(input()) + 1)"
-SLOW = "import time\nx = input()\ntime.sleep(0.4)\nprint(x)"
+SLOW = "import time\nx = input()\ntime.sleep(0.8)\nprint(x)"
 
 
 def test_every_rollout_is_graded_once_with_its_row() -> None:
@@ -250,11 +250,11 @@ def killing(times: int, first: Iterator[Graded]) -> Iterator[Iterator[Graded]]:
     end = threading.Event()
 
     def kill_the_busy() -> None:
-        left = times
-        while left and not end.is_set():
-            busy = [zygote for zygote in zygotes() if children(zygote)][:left]
-            kill(busy)
-            left -= len(busy)
+        killed: set[int] = set()  # each once, though it is still seen while it dies
+        while len(killed) < times and not end.is_set():
+            busy = [zygote for zygote in zygotes() if zygote not in killed and children(zygote)]
+            kill(busy[: times - len(killed)])
+            killed.update(busy[: times - len(killed)])
 
     killer = threading.Thread(target=kill_the_busy, daemon=True)
     killer.start()

@@ -39,7 +39,7 @@ def main(others: int, order: dict[str, object]) -> None:
             spinner.kill()
             spinner.wait()
     report = {"verdict": result.verdict, "reward": result.reward, "message": result.error_message, "took_s": took_s}
-    print(json.dumps(report | {"cpu_s": sum(case.cpu_s for case in result.cases)}))
+    print(json.dumps(report | {"cpu_s": sum(case.cpu_s or 0 for case in result.cases)}))
 
 
 if __name__ == "__main__":

@@ -60,9 +60,9 @@ def test_a_program_whose_threads_alternate_is_rewarded() -> None:
 
 
 def test_the_time_of_a_whole_completion_excludes_waits_too() -> None:
-    found = graded(Way.NAMESPACES, "work(time.thread_time() + 0.1)\nprint('done')", FEW, {"total_s": 1.5}, tests=5)
+    found = graded(Way.NAMESPACES, "work(time.thread_time() + 0.1)\nprint('done')", FEW, {"total_s": 3}, tests=5)
     assert found["verdict"] == "passed", found
-    assert float(str(found["took_s"])) > 1.5, "it did not wait, so this proves nothing"
+    assert float(str(found["took_s"])) > 3, "it did not wait, so this proves nothing"
 
 
 def test_a_sleeping_program_gets_no_extra_time_on_a_busy_machine() -> None:

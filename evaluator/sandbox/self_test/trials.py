@@ -11,7 +11,10 @@ from evaluator.sandbox.self_test.layers import Layer
 
 _MIB = 2**20
 _TIGHT = Limits(wall_s=1, cpu_s=1, memory_mb=128, virtual_mb=1024, output_mb=1, threads=16)
+_PATIENT = Limits(wall_s=5, cpu_s=5, memory_mb=128, virtual_mb=1024, output_mb=16)
 _HURRIED = Limits(wall_s=5, cpu_s=0.5, memory_mb=128, virtual_mb=1024)
+_TRIES = 3
+"""On a busy machine the time may be over before the limit that is tried is reached."""
 
 Call = Callable[[str, list[object], Limits], Outcome]
 """Runs one function of the probe: its name, arguments, limits."""
@@ -30,9 +33,8 @@ class _Trial(NamedTuple):
 
 _TRIALS = (
     _Trial("address space", "RLIMIT_AS", "allocate", (2048 * _MIB,), Status.MEMORY),
-    _Trial("memory", "watched ten times a second", "touch", (300 * _MIB,), Status.MEMORY),
-    _Trial("hidden memory", "unnamed files are counted", "hide", (300 * _MIB,), Status.MEMORY,
-           Limits(wall_s=5, memory_mb=128, output_mb=16)),
+    _Trial("memory", "watched ten times a second", "touch", (300 * _MIB,), Status.MEMORY, _PATIENT),
+    _Trial("hidden memory", "unnamed files are counted", "hide", (300 * _MIB,), Status.MEMORY, _PATIENT),
     _Trial("CPU time", "the process's own clock, RLIMIT_CPU", "spin", (), Status.TIME, _HURRIED),
     _Trial("wall time", "the parent's clock", "sleep", (), Status.TIME),
     _Trial("output", "RLIMIT_FSIZE on files in memory", "shout", (8 * _MIB,), Status.OUTPUT),
@@ -59,7 +61,10 @@ def waits(counted: bool) -> Layer:
 
 
 def _tried(trial: _Trial, call: Call) -> Layer:
-    outcome = call(trial.function, list(trial.arguments), trial.limits)
+    for _ in range(_TRIES):
+        outcome = call(trial.function, list(trial.arguments), trial.limits)
+        if trial.status is Status.TIME or outcome.status is not Status.TIME:
+            break
     raised = not trial.error or (outcome.failure is not None and outcome.failure.type == trial.error)
     held = (outcome.status is trial.status and raised) or (bool(trial.error) and _was_ended(outcome))
     return Layer(trial.layer, held, trial.how, ending(outcome), "" if held else "report this with the output of --json")
