@@ -70,9 +70,17 @@ def _last_statement(source: str) -> int:
 
 
 def expected_and_actual(
-    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str
+    verdict: Verdict,
+    expected: str | None,
+    actual: str | None,
+    difference: str | None,
+    mode: str,
+    line: int | None = None,
 ) -> None:
-    """Both sides with their first difference; or the sides that there are, where the test case was not compared."""
+    """Both sides with their first difference; or the sides that there are, where the test case was not compared.
+
+    `line`: where the difference is in the actual output, if the checker says so.
+    """
     compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if is_code(mode):
         _statement(verdict, expected, actual, difference)
@@ -96,7 +104,7 @@ def expected_and_actual(
         facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
         facts.note(f"Output before {verdict.value}:")
-    st.html(diff_view.side_by_side(expected, actual))
+    st.html(diff_view.side_by_side(expected, actual, line))
 
 
 def _statement(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:

@@ -161,7 +161,9 @@ def case(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     if task is not None:
         _input(task, test.test_index)
     mode = task.mode if task else ""
-    case_view.expected_and_actual(theme.verdict(test.verdict), test.expected, test.actual, test.difference, mode)
+    case_view.expected_and_actual(
+        theme.verdict(test.verdict), test.expected, test.actual, test.difference, mode, test.diff_line
+    )
 
 
 def metadata(rollout: RolloutRecord) -> None:

@@ -30,17 +30,23 @@ def banner(comparison: Comparison) -> str:
     return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
 
 
-def side_by_side(expected: str, actual: str) -> str:
-    """A table of both texts with the differences marked."""
+def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
+    """A table of both texts with the differences marked.
+
+    `line`: the line of actual at which the checker found its first difference; that row is outlined. The rows before
+    it may differ as texts only. None: the first row that differs.
+    """
     comparison = compare(expected, actual)
     if not comparison.rows:
         part = "" if comparison.actual.gap is None else ", the same in the stored parts"
         return _plain(expected, f"expected and actual{part}")
-    first_row = next((i for i, row in enumerate(comparison.rows) if row.kind == "change"), 0)
-    body = "".join(_row(row, first=i == first_row) for i, row in enumerate(comparison.rows))
+    changed = [row for row in comparison.rows if row.kind == "change"]
+    reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
+    first = next(iter(reached or changed), None)
+    body = "".join(_row(row, first=row is first) for row in comparison.rows)
     head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
-    if not any(row.kind == "change" for row in comparison.rows):
+    if not changed:
         notes.append("the difference was not stored")
     if not comparison.whole:
         notes.append("too long to align: only lines around the first difference are shown")
@@ -87,7 +93,7 @@ def _row(row: Row, *, first: bool) -> str:
     if row.kind == "gap":
         return f'<tr><td class="fold" colspan="4">{_left_out(*row.left_out)}</td></tr>'
     changed = row.kind == "change"
-    mark = ' class="first"' if first and changed else ""
+    mark = ' class="first"' if first else ""
     left = _side(row.left_no, row.left, changed, "minus")
     return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'plus')}</tr>"
 

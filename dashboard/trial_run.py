@@ -143,8 +143,8 @@ def _case(case: CaseResult, text: str, mode: str) -> None:
         said = f"{case.traceback.type}: {case.traceback.message}"[:90] if case.traceback.type else "stopped here"
         line = case.error_line or case.traceback.line
         st.html(code_view.code(text, failing=line, frames=lines, note=said, prefix="T", height="220px"))
-    difference = case.difference.message if case.difference else None
-    case_view.expected_and_actual(case.verdict, case.expected, case.actual, difference, mode)
+    difference, line = (case.difference.message, case.difference.line) if case.difference else (None, None)
+    case_view.expected_and_actual(case.verdict, case.expected, case.actual, difference, mode, line)
     for name, output in (("stdout", case.stdout), ("stderr", case.stderr)):
         if output:
             facts.section(name)

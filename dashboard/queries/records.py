@@ -61,6 +61,7 @@ class CaseRecord(msgspec.Struct, frozen=True):
     expected: str | None
     actual: str | None
     difference: str | None
+    diff_line: int | None
     wall_s: float | None
     stdout: str | None
     stdout_bytes: int | None

@@ -239,9 +239,9 @@ class _Finder:
     def _patched(self, form: str, arguments: list[ast.expr]) -> Iterator[Reason]:
         """What `patch(...)`, `patch.object(...)` or `patch.dict(...)` can't do in two processes."""
         match form, arguments:
-            case "dict", [target, *_] if (
-                self._dotted(target) != "os.environ" and getattr(target, "value", None) != "os.environ"
-            ):
+            case "dict", [ast.Constant(value="os.environ"), *_]:
+                return
+            case "dict", [target, *_] if self._dotted(target) != "os.environ":
                 yield Reason.DICT
             case "patch", [ast.Constant(value=str(target)), *_]:
                 root = target.partition(".")[0]

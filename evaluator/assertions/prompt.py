@@ -105,7 +105,8 @@ def _has_no_body(node: _Function) -> bool:
     """Whether the completion must write it; an abstract method or an overload is complete."""
     if any(ast.unparse(decorator).endswith(("abstractmethod", "overload")) for decorator in node.decorator_list):
         return False
-    return all(map(_does_nothing, node.body)) and (node.name != "__init__" or isinstance(node.body[-1], ast.Expr))
+    says_nothing = isinstance(node.body[-1], ast.Expr)  # `...` or a docstring; an `__init__` of `pass` is complete
+    return all(map(_does_nothing, node.body)) and (node.name != "__init__" or says_nothing)
 
 
 def _does_nothing(node: ast.stmt) -> bool:

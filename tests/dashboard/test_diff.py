@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -47,6 +48,25 @@ def test_extra_output_at_the_end_is_always_shown() -> None:
 def test_a_long_diff_keeps_its_tail() -> None:
     html = diff_view.side_by_side("\n".join(["a"] * 900), "\n".join(["b"] * 899 + ["the end"]))
     assert "end" in html
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "line", "outlined"),
+    [
+        ("0.5\n2\n", "0.50\n3\n", 2, 2),
+        ("0.5\n2\n", "0.50\n3\n", None, 1),
+        ("a\n0.5\nb\n", "a\n0.50\n", 3, 3),
+        ("0.5\n", "0.50\nmore\n", 2, 2),
+        ("0.5\n", "0.50\n", 9, 1),
+    ],
+    ids=["equal numbers before it", "not said", "a missing line", "an extra line", "beyond the end"],
+)
+def test_the_row_of_the_checkers_first_difference_is_outlined(
+    expected: str, actual: str, line: int | None, outlined: int
+) -> None:
+    html = diff_view.side_by_side(expected, actual, line)
+    [row] = re.findall(r'<tr class="first">.*?</tr>', html)
+    assert f'<td class="no">{outlined}</td>' in row
 
 
 def test_white_space_is_drawn_where_it_differs_and_not_elsewhere() -> None:

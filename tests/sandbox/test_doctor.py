@@ -46,7 +46,7 @@ def test_every_layer_holds_on_this_machine() -> None:
     assert all(layer["how"] and layer["proof"] for layer in report.layers.values())
 
 
-def test_in_a_terminal_it_is_a_table(tmp_path: Path) -> None:
+def test_without_json_it_is_a_table_of_every_layer(tmp_path: Path) -> None:
     done = rollscope("doctor", cwd=tmp_path)
     assert done.returncode == Exit.DONE
     assert [name for name in ROWS if name not in done.stdout] == []

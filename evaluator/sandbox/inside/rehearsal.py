@@ -68,7 +68,7 @@ def _answer() -> None:
     """A call, as a completion's process answers it without a test suite."""
     pipe = _Pipe()
     channel.send(0, b"R", marshal.dumps((([1, "a"], (2.5, None)), {}), 2), pipe.write)
-    _, (arguments, keywords) = channel.receive(0, pipe.read)
+    arguments, keywords = marshal.loads(channel.next_order(0, pipe.write, pipe.read, None))  # noqa: S302 - our own
     leftovers.restore_builtins()
     leftovers.seed()
     kind, payload = calls._answer(lambda: _f, arguments, keywords, 2**20)

@@ -98,15 +98,15 @@ class LimitWatch:
         """Raises `LimitExceeded` if the time is up. An unfinished wait for a CPU is not counted yet."""
         if left_s <= 0 and self._starvation is None:
             reason = "this machine does not show if a program sleeps or waits for a CPU (see `rollscope doctor`)"
-            raise LimitExceeded(Status.TIME, f"{self._wall_passed()}, but {reason}", "unknown")
+            raise LimitExceeded(Status.TIME, f"{self._wall_exceeded()}, but {reason}", "unknown")
         if left_s <= 0 and not (self._starvation and self._starvation.waits):
-            raise LimitExceeded(Status.TIME, self._wall_passed())
+            raise LimitExceeded(Status.TIME, self._wall_exceeded())
         elapsed_s = time.monotonic() - self._started - self._others_s
         if elapsed_s > max(self._wall_s * _HARD_CAP, _LEAST_CAP_S):
             times = f"{elapsed_s:.3g} s, {self._starved_s():.3g} s of them waiting for a CPU"
             raise LimitExceeded(Status.TIME, f"{times}: the machine is too busy; use fewer workers", "starved")
 
-    def _wall_passed(self) -> str:
+    def _wall_exceeded(self) -> str:
         text = f"{self._allowed_s:.3g} s of wall time"
         if self._allowed_s == self._limits.wall_s:
             return f"{text} (limits.wall_s)"
