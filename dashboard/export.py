@@ -37,13 +37,11 @@ def _dialog(screen: Screen) -> None:
     if format_ == "csv":
         facts.note("Cells that a spreadsheet would run as a formula start with a quote.")
     filter_ = screen.view.filter
-    condition = None
-    if filter_:
-        condition = filter_sql.condition_text(filter_) if per == "rollout" else filter_sql.case_condition_text(filter_)
 
     def made() -> bytes:
         file = io.BytesIO()
-        export(screen.run.run, file, format=format_, per=per, where=condition, columns=columns)
+        rows = filter_sql.rows_inside(screen.run, filter_) if filter_ else None
+        export(screen.run.run, file, format=format_, per=per, rows=rows, columns=columns)
         return file.getvalue()
 
     name = escape.file_name(f"{screen.run.path.name}.{'cases.' if per == 'case' else ''}{format_}")

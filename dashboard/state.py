@@ -6,6 +6,7 @@ The view is stored only in the URL, so that a copied address shows the same scre
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -20,6 +21,9 @@ FAILED = "failed"
 VERIFIED, UNVERIFIED = "yes", "no"
 """In `verified=`."""
 
+AGREES: tuple[str, ...] = ("same", "higher", "lower")
+"""In `given=`: the reward that the rollout came with, against our own."""
+
 VERDICT_WORDS: tuple[str, ...] = (FAILED, *(v.value for v in Verdict))
 
 PAGES = {
@@ -28,6 +32,9 @@ PAGES = {
     "completion": "Completion",
     "tasks": "Tasks",
     "rewards": "Rewards",
+    "compare": "Compare",
+    "audit": "Audit",
+    "sql": "SQL",
 }
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 
@@ -46,10 +53,24 @@ class Filter(msgspec.Struct, frozen=True):
     """A flag's word, or `word: evidence`, such as `missing_package: pandas`."""
     verified: str = ""
     """`yes`, `no`, or `no: reason`."""
+    tag: str = ""
+    """A tag from the run's notes (`evaluator.runs.notes`)."""
+    given: str = ""
+    """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
     q: str = ""
     """Text to find in task, sample, model and error message, in any case."""
+    find: str = ""
+    """Text to find in completions and code; `/.../` is a regular expression."""
     r_min: float | None = None
     r_max: float | None = None
+    step_min: int | None = None
+    step_max: int | None = None
+    wall_min: float | None = None
+    """Seconds of wall time, all test cases together."""
+    wall_max: float | None = None
+    len_min: int | None = None
+    """Characters of the completion."""
+    len_max: int | None = None
 
     def __bool__(self) -> bool:
         return self != Filter()
@@ -57,8 +78,9 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it selects by how a rollout ended, so that rates such as pass@1 would mean nothing."""
-        picked = (self.verdicts, self.err, self.flag, self.verified)
-        return any(picked) or self.r_min is not None or self.r_max is not None
+        picked = (self.verdicts, self.err, self.flag, self.verified, self.given)
+        bounds = (self.r_min, self.r_max, self.wall_min, self.wall_max)
+        return any(picked) or any(bound is not None for bound in bounds)
 
     @property
     def unverified(self) -> str:
@@ -82,6 +104,26 @@ class View(msgspec.Struct, frozen=True):
     sort: str = ""
     page: int = 1
     view: str = ""
+    """The shape of the page: grid or table, which pane of code."""
+    tab: str = ""
+    """For a completion: what its right half shows."""
+    cols: str = ""
+    """For a grid: how its columns are arranged."""
+    by: str = ""
+    """For a table: what its rows are grouped by."""
+    fields: str = ""
+    """For a table: its columns, separated by commas."""
+    zoom: int | None = None
+    """For a grid: the width of a cell in pixels."""
+    at: str = ""
+    """For a grid: the selected cell, as `task_id|sample_id`."""
+    a: str = ""
+    """For a comparison: one side, as `run` or `run|model`; `b` is the other."""
+    b: str = ""
+    graders: str = ""
+    """For an audit: the checkers, separated by commas."""
+    query: str = ""
+    """For the SQL page: the statement."""
     up: str = ""
     """For a completion: the query of the list that it was opened from."""
 
@@ -97,60 +139,35 @@ class View(msgspec.Struct, frozen=True):
 
     def below(self) -> str:
         """The `up` for a completion opened from this list."""
-        return urlencode(View(task=self.task, sort=self.sort, page=self.page, view=self.view).params())
+        return urlencode(msgspec.structs.replace(self, run="", sample="", test=None, filter=Filter(), up="").params())
 
     def above(self) -> View:
         """The list that this completion was opened from, with the current filter."""
-        listed = parse(dict(parse_qsl(self.up)))
-        return self.place().but(task=listed.task, sort=listed.sort, page=listed.page, view=listed.view)
+        return msgspec.structs.replace(parse(dict(parse_qsl(self.up))), run=self.run, filter=self.filter)
 
     def params(self) -> dict[str, str]:
         """The URL's query for this view, without defaults."""
-        filter_ = self.filter
-        pairs: dict[str, object] = {
-            "run": self.run,
-            "task": self.task,
-            "sample": self.sample,
-            "test": self.test,
-            "verdict": ",".join(filter_.verdicts),
-            "model": filter_.model,
-            "err": filter_.err,
-            "flag": filter_.flag,
-            "verified": filter_.verified,
-            "q": filter_.q,
-            "r_min": _number_text(filter_.r_min),
-            "r_max": _number_text(filter_.r_max),
-            "sort": self.sort,
-            "page": self.page if self.page > 1 else None,
-            "view": self.view,
-            "up": self.up,
-        }
-        return {key: str(value) for key, value in pairs.items() if value not in (None, "")}
+        pairs = _fields(self, _VIEW_FIELDS) | _fields(self.filter, _FILTER_FIELDS)
+        if self.filter.verdicts:
+            pairs["verdict"] = ",".join(self.filter.verdicts)
+        return pairs
+
+
+_VIEW_FIELDS: Final = tuple(name for name in View.__struct_fields__ if name != "filter")
+_FILTER_FIELDS: Final = tuple(name for name in Filter.__struct_fields__ if name != "verdicts")
+_WHOLE: Final = frozenset({"test", "page", "zoom", "step_min", "step_max", "len_min", "len_max"})
+_DECIMAL: Final = frozenset({"r_min", "r_max", "wall_min", "wall_max"})
 
 
 def parse(params: Mapping[str, str]) -> View:
     """The view of a URL's query. Values that can't be read count as missing."""
     words = [word for word in params.get("verdict", "").split(",") if word in VERDICT_WORDS]
-    return View(
-        run=params.get("run", ""),
-        task=params.get("task", ""),
-        sample=params.get("sample", ""),
-        test=_int(params.get("test")),
-        filter=Filter(
-            verdicts=tuple(dict.fromkeys(words)),
-            model=params.get("model", ""),
-            err=params.get("err", ""),
-            flag=params.get("flag", ""),
-            verified=_verified(params.get("verified", "")),
-            q=params.get("q", ""),
-            r_min=_float(params.get("r_min")),
-            r_max=_float(params.get("r_max")),
-        ),
-        sort=params.get("sort", ""),
-        page=max(1, _int(params.get("page")) or 1),
-        view=params.get("view", ""),
-        up=params.get("up", ""),
-    )
+    filter_ = {name: _value(name, params[name]) for name in _FILTER_FIELDS if params.get(name)}
+    view = {name: _value(name, params[name]) for name in _VIEW_FIELDS if params.get(name)}
+    filter_["verified"] = _verified(params.get("verified", ""))
+    filter_["given"] = given if (given := params.get("given", "")) in AGREES else ""
+    view["page"] = max(1, _int(params.get("page")) or 1)
+    return View(**view, filter=Filter(verdicts=tuple(dict.fromkeys(words)), **filter_))
 
 
 def read() -> View:
@@ -199,8 +216,21 @@ def name(page: str, view: View) -> None:
     address.change(wanted, key="name", replace=True)
 
 
-def _number_text(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:
+    """Each field that differs from its default, as text."""
+    default = type(record)()
+    found = {name: getattr(record, name) for name in names}
+    return {
+        name: f"{value:g}" if isinstance(value, float) else str(value)
+        for name, value in found.items()
+        if value != getattr(default, name)
+    }
+
+
+def _value(name: str, text: str) -> Any:
+    if name in _WHOLE:
+        return _int(text)
+    return _float(text) if name in _DECIMAL else text
 
 
 def _verified(text: str) -> str:

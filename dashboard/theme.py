@@ -88,7 +88,8 @@ def stylesheet(*, dark: bool) -> str:
     """The pages' style sheet without comments, with the tokens of the light or the dark page."""
     tokens = "".join(f"--rs-{name}: {values[dark]};" for name, values in _TOKENS.items())
     chips = "".join(_chip_rule(v) for v in Verdict)
-    rules = re.sub(r"/\*.*?\*/", "", asset("pages.css"), flags=re.DOTALL)
+    sheets = [str(path.relative_to(_ASSETS)) for path in sorted((_ASSETS / "pages").glob("*.css"))]
+    rules = re.sub(r"/\*.*?\*/", "", asset(*sheets), flags=re.DOTALL)
     return f":root {{ {tokens} }}\n{rules}\n{chips}"
 
 

@@ -14,7 +14,9 @@ import duckdb
 import msgspec
 import streamlit as st
 
+from dashboard.queries import tables
 from dashboard.state import View
+from evaluator.runs.notes import Notes, NotesError, notes_stamp, read_notes
 from evaluator.runs.reading import Manifest, Run
 
 Params = dict[str, str | int | float | list[str]]
@@ -46,17 +48,19 @@ class Entry(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that can be queried. Equal keys mean equal results."""
+    """A run that can be queried, with the tables of `queries.tables`. Equal keys mean equal results."""
 
     name: str
     path: Path
     stamp: tuple[int, int]
     run: Run
     connection: duckdb.DuckDBPyConnection
+    notes: Notes
+    notes_stamp: int = 0
 
     @property
     def key(self) -> str:
-        return f"{self.path}|{self.stamp}"
+        return f"{self.path}|{self.stamp}|{self.notes_stamp}"
 
     @property
     def manifest(self) -> Manifest:
@@ -115,10 +119,12 @@ def open_run(chosen: Entry) -> OpenRun:
     try:
         stamp = _stamp(chosen.path)
         run, connection = _connected(str(chosen.path), stamp)
+        noted = notes_stamp(chosen.path)
+        notes = _noted(str(chosen.path), stamp, noted)
     except (OSError, ValueError, duckdb.Error, msgspec.DecodeError) as error:
         detail = " ".join(str(error).split())
         raise WorkspaceError(f"{chosen.path} can't be opened as a run: {detail}") from None
-    return OpenRun(chosen.name, chosen.path, stamp, run, connection)
+    return OpenRun(chosen.name, chosen.path, stamp, run, connection, notes, noted)
 
 
 def may_run_code() -> bool:
@@ -136,7 +142,20 @@ def graded_here() -> list[Path]:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:  # noqa: ARG001
     run = Run.open(Path(path))
-    return run, run.connect()
+    connection = run.connect()
+    tables.load(connection)
+    return run, connection
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _noted(path: str, stamp: tuple[int, int], noted: int) -> Notes:  # noqa: ARG001
+    """The notes, which are also in the connection's table of tags. Raises `WorkspaceError`."""
+    try:
+        notes = read_notes(Path(path))
+    except NotesError as error:
+        raise WorkspaceError(str(error)) from None
+    tables.load_tags(_connected(path, stamp)[1], notes)
+    return notes
 
 
 def _stamp(path: Path) -> tuple[int, int]:

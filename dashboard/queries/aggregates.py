@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import CLUSTER, GRADED, REASON
+from dashboard.queries.expressions import GRADED, REASON
 from dashboard.queries.filter_sql import where
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import UNVERIFIED, Filter
@@ -78,7 +78,7 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
     """The Overview's counts."""
     condition, params = where(filter_)
     sql = f"""
-        WITH f AS (SELECT * EXCLUDE (code, completion), {GRADED} AND reward IS NULL AS open
+        WITH f AS (SELECT *, {GRADED} AND reward IS NULL AS open
                    FROM rollouts WHERE {condition}),
              t AS (SELECT count(*) AS n FROM f GROUP BY task_id)
         SELECT count(*), count(DISTINCT task_id),
@@ -107,7 +107,7 @@ def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Ranking[Clus
     """Similar failures, the largest cluster first."""
     condition, params = where(filter_)
     sql = f"""
-        SELECT {CLUSTER} AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
+        SELECT err AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
         FROM rollouts WHERE {condition} AND verdict <> 'passed'
         GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
     return ranking(run.rows(sql, params | {"limit": limit}), Cluster)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-import duckdb
 import msgspec
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import CLUSTER, REASON
+from dashboard.queries.expressions import REASON
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
@@ -23,6 +21,25 @@ class Clause(NamedTuple):
     params: Params
 
 
+_BOUNDS = {
+    "r_min": "reward >= $r_min",
+    "r_max": "reward <= $r_max",
+    "step_min": "step >= $step_min",
+    "step_max": "step <= $step_max",
+    "wall_min": "wall_s >= $wall_min",
+    "wall_max": "wall_s <= $wall_max",
+    "len_min": "length >= $len_min",
+    "len_max": "length <= $len_max",
+}
+_GIVEN = {
+    "same": "abs(given_reward - reward) <= 1e-9",
+    "higher": "given_reward > reward + 1e-9",
+    "lower": "given_reward < reward - 1e-9",
+}
+_TEXT = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
+_TAGGED = "(task_id, sample_id) IN (SELECT (task_id, sample_id) FROM tags WHERE tag = $tag)"
+
+
 def clauses(filter_: Filter) -> list[Clause]:
     """One clause for each field that restricts."""
     found: list[Clause] = []
@@ -31,19 +48,32 @@ def clauses(filter_: Filter) -> list[Clause]:
     if filter_.model:
         found.append(Clause("model", "model = $model", {"model": filter_.model}))
     if filter_.err:
-        found.append(Clause("err", f"{CLUSTER} = $err", {"err": filter_.err}))
+        found.append(Clause("err", "err = $err", {"err": filter_.err}))
     if filter_.flag:
         found.append(_flag(filter_.flag))
     if filter_.verified:
         found.append(_verified(filter_.verified))
+    if filter_.tag:
+        found.append(Clause("tag", _TAGGED, {"tag": filter_.tag}))
+    if filter_.given:
+        found.append(Clause("given", _GIVEN[filter_.given], {}))
     if filter_.q:
-        text = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
-        found.append(Clause("q", f"contains({text}, lower($q))", {"q": filter_.q}))
-    if filter_.r_min is not None:
-        found.append(Clause("r_min", "reward >= $r_min", {"r_min": filter_.r_min}))
-    if filter_.r_max is not None:
-        found.append(Clause("r_max", "reward <= $r_max", {"r_max": filter_.r_max}))
+        found.append(Clause("q", f"contains({_TEXT}, lower($q))", {"q": filter_.q}))
+    if filter_.find:
+        found.append(_find(filter_.find))
+    bounds = {name: getattr(filter_, name) for name in _BOUNDS}
+    found += [Clause(name, _BOUNDS[name], {name: value}) for name, value in bounds.items() if value is not None]
     return found
+
+
+def _find(text: str) -> Clause:
+    """Rollouts whose completion or code has the text, or matches `/.../`."""
+    if len(text) > 2 and text.startswith("/") and text.endswith("/"):
+        match, text = "regexp_matches(coalesce({}, ''), $find)", text[1:-1]
+    else:
+        match = "contains(coalesce({}, ''), $find)"
+    either = " OR ".join(match.format(column) for column in ("completion", "code"))
+    return Clause("find", f'"row" IN (SELECT "row" FROM stored_rollouts WHERE {either})', {"find": text})  # noqa: S608
 
 
 def _flag(value: str) -> Clause:
@@ -96,12 +126,7 @@ def models(run: OpenRun, filter_: Filter) -> Ranking[str]:
     return ranking(run.rows(sql, params), str)
 
 
-def condition_text(filter_: Filter) -> str:
-    """The filter as one SQL condition without parameters, for `runs.export`; DuckDB quotes the values."""
+def rows_inside(run: OpenRun, filter_: Filter) -> list[int]:
+    """The ordinals of the rollouts that the filter lets through, for `runs.export`."""
     condition, params = where(filter_)
-    return re.sub(r"\$(\w+)", lambda match: str(duckdb.ConstantExpression(params[match[1]])), condition)
-
-
-def case_condition_text(filter_: Filter) -> str:
-    """The same for rows of test cases, whose rollouts the filter lets through."""
-    return f"(task_id, sample_id) IN (SELECT (task_id, sample_id) FROM rollouts WHERE {condition_text(filter_)})"  # noqa: S608
+    return [row for (row,) in run.rows(f'SELECT "row" FROM rollouts WHERE {condition}', params)]  # noqa: S608

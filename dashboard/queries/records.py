@@ -98,7 +98,7 @@ def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
     sql = f"""
         WITH s AS (SELECT "row" AS at, row_number() OVER (ORDER BY {FILE_ORDER}) AS number, count(*) OVER () AS samples
                    FROM rollouts WHERE task_id = $task)
-        SELECT {_columns(RolloutRecord)} FROM rollouts r JOIN s ON r."row" = s.at
+        SELECT {_columns(RolloutRecord)} FROM stored_rollouts r JOIN s ON r."row" = s.at
         WHERE task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
     return _first(run, RolloutRecord, sql, {"task": task_id, "sample": sample_id})
 
@@ -113,7 +113,7 @@ def verdicts_of(run: OpenRun, task_id: str, sample_id: str) -> list[tuple[int, s
 @cached
 def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRecord | None:
     """The result of one test case of a rollout."""
-    sql = f"""SELECT {_columns(CaseRecord)} FROM cases
+    sql = f"""SELECT {_columns(CaseRecord)} FROM stored_cases
               WHERE task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
     return _first(run, CaseRecord, sql, {"task": task_id, "sample": sample_id, "test": test_index})
 

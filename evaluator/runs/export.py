@@ -42,6 +42,11 @@ CASE_DEFAULTS: Final = (
 _TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
 _DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
 _ORDER: Final[dict[Per, str]] = {"rollout": "task_id, sample_id", "case": "task_id, sample_id, test_index"}
+_CHOSEN: Final[dict[Per, str]] = {
+    "rollout": '"row" IN (SELECT "row" FROM chosen)',
+    "case": """(task_id, sample_id) IN
+        (SELECT (task_id, sample_id) FROM rollouts WHERE "row" IN (SELECT "row" FROM chosen))""",
+}
 _MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -57,13 +62,15 @@ def export(
     format: str | None = None,  # noqa: A002 - the word that readers expect
     per: Per = "rollout",
     where: str | None = None,
+    rows: Sequence[int] | None = None,
     columns: Sequence[str] | None = None,
 ) -> int:
     """Write the rows of a run and return their number.
 
     `to`: a file whose extension (.csv, .jsonl, .parquet) is the format, or an open binary stream with `format` "csv",
     "jsonl" or "parquet". A file appears only once it is complete. `per`: one row per rollout or per test case.
-    `where`: a DuckDB condition over the columns of that table. `columns`: which, in this order; None for the default.
+    `where`: a DuckDB condition over the columns of that table. `rows`: only rollouts with these values of the column
+    `row`, and their test cases. `columns`: which, in this order; None for the default.
     Raises `ExportError` for an unknown extension, column or format, `QueryError` for a bad condition.
     """
     write = _writer(_format_of(to) if format is None else format)
@@ -73,7 +80,11 @@ def export(
             if not columns and per == "rollout" and _has_components(connection):
                 at = chosen.index("grader") + 1
                 chosen = [*chosen[:at], "components", *chosen[at:]]
-            relation = rows_where(connection, _TABLES[per], where).order(_ORDER[per])
+            relation = rows_where(connection, _TABLES[per], where)
+            if rows is not None:
+                connection.register("chosen", pa.table({"row": pa.array(rows, pa.int64())}))
+                relation = relation.filter(_CHOSEN[per])
+            relation = relation.order(_ORDER[per])
             reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
             batches = (_without_addresses(batch) for batch in reader)
             if isinstance(to, Path | str):

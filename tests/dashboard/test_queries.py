@@ -24,6 +24,12 @@ FILTERS = [
     Filter(q="attribute"),
     Filter(r_min=1.0),
     Filter(r_max=0.0),
+    Filter(given="same"),
+    Filter(find="total.plus"),
+    Filter(find="/total\\.\\w+\\(/"),
+    Filter(find="' OR true --"),
+    Filter(tag="' OR true --"),
+    Filter(len_min=10, wall_max=0.05),
     Filter(err="AttributeError: '…' object has no attribute '…'"),
     Filter(err="time_limit", verdicts=("failed",)),
     Filter(flag="missing_package"),
@@ -228,7 +234,7 @@ def test_which_part_of_the_filter_took_the_rows(run: OpenRun) -> None:
 @pytest.mark.parametrize("filter_", FILTERS, ids=repr)
 def test_an_export_has_exactly_the_rows_of_the_filter(run: OpenRun, filter_: Filter) -> None:
     file = io.BytesIO()
-    rows = export(run.run, file, format="csv", where=filter_sql.condition_text(filter_), columns=["sample_id"])
+    rows = export(run.run, file, format="csv", rows=filter_sql.rows_inside(run, filter_), columns=["sample_id"])
     assert rows == filter_sql.count(run, filter_)
     assert len(list(csv.reader(io.StringIO(file.getvalue().decode())))) == rows + 1
 
@@ -236,5 +242,5 @@ def test_an_export_has_exactly_the_rows_of_the_filter(run: OpenRun, filter_: Fil
 def test_an_export_by_test_case_has_the_cases_of_the_filtered_rollouts(run: OpenRun) -> None:
     file = io.BytesIO()
     filter_ = Filter(q="add#1")
-    rows = export(run.run, file, format="jsonl", per="case", where=filter_sql.case_condition_text(filter_))
+    rows = export(run.run, file, format="jsonl", per="case", rows=filter_sql.rows_inside(run, filter_))
     assert rows == 3

@@ -1,0 +1,45 @@
+"""The tables that the queries read: the run's small columns in memory, and its files for the long texts.
+
+`rollouts`, `cases` and `tasks` are what most queries need. `stored_rollouts` and `stored_cases` have every column, but
+read the run's files: use them for one screen of rows, never to count.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+from dashboard.queries.expressions import CLUSTER
+from evaluator.runs.notes import Notes
+from evaluator.runs.schema import column_names
+
+_LONG = {"code", "completion", "metadata", "layers", "limits", "dataset_hash", "evaluator_version"}
+"""Columns that stay in the files."""
+_CASE_COLUMNS = ("task_id", "sample_id", "test_index", "verdict", "wall_s")
+
+
+def load(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables, from a run's views of the same names."""
+    short = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not in _LONG)
+    connection.execute("ALTER VIEW rollouts RENAME TO stored_rollouts")
+    connection.execute("ALTER VIEW cases RENAME TO stored_cases")
+    connection.execute(f"""
+        CREATE TABLE rollouts AS SELECT {short}, {CLUSTER} AS err, length(completion) AS length
+        FROM stored_rollouts ORDER BY "row" """)  # noqa: S608
+    connection.execute(f"CREATE TABLE cases AS SELECT {', '.join(_CASE_COLUMNS)} FROM stored_cases")  # noqa: S608
+    connection.execute("CREATE TABLE tags (task_id VARCHAR, sample_id VARCHAR, tag VARCHAR)")
+
+
+def load_tags(connection: duckdb.DuckDBPyConnection, notes: Notes) -> None:
+    """Fill `tags`: the tags of each rollout, and those and the judgement of its task."""
+    cursor = connection.cursor()
+    cursor.execute("BEGIN")
+    cursor.execute("DELETE FROM tags")
+    rows = [(note.task_id, note.sample_id, tag) for note in notes.rollouts for tag in note.tags]
+    if rows:
+        cursor.executemany("INSERT INTO tags VALUES (?, ?, ?)", rows)
+    for task in notes.tasks:
+        for tag in (*task.tags, *([task.judgement] if task.judgement and task.test is None else ())):
+            cursor.execute(
+                "INSERT INTO tags SELECT task_id, sample_id, ? FROM rollouts WHERE task_id = ?", [tag, task.task_id]
+            )
+    cursor.execute("COMMIT")

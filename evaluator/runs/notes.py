@@ -1,0 +1,152 @@
+"""What people write about a run: tags and notes on rollouts, judgements of tasks, saved filters.
+
+They are in `notes.json` beside the run's files: no note changes a grade, and grading again keeps the notes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from evaluator.runs.files import write_atomically
+from evaluator.runs.schema import safe_text, utc_now
+
+NOTES: Final = "notes.json"
+_LOCK: Final = ".notes-lock"
+
+Judgement = Literal["good", "bad", "unsure"]
+JUDGEMENTS: Final[tuple[Judgement, ...]] = ("good", "bad", "unsure")
+
+
+class NotesError(ValueError):
+    """Notes that can't be read or written. The message is one line that says why and how to fix it."""
+
+
+class RolloutNote(msgspec.Struct, omit_defaults=True):
+    """What is noted about one rollout."""
+
+    task_id: str
+    sample_id: str
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    updated: str = ""
+    """ISO 8601 in UTC."""
+
+
+class TaskNote(msgspec.Struct, omit_defaults=True):
+    """What is noted about one task, or about one of its test cases."""
+
+    task_id: str
+    test: int | None = None
+    """The index of the test case; None: the task itself."""
+    judgement: Judgement | None = None
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    updated: str = ""
+
+
+class Notes(msgspec.Struct, omit_defaults=True):
+    """All notes of one run."""
+
+    rollouts: list[RolloutNote] = []
+    tasks: list[TaskNote] = []
+    filters: dict[str, str] = {}
+    """Saved filters: the name, and the URL's query."""
+
+    def rollout(self, task_id: str, sample_id: str) -> RolloutNote | None:
+        """The note on a rollout."""
+        return next((n for n in self.rollouts if (n.task_id, n.sample_id) == (task_id, sample_id)), None)
+
+    def task(self, task_id: str, test: int | None = None) -> TaskNote | None:
+        """The note on a task or on one of its test cases."""
+        return next((n for n in self.tasks if (n.task_id, n.test) == (task_id, test)), None)
+
+
+def read_notes(run: Path) -> Notes:
+    """The notes of a run; none where nobody wrote any. Raises `NotesError`."""
+    path = run / NOTES
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Notes)
+    except FileNotFoundError:
+        return Notes()
+    except OSError as error:
+        raise NotesError(f"{path}: can't be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise NotesError(f"{path}: not a file of notes ({error}): move it away to begin a new one") from None
+
+
+def notes_stamp(run: Path) -> int:
+    """When the notes last changed, in nanoseconds; 0 where there are none."""
+    try:
+        return (run / NOTES).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def note_rollout(run: Path, task_id: str, sample_id: str, *, tags: tuple[str, ...], note: str) -> None:
+    """Put a note on a rollout, in place of an earlier one; without tags and text, remove it. Raises `NotesError`."""
+    kept = RolloutNote(
+        safe_text(task_id), safe_text(sample_id), tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
+    )
+
+    def edit(notes: Notes) -> None:
+        others = [n for n in notes.rollouts if (n.task_id, n.sample_id) != (kept.task_id, kept.sample_id)]
+        notes.rollouts = [*others, kept] if kept.tags or kept.note else others
+
+    _change(run, edit)
+
+
+def note_task(
+    run: Path,
+    task_id: str,
+    test: int | None = None,
+    *,
+    judgement: Judgement | None,
+    tags: tuple[str, ...] = (),
+    note: str = "",
+) -> None:
+    """The same for a task, or for one of its test cases. Raises `NotesError`."""
+    kept = TaskNote(
+        safe_text(task_id), test, judgement, tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
+    )
+
+    def edit(notes: Notes) -> None:
+        others = [n for n in notes.tasks if (n.task_id, n.test) != (kept.task_id, kept.test)]
+        notes.tasks = [*others, kept] if kept.judgement or kept.tags or kept.note else others
+
+    _change(run, edit)
+
+
+def save_filter(run: Path, name: str, query: str | None) -> None:
+    """Save a filter, as the query of a URL; None removes it. Raises `NotesError`."""
+
+    def edit(notes: Notes) -> None:
+        others = {known: value for known, value in notes.filters.items() if known != safe_text(name)}
+        notes.filters = others if query is None else {**others, safe_text(name): safe_text(query)}
+
+    _change(run, edit)
+
+
+def _change(run: Path, edit: Callable[[Notes], None]) -> None:
+    """Read, edit and write under a lock, so that two people who write at once both keep their notes."""
+    try:
+        lock = os.open(run / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            notes = read_notes(run)
+            edit(notes)
+            text = msgspec.json.format(msgspec.json.encode(notes), indent=2)
+            write_atomically(run / NOTES, lambda path: _write(path, text))
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise NotesError(f"{run / NOTES}: can't be written: {error.strerror}") from None
+
+
+def _write(path: Path, text: bytes) -> None:
+    path.write_bytes(text)

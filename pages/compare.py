@@ -1,0 +1,6 @@
+"""Placeholder."""
+
+from dashboard import controls, facts
+
+screen = controls.screen()
+facts.section("compare")
