@@ -3,6 +3,7 @@
 # make test   linters, types and every behaviour once    PAGES=no leaves out the tests that need Chromium
 # make attacks  the attacks and the honest programs, as root and not, with namespaces and without
 # make lint   linters and types alone
+# make screenshots  every page into docs/images; RUN=runs/mine
 # make bench  the benchmarks; figures on stdout
 # make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
@@ -14,7 +15,7 @@ PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses 
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
 
-.PHONY: run quick test attacks test-nemo-gym lint bench lock environment environment-dev check
+.PHONY: run quick test attacks test-nemo-gym screenshots lint bench lock environment environment-dev check
 SHELL = /bin/sh
 
 run: environment
@@ -33,6 +34,10 @@ attacks: environment-dev
 
 test-nemo-gym: environment-dev
 	@exec .venv/bin/python tools/nemo_gym_release.py
+
+screenshots: environment-dev
+	@CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; \
+	exec .venv/bin/python tools/screenshots.py $$RUN
 
 lint: environment-dev
 	@$(MAKE) -s check

@@ -17,6 +17,7 @@ state.follow()
 theme.apply()
 with navigation.entered(current):
     try:
+        controls.name_tab()
         controls.page_links()
         controls.sidebar()
         controls.banners()

@@ -11,6 +11,7 @@ from dashboard import (
     facts,
     filter_panel,
     grading,
+    keys,
     navigation,
     run_banners,
     sandbox_state,
@@ -61,6 +62,15 @@ def page_links() -> None:
     with st.container(horizontal=True, key="nav", gap="small", vertical_alignment="center"):
         for name, title in state.PAGES.items():
             state.link(name, view, title)
+        st.space("stretch")
+        keys.offer(navigation.page())
+
+
+def name_tab() -> None:
+    """The browser's tab says which run and which page it shows."""
+    chosen = workspace.entry(state.read())
+    words = [*([chosen.name] if chosen else []), state.PAGES[navigation.page()], "Rollscope"]
+    st.set_page_config(page_title=" · ".join(escape.text(word) for word in words))
 
 
 def sidebar() -> None:

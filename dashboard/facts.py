@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -57,6 +57,12 @@ def verbatim(text: str, *, height: int, wrap: bool = False) -> None:
         st.code(text or " ", language=None, height=height, wrap_lines=wrap)
     else:
         st.html(f'<pre class="rs-text" tabindex="0" style="max-height:{height}px">{html(text)}</pre>')
+
+
+def keys(found: Mapping[str, str]) -> None:
+    """Keys with what they do."""
+    rows = "".join(f"<dt><kbd>{html(key)}</kbd></dt><dd>{html(does)}</dd>" for key, does in found.items())
+    st.html(f'<dl class="rs-keys">{rows}</dl>')
 
 
 def problems(manifest: Manifest) -> None:

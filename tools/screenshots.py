@@ -1,0 +1,117 @@
+"""Renders every page of the dashboard into `docs/images/`, with Chromium. `make screenshots` runs it.
+
+    .venv/bin/python tools/screenshots.py [RUN] [--out FOLDER] [--all]
+
+Without a run: the bundled example. `--all` renders each page at 1280 x 720 and 1920 x 1080, light and dark; without it,
+the pictures of the documentation are made: light, 1280 x 720.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+READY = '[data-testid="stApp"][data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))'
+PAGES = {
+    "overview": "",
+    "rollouts": "rollouts",
+    "table": "rollouts?view=table",
+    "search": "rollouts?view=search&find=return",
+    "tasks": "tasks",
+    "rewards": "rewards",
+    "compare": "compare",
+    "audit": "audit",
+    "sql": "sql",
+}
+"""Name of the picture, and address. Those of a failure follow from the Overview's button."""
+FAILURE = {"completion": "", "why": "why", "siblings": "siblings"}
+"""Name of the picture, and the tab of the completion."""
+
+
+class Look(NamedTuple):
+    """How a picture is made."""
+
+    scheme: Literal["light", "dark"]
+    width: int
+    height: int
+
+
+DOCUMENTED = Look("light", 1280, 720)
+LOOKS = (DOCUMENTED, Look("dark", 1280, 720), Look("light", 1920, 1080), Look("dark", 1920, 1080))
+
+
+@contextmanager
+def dashboard(run: Path | None) -> Iterator[str]:
+    """The dashboard as a process; gives its address."""
+    command = [sys.executable, "-m", "evaluator.cli", "view", *([str(run)] if run else []), "--port", "8601"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"ROLLSCOPE_NO_BROWSER": "1"}
+    )
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        if not line.startswith("listening on "):
+            raise SystemExit("the dashboard did not start: see its message above")
+        yield line.removeprefix("listening on ").strip()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is drawn."""
+    page.get_by_role("link", name="Overview").wait_for()
+    page.wait_for_selector(READY)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(800)  # charts and canvases draw themselves once more when their sizes are known
+
+
+def render(browser: Browser, address: str, out: Path, look: Look) -> None:
+    """Every page in one look."""
+    size = {"width": look.width, "height": look.height}
+    context = browser.new_context(viewport=size, color_scheme=look.scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    name = "{}" if look == DOCUMENTED else f"{{}}-{look.scheme}-{look.width}"
+    for picture, path in PAGES.items():
+        page.goto(f"{address}/{path}")
+        settled(page)
+        page.screenshot(path=out / f"{name.format(picture)}.png")
+    page.goto(address)
+    page.get_by_role("button", name="Open the first failure").click()
+    page.locator(".rs-code").first.wait_for()
+    settled(page)
+    failure = page.url
+    for picture, tab in FAILURE.items():
+        page.goto(f"{failure}&tab={tab}" if tab else failure)
+        settled(page)
+        page.screenshot(path=out / f"{name.format(picture)}.png")
+    context.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("run", nargs="?", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with dashboard(options.run) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        for look in LOOKS if options.all else (DOCUMENTED,):
+            render(browser, address, options.out, look)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
