@@ -1,0 +1,42 @@
+// The tasks of a comparison, one row each: id, the letters of A, the letters of B, the change.
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const table = parentElement.querySelector(".compare");
+  const top = table.scrollTop;
+  const head = part("div", "row head", "");
+  head.append(part("span", "label", "task"), part("span", "", "A"), part("span", "", "B"), part("span", "", "change"));
+  table.replaceChildren(head, ...data.rows.map((row, index) => line(row, data, () => setTriggerValue("pick", index))));
+  table.scrollTop = top;
+  const selected = table.querySelector("[aria-current]");
+  if (selected) reveal(table, selected, head.offsetHeight);
+}
+
+function line(row, data, pick) {
+  const element = link("row", row.href, pick);
+  element.title = row.label;
+  if (row.selected) element.setAttribute("aria-current", "true");
+  element.append(part("span", "label", row.label), cells(row.a, data), cells(row.b, data), part("span", "change", row.change));
+  return element;
+}
+
+function cells(letters, data) {
+  const element = part("span", "cells", letters.length ? "" : "–");
+  for (const [letter, number] of letters) {
+    const look = data.palette[letter] ?? data.palette["?"];
+    const chip = part("span", "chip", letter);
+    chip.style.background = look.colour;
+    chip.style.color = look.ink;
+    chip.title = look.word;
+    if (look.hatched) chip.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
+    element.append(chip);
+    if (number) element.append(part("span", "number", number));
+  }
+  return element;
+}
+
+function reveal(table, row, head) {
+  const above = row.offsetTop - head, below = row.offsetTop + row.offsetHeight - table.clientHeight;
+  if (table.scrollTop > above) table.scrollTop = above;
+  else if (table.scrollTop < below) table.scrollTop = below;
+}
