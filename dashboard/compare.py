@@ -6,9 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import cards, compare_table, compare_view, controls, escape, facts, state, widgets
+from dashboard import cards, compare_view, controls, escape, facts, letter_table, state, widgets
 from dashboard.cards import Card
-from dashboard.compare_table import Line
+from dashboard.letter_table import Line
 from dashboard.queries import comparison
 from dashboard.queries.comparison import Attempt, Side
 from dashboard.queries.ranking import Ranking
@@ -26,6 +26,8 @@ from evaluator.runs.comparison import (
 )
 
 _PER_PAGE: Final = 100
+_ROOM: Final = 292
+"""Pixels above and below the list of tasks."""
 _ERROR: Final = 120
 """Characters of an error that are shown above the code."""
 _WORDS: Final = {
@@ -119,10 +121,16 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
     ids = [each.task_id for each in listed]
     left, right = (comparison.letters(side, view.filter, ids) for side in (shown.a, shown.b))
     lines = [
-        Line(t, left.get(t, ""), right.get(t, ""), _change(each), state.href("compare", _select(view, t)))
+        Line(
+            t, (left.get(t, ""), right.get(t, "")), _change(each), state.href("compare", _select(view, t)),
+            selected=t == selected.task_id,
+        )
         for t, each in zip(ids, listed, strict=True)
-    ]
-    compare_table.show(lines, selected.task_id, lambda task: state.write(_select(state.read(), task)))
+    ]  # fmt: skip
+    letter_table.show(
+        lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
+        on_pick=lambda row: state.write(_select(state.read(), ids[row])),
+    )  # fmt: skip
     controls.pager(view, len(tasks), _PER_PAGE, "tasks")
     return selected
 

@@ -81,14 +81,14 @@ def test_a_run_of_two_models_compares_them_at_once() -> None:
 @pytest.mark.usefixtures("opened")
 def test_the_tasks_are_listed_by_change_with_the_letters_of_both_sides() -> None:
     listed = rows(compared(a="models|small", b="models|large|r"))
-    assert [(row["label"], row["change"]) for row in listed[7:]] == [
+    assert [(row["label"], row["note"]) for row in listed[7:]] == [
         ("t/7", "fixed"),
         ("t/8", "broken"),
         ("t/same", "same"),
         ("t/gone", "only in A"),
         ("t/new", "only in B"),
     ]
-    assert (listed[8]["a"], listed[8]["b"]) == ([["P", ""]], [["E", ""]])
+    assert listed[8]["cells"] == [[["P", ""]], [["E", ""]]]
     assert listed[0]["selected"] is True
     assert sum(row["selected"] is True for row in listed) == 1
 
@@ -164,8 +164,7 @@ def test_a_model_that_the_run_lacks_shows_no_task_of_it() -> None:
 def test_many_samples_are_counted_by_letter_and_can_be_chosen() -> None:
     app = compared(a="many|m", b="many|n", sample="t#3")
     [row] = rows(app)
-    assert row["a"] == [["P", "40"], ["W", "40"]]
-    assert row["b"] == [["W", ""], ["W", ""], ["P", ""], ["P", ""]]
+    assert row["cells"] == [[["P", "40"], ["W", "40"]], [["W", ""], ["W", ""], ["P", ""], ["P", ""]]]
     chosen = {box.label: box.value for box in app.selectbox}
     assert chosen["Sample of A"] == "t#3"
     assert chosen["Sample of B"] == "t#82"  # the first that passes, where A's does not

@@ -1,11 +1,14 @@
-// The tasks of a comparison, one row each: id, the letters of A, the letters of B, the change.
+// Rows of a label, cells of letters and a note. A plain click on a row goes to Python.
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
-  const table = parentElement.querySelector(".compare");
-  const top = table.scrollTop;
+  const table = parentElement.querySelector(".letters");
+  const top = table.scrollTop, columns = data.head.length - 2;
+  const middle = columns ? `repeat(${columns}, auto)` : "";
+  table.style.gridTemplateColumns = `minmax(5em, 1fr) ${middle} ${data.wide ? "minmax(5em, 1fr)" : "auto"}`;
+  table.style.maxHeight = `max(300px, calc(100vh - ${data.room}px))`;
   const head = part("div", "row head", "");
-  head.append(part("span", "label", "task"), part("span", "", "A"), part("span", "", "B"), part("span", "", "change"));
+  head.append(...data.head.map((name) => part("span", "name", name)));
   table.replaceChildren(head, ...data.rows.map((row, index) => line(row, data, () => setTriggerValue("pick", index))));
   table.scrollTop = top;
   const selected = table.querySelector("[aria-current]");
@@ -16,7 +19,9 @@ function line(row, data, pick) {
   const element = link("row", row.href, pick);
   element.title = row.label;
   if (row.selected) element.setAttribute("aria-current", "true");
-  element.append(part("span", "label", row.label), cells(row.a, data), cells(row.b, data), part("span", "change", row.change));
+  const note = part("span", "note", row.note);
+  note.title = row.note;
+  element.append(part("span", "label", row.label), ...row.cells.map((letters) => cells(letters, data)), note);
   return element;
 }
 
