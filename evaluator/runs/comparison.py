@@ -202,8 +202,15 @@ def settings_that_decide(a: Manifest, b: Manifest) -> list[Setting]:
 
 
 def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
-    """Other differing settings. They rarely change a verdict, so they only need saying."""
-    return list(_differing(a, b, _MINOR))
+    """Other differing settings. They rarely change a verdict, so they only need saying.
+
+    Another dataset file is one of them: whether the shared tasks are the same is found out task by task.
+    """
+    found = list(_differing(a, b, _MINOR))
+    if a.dataset_hash != b.dataset_hash:
+        left, right = (f"{each.dataset} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b))
+        found.append(Setting("dataset", left, right))
+    return found
 
 
 def _differing(a: Manifest, b: Manifest, names: tuple[str, ...]) -> Iterator[Setting]:

@@ -93,6 +93,19 @@ def test_an_audit_lists_what_depends_on_the_checker(opened: OpenRun) -> None:
     ]
 
 
+def test_a_stopped_audit_says_how_far_it_came(opened: OpenRun) -> None:
+    names = ("floats", "lines")
+    audit_job.start(opened, names)
+    job = audit_job.find(opened, names)
+    assert job is not None
+    job.stop()
+    job.wait()
+    assert job.report is not None
+    app = audited(graders="floats,lines")
+    assert f"Stopped at {job.report.rollouts} of 6 rollouts." in text(app)
+    assert app.button(key="audit").label == "Again"
+
+
 def test_a_refused_audit_says_why_and_has_no_button_to_press(opened: OpenRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "may_run_code", lambda: False)
     app = audited()

@@ -181,10 +181,15 @@ def test_settings_that_decide_verdicts_stand_against_a_headline(
     assert obstacles(found, settings_that_decide(Manifest(), Manifest())) == []
 
 
-def test_another_version_is_only_said(tmp_path: Path) -> None:
-    a, b = Manifest(python="3.11.2", dataset_hash="x"), Manifest(python="3.12.1", dataset_hash="y")
+def test_another_version_or_dataset_file_is_only_said() -> None:
+    a = Manifest(python="3.11.2", dataset="d.jsonl", dataset_hash="sha256:0123456789")
+    b = Manifest(python="3.12.1", dataset="d.jsonl", dataset_hash="sha256:9876543210")
     assert settings_that_decide(a, b) == []
-    assert [(each.name, each.a, each.b) for each in minor_settings(a, b)] == [("python", "3.11.2", "3.12.1")]
+    assert [(each.name, each.a, each.b) for each in minor_settings(a, b)] == [
+        ("python", "3.11.2", "3.12.1"),
+        ("dataset", "d.jsonl (01234567)", "d.jsonl (98765432)"),
+    ]
+    assert minor_settings(a, a) == []
 
 
 def test_sides_without_a_shared_task_have_no_headline(tmp_path: Path) -> None:
