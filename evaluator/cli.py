@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from evaluator.commands.app import App
-from evaluator.commands.failure import CommandError, Exit, status_of
+from evaluator.commands.failure import CommandError, Exit, fail, report
 
 app = App(
     name="rollscope",
@@ -309,6 +309,27 @@ def collect(
 
 
 @app.command()
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="A run's directory.")],
+    run_b: Annotated[
+        Path | None, typer.Argument(metavar="[RUN_B]", help="Another one. [default: the same, for two of its models]")
+    ] = None,
+    *,
+    model_a: Annotated[
+        str | None, typer.Option("--model-a", metavar="NAME", help="Only this model's rollouts of RUN_A.")
+    ] = None,
+    model_b: Annotated[
+        str | None, typer.Option("--model-b", metavar="NAME", help="Only this model's rollouts of RUN_B.")
+    ] = None,
+    json: JsonFlag = False,
+) -> int:
+    """Compare two runs, or two models, task by task; exit status 1 if B is worse beyond chance."""
+    from evaluator.commands import comparing
+
+    return comparing.compare_runs(run_a, run_b, model_a, model_b, as_json=json)
+
+
+@app.command()
 def audit(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     *,
@@ -389,11 +410,6 @@ def try_server(
     return server_testing.try_server(server, rows=rows, validate_data=validate_data, timeout=timeout, as_json=json)
 
 
-# Typer bundles Click under a private name; these are the bases of its public errors.
-_USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
-_CLICK_ERROR: Any = _USAGE_ERROR.__bases__[0]
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
     try:
@@ -410,38 +426,14 @@ def _run(arguments: list[str]) -> int:
         result = typer.main.get_command(app).main(arguments, prog_name="rollscope", standalone_mode=False)
         return result if isinstance(result, int) else Exit.DONE
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("stopped", Exit.STOPPED)
+        return fail("stopped", Exit.STOPPED)
     except BrokenPipeError:
         raise
     except Exception as error:
-        if isinstance(error, _CLICK_ERROR):
-            return _fail_usage(error)
-        status = status_of(error)
+        status = report(error)
         if status is None:
             raise
-        return _fail(_message(error), status)
-
-
-def _fail_usage(error: Any) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())
-        return Exit.DONE
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "rollscope"
-    message = error.format_message().rstrip(".")
-    return _fail(f"{message} (see {command} --help)", Exit.BAD_INPUT)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
-
-
-def _fail(message: str, status: Exit) -> int:
-    from evaluator.formats.problems import one_line  # only needed after a failure
-
-    print(f"rollscope: {one_line(' '.join(message.split()))}", file=sys.stderr)
-    return status
+        return status
 
 
 if __name__ == "__main__":

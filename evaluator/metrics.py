@@ -1,4 +1,4 @@
-"""Figures about graded rollouts: pass@k, and means with intervals.
+"""Figures about graded rollouts: pass@k, means with intervals, and differences between two sides.
 
 Uses only NumPy. The caller leaves rollouts that could not be graded (`sandbox_error`, `unknown`) out of every n and
 counts them separately: a missing grade is not a failure.
@@ -130,6 +130,28 @@ def pass_at_k_over_tasks(n: ArrayLike, c: ArrayLike, k: int = 1) -> Interval:
     if total.size > 1 and (np.ptp(values) == 0 or np.all(total == 1)):
         return wilson(float(values.sum()), int(total.size))
     return mean_over_tasks(values)
+
+
+def paired_difference(a: ArrayLike, b: ArrayLike) -> Interval:
+    """Mean of b - a over tasks with its 95 % interval; `a` and `b` are of shape (tasks,), a value per task each.
+
+    The pairs are resampled, so what is hard in a task for both sides cancels out. Otherwise as `mean_over_tasks`.
+    """
+    return mean_over_tasks(np.asarray(b, np.float64) - np.asarray(a, np.float64))
+
+
+def mcnemar(fixed: int, broken: int) -> float:
+    """The two-sided p of the exact McNemar test, for tasks with one outcome on each side.
+
+    `fixed`: tasks that fail on the first side and pass on the second, `broken`: the reverse. Tasks with the same
+    outcome on both sides say nothing about the difference. If only chance decides, a changed task is
+    as likely fixed as broken.
+    """
+    changed = fixed + broken
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, changed + 1)))))  # of factorials
+    k = np.arange(min(fixed, broken) + 1)
+    terms = logs[changed] - logs[k] - logs[changed - k] - changed * math.log(2)
+    return min(1.0, 2 * float(np.exp(terms).sum()))
 
 
 def _nothing() -> Interval:

@@ -1,6 +1,15 @@
-"""Placeholder."""
+"""Is the reward right? Other checkers on the same answers, rewards that came with the rollouts, suspicious flags."""
 
-from dashboard import controls, facts
+import streamlit as st
+
+from dashboard import audit, controls
 
 screen = controls.screen()
-facts.section("audit")
+controls.require_rows(screen)
+
+left, right = st.columns([1.6, 1], gap="medium")
+with left:
+    audit.checkers(screen)
+with right:
+    audit.given(screen)
+    audit.flags(screen)

@@ -1,6 +1,17 @@
-"""Placeholder."""
+"""Two runs, or two models of one run: what B fixed and broke, and the code of both."""
 
-from dashboard import controls, facts
+import streamlit as st
 
-screen = controls.screen()
-facts.section("compare")
+from dashboard import compare, compare_sides, controls
+
+view, a, b = compare_sides.find(controls.screen(named=False))
+shown = compare.Shown(view, a, b)
+
+compare.head(shown)
+tasks = compare.changes(shown)
+left, right = st.columns([1, 1.75], gap="small")
+with left:
+    selected = compare.task_list(shown, tasks)
+if selected is not None:
+    with right:
+        compare.code(shown, tasks, selected)

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.metrics import (
+    mcnemar,
     mean_over_tasks,
+    paired_difference,
     pass_at_k,
     pass_at_k_over_tasks,
     wilson,
@@ -92,3 +94,37 @@ def test_tasks_with_too_few_rollouts_are_left_out_of_pass_at_k() -> None:
 def test_nothing_graded_gives_no_figure() -> None:
     assert math.isnan(pass_at_k_over_tasks([], []).value)
     assert pass_at_k_over_tasks([0], [0]).n == 0
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "p"),
+    [
+        (0, 0, 1.0),
+        (1, 0, 1.0),
+        (5, 0, 2 / 32),
+        (6, 0, 2 / 64),
+        (0, 6, 2 / 64),
+        (8, 2, 2 * (1 + 10 + 45) / 1024),
+        (2, 8, 2 * (1 + 10 + 45) / 1024),
+        (5, 5, 1.0),
+        (4, 5, 1.0),
+    ],
+)
+def test_mcnemar_is_the_binomial_tail_on_both_sides(fixed: int, broken: int, p: float) -> None:
+    assert mcnemar(fixed, broken) == pytest.approx(p, rel=1e-12)
+
+
+def test_mcnemar_of_many_tasks_is_near_the_normal_one() -> None:
+    z = (50_400 - 49_600 - 1) / math.sqrt(100_000)
+    assert mcnemar(50_400, 49_600) == pytest.approx(math.erfc(z / math.sqrt(2)), rel=1e-3)
+
+
+def test_a_paired_difference_is_narrower_than_its_sides() -> None:
+    a = np.random.default_rng(2).random(300)
+    b = a + 0.05 + np.random.default_rng(3).normal(0, 0.02, 300)
+    difference = paired_difference(a, b)
+    assert difference == paired_difference(a, b)
+    assert difference.value == pytest.approx(0.05, abs=0.005)
+    assert difference.low > 0.04
+    assert mean_over_tasks(b).high - mean_over_tasks(b).low > 5 * (difference.high - difference.low)
+    assert paired_difference([0.5, 1.0], [0.5, 0.5]).value == -0.25

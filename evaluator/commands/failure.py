@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
+from typing import Any
+
+import typer
+
+# Typer bundles Click under a private name; these are the bases of its public errors.
+_USAGE_ERROR: Any = typer.BadParameter.__bases__[0]
+_CLICK_ERROR: Any = _USAGE_ERROR.__bases__[0]
 
 
 class Exit(IntEnum):
@@ -43,3 +51,34 @@ def status_of(error: Exception) -> Exit | None:
         MissingExtraError, RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
     return Exit.BAD_INPUT if isinstance(error, expected) else None
+
+
+def report(error: Exception) -> int | None:
+    """Print what is wrong, and return the exit status; None for a bug of our own."""
+    if isinstance(error, _CLICK_ERROR):
+        return _fail_usage(error)
+    status = status_of(error)
+    return None if status is None else fail(_message(error), status)
+
+
+def _fail_usage(error: Any) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())
+        return Exit.DONE
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "rollscope"
+    message = error.format_message().rstrip(".")
+    return fail(f"{message} (see {command} --help)", Exit.BAD_INPUT)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def fail(message: str, status: Exit) -> int:
+    """Print the message as one line on stderr, and return the status."""
+    from evaluator.formats.problems import one_line  # only needed after a failure
+
+    print(f"rollscope: {one_line(' '.join(message.split()))}", file=sys.stderr)
+    return status

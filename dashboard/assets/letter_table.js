@@ -1,0 +1,47 @@
+// Rows of a label, cells of letters and a note. A plain click on a row goes to Python.
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const table = parentElement.querySelector(".letters");
+  const top = table.scrollTop, columns = data.head.length - 2;
+  const middle = columns ? `repeat(${columns}, auto)` : "";
+  table.style.gridTemplateColumns = `minmax(5em, 1fr) ${middle} ${data.wide ? "minmax(5em, 1fr)" : "auto"}`;
+  table.style.maxHeight = `max(300px, calc(100vh - ${data.room}px))`;
+  const head = part("div", "row head", "");
+  head.append(...data.head.map((name) => part("span", "name", name)));
+  table.replaceChildren(head, ...data.rows.map((row, index) => line(row, data, () => setTriggerValue("pick", index))));
+  table.scrollTop = top;
+  const selected = table.querySelector("[aria-current]");
+  if (selected) reveal(table, selected, head.offsetHeight);
+}
+
+function line(row, data, pick) {
+  const element = link("row", row.href, pick);
+  element.title = row.label;
+  if (row.selected) element.setAttribute("aria-current", "true");
+  const note = part("span", "note", row.note);
+  note.title = row.note;
+  element.append(part("span", "label", row.label), ...row.cells.map((letters) => cells(letters, data)), note);
+  return element;
+}
+
+function cells(letters, data) {
+  const element = part("span", "cells", letters.length ? "" : "–");
+  for (const [letter, number] of letters) {
+    const look = data.palette[letter] ?? data.palette["?"];
+    const chip = part("span", "chip", letter);
+    chip.style.background = look.colour;
+    chip.style.color = look.ink;
+    chip.title = look.word;
+    if (look.hatched) chip.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
+    element.append(chip);
+    if (number) element.append(part("span", "number", number));
+  }
+  return element;
+}
+
+function reveal(table, row, head) {
+  const above = row.offsetTop - head, below = row.offsetTop + row.offsetHeight - table.clientHeight;
+  if (table.scrollTop > above) table.scrollTop = above;
+  else if (table.scrollTop < below) table.scrollTop = below;
+}

@@ -1,0 +1,93 @@
+"""Two sides of a comparison: their tasks, and the samples of one screen of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+import streamlit as st
+
+from dashboard.queries.cache import cached
+from dashboard.queries.expressions import FILE_ORDER, LETTER
+from dashboard.queries.filter_sql import where
+from dashboard.queries.ranking import Ranking, ranking
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun, Params
+from evaluator.runs import comparison
+from evaluator.runs.comparison import MODEL, NO_MODEL, Comparison
+
+SAMPLES_LISTED = 200
+_OF_SIDE = f"($side = '' OR {MODEL} = $side)"
+
+
+class Side(NamedTuple):
+    """One side of a comparison: a run, and one of its models; "" for all of them."""
+
+    run: OpenRun
+    model: str
+
+
+class Attempt(NamedTuple):
+    """A sample of one side, without its long texts."""
+
+    row: int
+    sample_id: str
+    verdict: str
+    tests_passed: int
+    tests_total: int
+    error_type: str | None
+    error_message: str | None
+
+
+@st.cache_resource(show_spinner=False, max_entries=20, hash_funcs={OpenRun: lambda run: run.key, Filter: repr})
+def compared(a: Side, b: Side, filter_: Filter) -> Comparison:
+    """Both sides task by task. The filter holds for both, except its model."""
+    grading = a.run.manifest.dataset_hash != b.run.manifest.dataset_hash
+    sides = []
+    for each in (a, b):
+        condition, params = _where(filter_)
+        hashes = {} if a.run.key == b.run.key else _hashes(each.run, grading=grading)
+        cursor = each.run.connection.cursor()
+        sides.append(comparison.side(cursor, hashes, each.model, condition, params))
+    return comparison.compare(*sides)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20, hash_funcs={OpenRun: lambda run: run.key})
+def _hashes(run: OpenRun, *, grading: bool) -> Mapping[str, int]:
+    return comparison.task_hashes(run.connection.cursor(), grading=grading)
+
+
+@cached
+def letters(side: Side, filter_: Filter, tasks: list[str]) -> dict[str, str]:
+    """The letters of a side's samples of each of these tasks, in file order."""
+    condition, params = _where(filter_)
+    sql = f"""SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) FROM rollouts
+              WHERE {condition} AND {_OF_SIDE} AND list_contains($tasks, task_id) GROUP BY task_id"""  # noqa: S608
+    return dict(side.run.rows(sql, params | {"side": side.model, "tasks": tasks}))
+
+
+@cached
+def samples(side: Side, filter_: Filter, task: str) -> Ranking[Attempt]:
+    """A side's samples of a task, in file order."""
+    condition, params = _where(filter_)
+    sql = f"""SELECT "row", sample_id, verdict, tests_passed, tests_total, error_type, error_message, count(*) OVER ()
+              FROM rollouts WHERE {condition} AND {_OF_SIDE} AND task_id = $task
+              ORDER BY {FILE_ORDER} LIMIT {SAMPLES_LISTED}"""  # noqa: S608
+    return ranking(side.run.rows(sql, params | {"side": side.model, "task": task}), Attempt)
+
+
+@cached
+def program(run: OpenRun, row: int) -> str:
+    """The code of a rollout; its completion, where no code was found in it."""
+    sql = 'SELECT coalesce(code, completion) FROM stored_rollouts WHERE "row" = $row'
+    return str(run.rows(sql, {"row": row})[0][0])
+
+
+def restricted(filter_: Filter, model: str) -> Filter:
+    """The filter with a side's model instead of its own."""
+    return msgspec.structs.replace(filter_, model="" if model == NO_MODEL else model)
+
+
+def _where(filter_: Filter) -> tuple[str, Params]:
+    return where(restricted(filter_, ""))

@@ -1,0 +1,258 @@
+"""Two sides, task by task: did B fix or break what A did, and is the difference more than chance?
+
+A side is a run, or one model of a run. Tasks are joined by id, and count only if both sides had the same prompt and
+tests. Rollouts that could not be graded are left out and counted; a disagreement counts as not passed, as in pass@k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from evaluator.metrics import Floats, Interval, mcnemar, paired_difference
+from evaluator.model import Limits
+from evaluator.runs.schema import Manifest
+
+if TYPE_CHECKING:
+    import duckdb
+
+NO_MODEL: Final = "no model named"
+MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
+"""SQL of a rollout's model, as `side` understands it."""
+_COUNTED: Final = "(verdict NOT IN ('sandbox_error', 'unknown') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
+_LEVEL: Final = 0.05
+FEWEST_CHANGED: Final = 6
+"""With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
+_DECIDING: Final = ("checker", "grader", "preamble", "unverified", "disagreement")
+_MINOR: Final = ("evaluator_version", "python", "interpreter", "isolation", "sandbox")
+_OWN_OF_TASK: Final = ("checker", "grader", "limits", "weights")
+"""Fields of a task that decide how it is graded, besides its tests."""
+
+
+class Change(StrEnum):
+    """What became of a task from A to B. With several samples, fixed means a higher pass rate, broken a lower one."""
+
+    FIXED = "fixed"
+    BROKEN = "broken"
+    SAME = "same"
+    ONLY_A = "only_a"
+    ONLY_B = "only_b"
+    OTHER_TESTS = "other_tests"
+    """The same id, but another prompt, other tests or other grading."""
+    NOT_GRADED = "not_graded"
+    """On one side, no rollout could be graded."""
+
+
+COMPARED: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
+
+
+class Outcome(NamedTuple):
+    """A task's rollouts on one side."""
+
+    graded: int
+    passed: int
+    left_out: int
+    """Without a grade: unknown or sandbox_error."""
+
+    @property
+    def rate(self) -> float:
+        return self.passed / self.graded
+
+
+class Side(NamedTuple):
+    """A run, or one model of it: outcomes by task in the order of the file, and what decides each task's grades."""
+
+    outcomes: dict[str, Outcome]
+    hashes: Mapping[str, int]
+    """A hash of prompt, tests and grading, by task."""
+
+
+class TaskChange(NamedTuple):
+    """A task on both sides; None where the side has no rollout of it."""
+
+    task_id: str
+    change: Change
+    a: Outcome | None
+    b: Outcome | None
+
+    @property
+    def points(self) -> float | None:
+        """B's pass rate minus A's, in percentage points."""
+        if self.change not in COMPARED or self.a is None or self.b is None:
+            return None
+        return 100 * (self.b.rate - self.a.rate)
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A setting that differs between two runs."""
+
+    name: str
+    a: str
+    b: str
+
+
+class Comparison(NamedTuple):
+    """All tasks of both sides, sorted by change, and the difference over the compared ones."""
+
+    tasks: list[TaskChange]
+    counts: dict[Change, int]
+    a_mean: float
+    """Mean pass rate over the compared tasks; NaN without any."""
+    b_mean: float
+    difference: Interval
+    """B's mean minus A's, from 0 to 1."""
+    p: float | None
+    """Exact McNemar; None if a compared task has several samples."""
+    a_left_out: int
+    b_left_out: int
+
+    @property
+    def better(self) -> Literal["a", "b"] | None:
+        """The side that is better beyond chance."""
+        sure = self.p < _LEVEL if self.p is not None else self._interval_excludes_0
+        return None if not sure else "b" if self.difference.value > 0 else "a"
+
+    @property
+    def _interval_excludes_0(self) -> bool:
+        changed = self.counts[Change.FIXED] + self.counts[Change.BROKEN]
+        return changed >= FEWEST_CHANGED and not self.difference.low <= 0 <= self.difference.high
+
+
+def task_hashes(connection: duckdb.DuckDBPyConnection, *, grading: bool = True) -> dict[str, int]:
+    """What decides the grades of each task of a run, as a hash to compare with another run's.
+
+    Without `grading` only prompt and tests: enough, and much quicker, if both runs read the same dataset file.
+    """
+    paths = ", ".join(f"'$.{field}'" for field in _OWN_OF_TASK)
+    own = f", json_extract_string(task, [{paths}])" if grading else ""
+    return dict(connection.execute(f"SELECT task_id, hash(prompt, test_hash{own}) FROM tasks").fetchall())  # noqa: S608
+
+
+def side(
+    connection: duckdb.DuckDBPyConnection,
+    hashes: Mapping[str, int],
+    model: str = "",
+    condition: str = "true",
+    params: Mapping[str, Any] | None = None,
+) -> Side:
+    """The rollouts of a run that meet an SQL condition, and those of one model if it is named."""
+    rows = connection.execute(
+        f"""SELECT task_id, count(*) FILTER ({_COUNTED}), count(*) FILTER (verdict = 'passed'),
+                   count(*) FILTER (NOT {_COUNTED})
+            FROM rollouts WHERE ({condition}) AND ($side = '' OR {MODEL} = $side)
+            GROUP BY task_id ORDER BY min("row")""",  # noqa: S608
+        {**(params or {}), "side": model},
+    ).fetchall()
+    return Side({task: Outcome(*counts) for task, *counts in rows}, hashes)
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """Every task of both sides, and the difference over those that can be compared."""
+    ids = dict.fromkeys([*a.outcomes, *b.outcomes])
+    tasks = [TaskChange(task, _change(task, a, b), a.outcomes.get(task), b.outcomes.get(task)) for task in ids]
+    places = {change: place for place, change in enumerate(Change)}
+    tasks.sort(key=lambda each: (places[each.change], -abs(each.points or 0)))
+    counts = dict.fromkeys(Change, 0)
+    for each in tasks:
+        counts[each.change] += 1
+    pairs = [(each.a, each.b) for each in tasks if each.change in COMPARED and each.a and each.b]
+    single = bool(pairs) and all(left.graded == right.graded == 1 for left, right in pairs)
+    left, right = (_rates(outcomes) for outcomes in zip(*pairs, strict=True)) if pairs else (_rates(()), _rates(()))
+    return Comparison(
+        tasks=tasks,
+        counts=counts,
+        a_mean=float(left.mean()) if pairs else float("nan"),
+        b_mean=float(right.mean()) if pairs else float("nan"),
+        difference=paired_difference(left, right),
+        p=mcnemar(counts[Change.FIXED], counts[Change.BROKEN]) if single else None,
+        a_left_out=sum(outcome.left_out for outcome in a.outcomes.values()),
+        b_left_out=sum(outcome.left_out for outcome in b.outcomes.values()),
+    )
+
+
+def _rates(outcomes: tuple[Outcome, ...]) -> Floats:
+    return np.array([outcome.rate for outcome in outcomes])
+
+
+def _change(task: str, a: Side, b: Side) -> Change:
+    left, right = a.outcomes.get(task), b.outcomes.get(task)
+    if left is None or right is None:
+        return Change.ONLY_B if left is None else Change.ONLY_A
+    if a.hashes.get(task) != b.hashes.get(task):
+        return Change.OTHER_TESTS
+    if not left.graded or not right.graded:
+        return Change.NOT_GRADED
+    if left.rate == right.rate:
+        return Change.SAME
+    return Change.FIXED if right.rate > left.rate else Change.BROKEN
+
+
+def settings_that_decide(a: Manifest, b: Manifest) -> list[Setting]:
+    """The differing settings that decide verdicts: with other ones, a difference says nothing about the models."""
+    found = list(_differing(a, b, _DECIDING))
+    for name in Limits.__struct_fields__:
+        left, right = getattr(a.limits, name), getattr(b.limits, name)
+        if left != right:
+            found.append(Setting(name, f"{left:g}", f"{right:g}"))
+    return found
+
+
+def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
+    """Other differing settings. They rarely change a verdict, so they only need saying.
+
+    Another dataset file is one of them: whether the shared tasks are the same is found out task by task.
+    """
+    found = list(_differing(a, b, _MINOR))
+    if a.dataset_hash != b.dataset_hash:
+        left, right = (f"{each.dataset} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b))
+        found.append(Setting("dataset", left, right))
+    return found
+
+
+def _differing(a: Manifest, b: Manifest, names: tuple[str, ...]) -> Iterator[Setting]:
+    for name in names:
+        left, right = getattr(a, name), getattr(b, name)
+        if left != right:
+            yield Setting(name, _shown(left), _shown(right))
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else value or "empty"
+
+
+def obstacles(found: Comparison, settings: list[Setting]) -> list[str]:
+    """Why there is no headline: one line for each reason; none if there is one."""
+    lines = [f"{each.name} differs: {each.a} in A, {each.b} in B" for each in settings]
+    if other := found.counts[Change.OTHER_TESTS]:
+        lines.append(f"{_tasks(other)} with another prompt, other tests or other grading in B")
+    if not lines and not found.difference.n:
+        lines.append("no shared task has graded rollouts on both sides")
+    return lines
+
+
+def headline(found: Comparison) -> str:
+    """The difference in one sentence, for a comparison without obstacles."""
+    shown = found.difference
+    tasks = _tasks(shown.n, "shared ")
+    if found.counts[Change.SAME] == shown.n:
+        return f"No difference: the same pass rate on both sides in {tasks}"
+    p = "" if found.p is None else "; exact McNemar p " + ("< 0.001" if found.p < 0.001 else f"= {found.p:.2g}")
+    if found.better is not None:
+        sign, word = (1, "better") if found.better == "b" else (-1, "worse")
+        return f"B is {word} by {_points(shown, sign)} over {tasks}{p}"
+    return f"No difference can be told apart from chance: B - A is {_points(shown, 1)} over {tasks}{p}"
+
+
+def _points(difference: Interval, sign: int) -> str:
+    value, *bounds = (100 * sign * figure + 0.0 for figure in difference[:3])
+    low, high = sorted(bounds)
+    between = f" (95%: {low:.1f} to {high:.1f})" if low != high else ""  # all tasks alike: no spread to resample
+    return f"{value:.1f} points{between}"
+
+
+def _tasks(count: int, kind: str = "") -> str:
+    return f"{count:,} {kind}task{'' if count == 1 else 's'}"

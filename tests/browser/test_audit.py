@@ -1,0 +1,30 @@
+"""An audit as a person runs it: the button, the progress, what depends on the checker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import settled, without_exception
+
+Visit = Callable[[str], Page]
+
+
+def test_an_audit_runs_from_its_button_and_leads_to_a_completion(visit: Visit) -> None:
+    page = visit("audit?run=long&graders=exact%2Clines%2Cunordered")
+    page.get_by_role("button", name="Audit 2 rollouts").click()
+    expect(page.get_by_text("depend on the checker: 0 of 2")).to_be_visible()
+    expect(page.get_by_text("pays 1 of 2 (50.0%)")).to_have_count(3)
+    settled(page)
+    page.reload()
+    expect(page.get_by_text("depend on the checker: 0 of 2")).to_be_visible()  # kept for its run and checkers
+    without_exception(page)
+
+
+def test_a_flag_leads_to_its_rollouts(visit: Visit) -> None:
+    page = visit("audit?run=sample")
+    page.locator(".letters a.row").filter(has_text="ctypes").click()
+    page.wait_for_url("**/rollouts?*flag=ctypes*")
+    settled(page)
+    without_exception(page)
