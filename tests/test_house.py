@@ -14,7 +14,7 @@ BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_m
 """Records and small helpers, which know each other alone."""
 RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
-LIBRARY = RECORDS | GRADING | {"graders", "engines", "api", "file_grading", "formats", "runs"}
+LIBRARY = RECORDS | GRADING | {"graders", "engines", "api", "file_grading", "references", "formats", "runs"}
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
     "checkers": RECORDS,
@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "engines": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "engines"},
     "file_grading": LIBRARY,
+    "references": LIBRARY,
     "__init__": LIBRARY,
     "interop": LIBRARY,
     "commands": LIBRARY | {"interop", "cli"},
