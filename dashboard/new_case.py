@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import streamlit as st
 
-from dashboard import answer_list, background, facts, row_list, sandbox_state, state, theme
+from dashboard import answer_list, background, escape, facts, row_list, sandbox_state, state, theme
 from dashboard.background import Job
 from dashboard.controls import Screen
 from dashboard.queries import answers
@@ -30,9 +30,9 @@ _RESULT = "new_case"
 _FIELD_HEIGHT = 96
 _TABLE_HEIGHT = "calc(190px + max(0px, (100vh - 720px) * 0.3))"
 _COLUMNS = (
-    Column("sample", "line", "28%"),
-    Column("now", "line", "24%", "the verdict of this test case"),
-    Column("in the run", "line", "24%", "the verdict of all its test cases"),
+    Column("sample", "line", "32%"),
+    Column("now", "line", "112px", "the verdict of this test case"),
+    Column("was", "mark", "36px", "its verdict in the run"),
     Column("answer", "mono"),
 )
 
@@ -55,7 +55,7 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
         facts.note("Not supported for tasks whose answer is graded: they have one test case, the answer.")
         return
     task, found = msgspec.json.decode(record.task, type=Task), answers.codes(screen.run, record.task_id, SAMPLES_MOST)
-    left, right = st.columns([1, 1.15], gap="small")
+    left, right = st.columns([1, 1.25], gap="small")
     with left:
         case, fault = _form(task, like)
         refusal = sandbox_state.refusal()
@@ -69,9 +69,9 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
                 on_click=_start,
                 args=(task, case, found.rows, screen.run.manifest),
             )
-            facts.note(refusal or fault or "In the sandbox, with the run's limits. The run stays as it is.")
+            facts.note(refusal or fault or "The run stays as it is.")
         if case is not None:
-            facts.section("For the dataset, as JSON")
+            facts.section("As JSON, for the dataset")
             st.code(as_json(task, case), language=None, wrap_lines=True, height=70)
     with right:
         if trial is not None and trial.task_id == record.task_id:
@@ -110,10 +110,13 @@ def as_json(task: Task, case: TestCase) -> str:
     """The test case as a row of a dataset has it."""
     if task.mode is Mode.CALL:
         arguments = [json.loads(line) for line in case.input.split("\n") if line]
-        return json.dumps({"inputs": [arguments], "outputs": [json.loads(case.expected)]}, ensure_ascii=False)
-    if task.mode is Mode.STDIN:
-        return json.dumps({"inputs": [case.input], "outputs": [case.expected]}, ensure_ascii=False)
-    return json.dumps({"test": task_with(task, case).test}, ensure_ascii=False)
+        row: dict[str, object] = {"inputs": [arguments], "outputs": [json.loads(case.expected)]}
+    elif task.mode is Mode.STDIN:
+        row = {"inputs": [case.input], "outputs": [case.expected]}
+    else:
+        row = {"test": task_with(task, case).test}
+    text = json.dumps(row, ensure_ascii=False)
+    return text if escape.text(text) == text else json.dumps(row)
 
 
 def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
@@ -177,7 +180,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
         (
             answer_list.short_id(each.sample_id, record.task_id),
             _verdict(grades[each.sample_id].verdict),
-            _verdict(each.verdict),
+            theme.verdict(each.verdict).letter,
             _answer(grades[each.sample_id]),
         )
         for each in listed

@@ -41,7 +41,7 @@ def offer(screen: Screen) -> None:
     refusal = sandbox_state.refusal()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            f"Run the {counted(total, 'reference')}",
+            f"Run the {counted(total, 'reference')}{' again' if job else ''}",
             key="run_references",
             disabled=bool(refusal),
             on_click=_start,

@@ -40,7 +40,7 @@ def show(
 
     data = {
         "columns": [column._asdict() for column in columns],
-        "rows": [[escape.text(cell) for cell in row] for row in rows],
+        "rows": [{"cells": [escape.text(cell) for cell in row]} for row in rows],
         "selected": selected,
         "label": label,
         "height": height,

@@ -24,6 +24,8 @@ _ANY_ORDER: Final = re.compile(
 )
 _DOCTEST: Final = re.compile(r"^[ \t]*>>>[ \t]*(.+)$", re.MULTILINE)
 _NAMED: Final = re.compile(r"\bInput:?\**[ \t]*\n?[ \t]*([a-zA-Z_]\w*[ \t]*=[^\n]+)")
+_SAMPLES: Final = re.compile(r"^[^\w\n]*(?:Sample|Example)s?\b", re.MULTILINE | re.IGNORECASE)
+"""Where the description of the input ends and the examples begin."""
 _SAMPLE: Final = re.compile(
     r"^[^\w\n]*(?:Sample|Example)?[ \t]*Input[ \t]*\d*[^\w\n]*\n+(?:```\w*\n)?(.+?)\n(?:```\n)?\s*[^\w\n]*"
     r"(?:Sample|Example)?[ \t]*Output\b",
@@ -98,11 +100,13 @@ def _missing_examples(task: Task, cases: Sequence[TestCase]) -> Iterator[Finding
     """Examples of the prompt that no test case has as its input."""
     if task.mode is Mode.STDIN:
         known = {" ".join(case.input.split()) for case in cases}
-        missing = [text for text in _SAMPLE.findall(task.prompt) if " ".join(text.split()) not in known]
+        start = _SAMPLES.search(task.prompt)
+        given = _SAMPLE.findall(task.prompt, start.start()) if start else []
+        missing = [text for text in given if " ".join(text.split()) not in known]
     else:
         inputs = _inputs(task, cases)
         examples = {text: _arguments(text, task.entry_point) for text in _examples(task)}
-        missing = [text for text, given in examples.items() if given is not None and given not in inputs]
+        missing = [text for text, values in examples.items() if values is not None and values not in inputs]
     if missing:
         what = " ".join(missing[0].split())
         yield Finding("examples", f"{counted(len(missing), 'example')} of the prompt not tested: {what[:80]}", 1)

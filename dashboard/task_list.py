@@ -19,8 +19,8 @@ _HEIGHT = "max(300px, calc(100vh - 236px))"
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("task", "wrap"),
-    Column("pass", "number", "62px", "rollouts that passed"),
-    Column("why", "wrap", "46%", "why its tests are suspect, and what people judged"),
+    Column("pass", "number", "56px", "rollouts that passed"),
+    Column("why", "wrap", "42%", "why its tests are suspect, and what people judged"),
 )
 _OF_MANY = {
     "nobody": "nobody passes",

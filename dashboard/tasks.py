@@ -138,6 +138,8 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
         trial_run.offer(screen, record, index)
     elif chosen is not None:
         _this_case(screen, record, chosen)
+    else:
+        facts.note("There is no test case to show. Add one, and see what the samples answer to it.")
 
 
 def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:

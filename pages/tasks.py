@@ -7,7 +7,7 @@ from dashboard.queries import records
 
 screen = controls.screen()
 
-left, right = st.columns([1, 1.9], gap="medium")
+left, right = st.columns([1, 1.8], gap="medium")
 with left:
     task = task_list.show(screen)
     reference_runs.offer(screen)

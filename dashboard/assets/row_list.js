@@ -8,7 +8,7 @@ export default function (component) {
   list.setAttribute("aria-label", data.label);
   const table = document.createElement("table");
   const body = document.createElement("tbody");
-  body.append(...data.rows.map((cells, index) => row(cells, index, data, () => setTriggerValue("pick", index))));
+  body.append(...data.rows.map(({ cells }, index) => row(cells, index, data, () => setTriggerValue("pick", index))));
   table.append(widths(data.columns), head(data.columns), body);
   list.replaceChildren(table);
   const current = body.querySelector("[aria-selected=true]");
