@@ -45,6 +45,7 @@ class Trial(NamedTuple):
     """The samples of a task, graded on one new test case."""
 
     task_id: str
+    case: TestCase
     job: Job[Grade]
     samples: Sequence[Code]
 
@@ -59,22 +60,25 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
     with left:
         case, fault = _form(task, like)
         refusal = sandbox_state.refusal()
-        trial: Trial | None = st.session_state.get(_RESULT)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.button(
+            # Not in a callback, which would have the text of before a click that ends typing.
+            clicked = st.button(
                 f"Run on {found.part('sample') or f'all {found.total:,} samples'}",
                 key="run_new_case",
                 type="primary",
-                disabled=bool(refusal) or case is None or not found.rows or (trial is not None and trial.job.running),
-                on_click=_start,
-                args=(task, case, found.rows, screen.run.manifest),
+                disabled=bool(refusal) or not found.rows or _running(),
             )
             facts.note(refusal or fault or "The run stays as it is.")
         if case is not None:
             facts.section("As JSON, for the dataset")
             st.code(as_json(task, case), language=None, wrap_lines=True, height=70)
+    if clicked and case is not None and refusal is None:
+        _start(task, case, found.rows, screen.run.manifest)
+    trial: Trial | None = st.session_state.get(_RESULT)
     with right:
         if trial is not None and trial.task_id == record.task_id:
+            if case != trial.case:
+                facts.note("Of the test case as it was before the last change:")
             _result(trial, screen.view, record)
 
 
@@ -83,8 +87,8 @@ def parsed_case(mode: Mode, given: str, expected: str) -> TestCase:
     if mode is Mode.CALL:
         lines = [line.strip() for line in given.split("\n") if line.strip()]
         for number, line in enumerate(lines, 1):
-            _require_json(line, f"argument {number}")
-        _require_json(expected, "expected")
+            _require_json(line, f"Argument {number}")
+        _require_json(expected, "The expected value")
         return TestCase(0, "\n".join(lines), expected.strip())
     if mode is Mode.STDIN:
         return TestCase(0, given, expected)
@@ -140,12 +144,17 @@ def _require_json(text: str, name: str) -> None:
     try:
         json.loads(text)
     except (ValueError, RecursionError):
-        raise CaseError(f"The {name} is not JSON; a text needs double quotes.") from None
+        raise CaseError(f"{name} is not JSON; a text needs double quotes.") from None
 
 
 def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manifest) -> None:
     work = partial(_graded, task_with(task, case), samples, manifest.limits, manifest.checker)
-    st.session_state[_RESULT] = Trial(task.task_id, Job("Samples run", len(samples), work), samples)
+    st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
+
+
+def _running() -> bool:
+    trial: Trial | None = st.session_state.get(_RESULT)
+    return trial is not None and trial.job.running
 
 
 def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | None) -> Iterator[Grade]:

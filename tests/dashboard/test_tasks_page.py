@@ -124,8 +124,8 @@ def test_notes_that_cannot_be_written_are_one_line(path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "given", "expected", "fault"),
     [
-        (Mode.CALL, "1\n{", "2", "The argument 2 is not JSON; a text needs double quotes."),
-        (Mode.CALL, "1", "'a'", "The expected is not JSON; a text needs double quotes."),
+        (Mode.CALL, "1\n{", "2", "Argument 2 is not JSON; a text needs double quotes."),
+        (Mode.CALL, "1", "'a'", "The expected value is not JSON; a text needs double quotes."),
         (Mode.ASSERT, "assert add(1 == 2", "", "The statement is not Python"),
         (Mode.ASSERT, "add(1, 2)", "", "Write a statement with assert"),
     ],
@@ -178,5 +178,7 @@ def test_the_form_starts_from_the_selected_test_case() -> None:
     assert [area.value for area in app.text_area] == ["1\n2", "3"]
     assert app.button(key="run_new_case").label == "Run on all 4 samples"
     app.text_area[0].set_value("1\n'b'").run()
-    assert "argument 2 is not JSON" in text(app)
-    assert app.button(key="run_new_case").disabled
+    assert "Argument 2 is not JSON" in text(app)
+    app.button(key="run_new_case").click().run()
+    no_exception(app)
+    assert "new_case" not in app.session_state
