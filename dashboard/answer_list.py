@@ -41,7 +41,10 @@ def said(verdict: str, text: str | None) -> str:
 
 def short_id(sample_id: str, task_id: str) -> str:
     """A sample's id without the task's, which it often starts with."""
-    return sample_id.removeprefix(task_id).lstrip("#/:-_ ") or sample_id
+    short = sample_id.removeprefix(task_id)
+    if short == sample_id:
+        short = sample_id.removeprefix(task_id.rsplit("/", 1)[-1])
+    return short.lstrip("#/:-_ ") or sample_id
 
 
 def _row(answer: Answer, total: int, here: View, task_id: str) -> dict[str, object]:

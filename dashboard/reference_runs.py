@@ -44,10 +44,12 @@ def offer(screen: Screen) -> None:
             f"Run the {counted(total, 'reference')}{' again' if job else ''}",
             key="run_references",
             disabled=bool(refusal),
+            help="In the sandbox. A reference that fails, or is slow, makes its task's tests suspect.",
             on_click=_start,
             args=(screen.run, total),
         )
-        facts.note(refusal or (_summary(job) if job else "One that fails or is slow makes its tests suspect."))
+        if said := refusal or (_summary(job) if job else ""):
+            facts.note(said)
 
 
 def _start(run: OpenRun, total: int) -> None:

@@ -98,32 +98,40 @@ def _comparison(task: Task, cases: Sequence[TestCase], checker: str | None) -> I
 
 def _missing_examples(task: Task, cases: Sequence[TestCase]) -> Iterator[Finding]:
     """Examples of the prompt that no test case has as its input."""
-    if task.mode is Mode.STDIN:
-        known = {" ".join(case.input.split()) for case in cases}
-        start = _SAMPLES.search(task.prompt)
-        given = _SAMPLE.findall(task.prompt, start.start()) if start else []
-        missing = [text for text in given if " ".join(text.split()) not in known]
-    else:
-        inputs = _inputs(task, cases)
-        examples = {text: _arguments(text, task.entry_point) for text in _examples(task)}
-        missing = [text for text, values in examples.items() if values is not None and values not in inputs]
+    examples = _samples(task) if task.mode is Mode.STDIN else _calls(task)
+    known = (
+        {text for case in cases if len(case.input) <= _PARSED_MOST for text in _inputs(task, case)} if examples else ()
+    )
+    missing = [text for text, given in examples.items() if given not in known]
     if missing:
         what = " ".join(missing[0].split())
         yield Finding("examples", f"{counted(len(missing), 'example')} of the prompt not tested: {what[:80]}", 1)
 
 
-def _examples(task: Task) -> list[str]:
+def _samples(task: Task) -> dict[str, str]:
+    """The examples' inputs on stdin: as written, and in the form of `_inputs`."""
+    start = _SAMPLES.search(task.prompt)
+    return {text: " ".join(text.split()) for text in (_SAMPLE.findall(task.prompt, start.start()) if start else ())}
+
+
+def _calls(task: Task) -> dict[str, str]:
+    """The same for calls of the entry point with literals."""
     named = [f"{task.entry_point or 'f'}({text})" for text in _NAMED.findall(task.prompt)]
-    return [text for text in (*_DOCTEST.findall(task.prompt), *named) if len(text) <= _PARSED_MOST]
+    texts = [text for text in (*_DOCTEST.findall(task.prompt), *named) if len(text) <= _PARSED_MOST]
+    found = {text: _arguments(text, task.entry_point) for text in texts}
+    return {text: given for text, given in found.items() if given is not None}
 
 
-def _inputs(task: Task, cases: Sequence[TestCase]) -> set[str]:
-    """The arguments of each test case, each list of them in the same form as `_arguments`."""
-    if task.mode is Mode.CALL:
-        return {repr([_decoded(line) for line in case.input.split("\n") if line.strip()]) for case in cases}
-    texts = [case.input for case in cases if len(case.input) <= _PARSED_MOST]
-    calls = (node for text in texts for node in ast.walk(_parsed(text) or ast.Pass()))
-    return {given for node in calls if isinstance(node, ast.Call) and (given := _literals(node)) is not None}
+def _inputs(task: Task, case: TestCase) -> Iterator[str]:
+    """A test case's input, or the arguments of its calls."""
+    if task.mode is Mode.STDIN:
+        yield " ".join(case.input.split())
+    elif task.mode is Mode.CALL:
+        yield repr([_decoded(line) for line in case.input.split("\n") if line.strip()])
+    else:
+        for node in ast.walk(_parsed(case.input) or ast.Pass()):
+            if isinstance(node, ast.Call) and (given := _literals(node)) is not None:
+                yield given
 
 
 def _arguments(text: str, entry_point: str | None) -> str | None:

@@ -15,13 +15,8 @@ from dashboard.state import View
 from dashboard.wording import counted
 from evaluator.runs.notes import JUDGEMENTS
 
-_HEIGHT = "max(300px, calc(100vh - 236px))"
-_COLUMNS = (
-    Column("", "mark", "16px", "! marks a suspect"),
-    Column("task", "wrap"),
-    Column("pass", "number", "56px", "rollouts that passed"),
-    Column("why", "wrap", "42%", "why its tests are suspect, and what people judged"),
-)
+_CHARACTER = 7.5
+"""Pixels."""
 _OF_MANY = {
     "nobody": "nobody passes",
     "repeat": "repeat others",
@@ -52,11 +47,11 @@ def show(screen: Screen) -> TaskRecord:
 
     judged = judgement.words(run)
     row_list.show(
-        _COLUMNS,
+        _columns(known),
         [_row(line, judged.get(line.task_id, "")) for line in lines],
         key="task_list",
         label="tasks",
-        height=_HEIGHT,
+        height=_height(sampled=dataset.random_sample(view.sort) is not None, paged=count > TASKS_PER_PAGE),
         shown=f"{run.name} {view.sort} {view.page} {view.filter.q}",
         on_pick=picked,
         selected=known.index(chosen) if chosen in known else None,
@@ -82,8 +77,23 @@ def reason_text(reason: Reason, tests: int) -> str:
         return f"nobody passes any of {tests:,} tests"
     more = f" and {reason.cases - len(reason.tests):,} more" if reason.cases > len(reason.tests) else ""
     names = ", ".join(str(test) for test in sorted(reason.tests))
-    agree = ", most give the same other answer" if reason.kind == suspects.NOBODY and "same" in reason.why else ""
+    agree = ", most agree on another answer" if reason.kind == suspects.NOBODY and "agree" in reason.why else ""
     return f"tests {names}{more}: {_OF_MANY.get(reason.kind, reason.why)}{agree}"
+
+
+def _columns(task_ids: list[str]) -> tuple[Column, ...]:
+    width = min(150.0, 14 + _CHARACTER * max(map(len, task_ids), default=0))
+    return (
+        Column("", "mark", "16px", "! marks a suspect"),
+        Column("task", "wrap", f"{width:.0f}px"),
+        Column("pass", "number", "56px", "rollouts that passed"),
+        Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
+    )
+
+
+def _height(*, sampled: bool, paged: bool) -> str:
+    """What the window has, without what is above and below the list."""
+    return f"max(280px, calc(100vh - {212 + 61 * sampled + 60 * paged}px))"
 
 
 def _find_and_order(view: View) -> None:

@@ -27,7 +27,7 @@ from dashboard.queries.records import TaskRecord
 from dashboard.queries.suspects import Suspect
 from dashboard.row_list import Column
 from dashboard.wording import counted
-from evaluator.model import Mode, TestCase
+from evaluator.model import Mode, TestCase, Verdict
 
 _CASES_LISTED = 2_000
 _ANSWER = 18
@@ -103,7 +103,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             "!" if case.index in suspected else "",
             str(case.index),
             _share(counts.get(case.index)),
-            _answers(found.get(case.index, []), case.expected, counts.get(case.index), record.mode),
+            _answers(found.get(case.index, []), case.expected, record.mode),
             case_view.in_one_line(case.input, record.mode),
             (note.judgement or "note") if note else "",
         )
@@ -184,14 +184,17 @@ def _case(record: TaskRecord, chosen: TestCase) -> None:
         facts.section("Parsed")
         st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px", wrap=True))
     size = facts.size(len(chosen.input.encode("utf-8", "replace")))
-    facts.section(f"{case_view.name_of_input(record.mode)}, raw ({size})")
-    _raw(chosen.input)
-    facts.section("Expected, raw")
-    _raw(chosen.expected)
+    left, right = st.columns([1, 1], gap="small")
+    with left:
+        facts.section(f"{case_view.name_of_input(record.mode)}, {size}")
+        _raw(chosen.input)
+    with right:
+        facts.section("expected")
+        _raw(chosen.expected)
 
 
 def _raw(text: str) -> None:
-    lines = len(text) // 44 + text.count("\n") + 1
+    lines = len(text) // 24 + text.count("\n") + 1
     facts.verbatim(text[: case_view.SHOWN], height=min(130, 28 + 20 * lines), wrap=True)
     case_view.note_cut(text)
 
@@ -210,10 +213,10 @@ def _value(text: str) -> str:
     return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
 
 
-def _answers(found: list[Short], expected: str, count: CaseCount | None, mode: str) -> str:
+def _answers(found: list[Short], expected: str, mode: str) -> str:
     """`7 × 51 (expected 8) · 9 × 2 · error × 3`."""
     parts = [f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found]
-    if parts and expected and count and count.passed < count.ran:
+    if parts and expected and found[0].verdict != Verdict.PASSED:
         parts[0] += f" (expected {_short(expected, mode)})"
     return " · ".join(parts)
 

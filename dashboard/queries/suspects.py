@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import duckdb
 import streamlit as st
 
 from dashboard.queries import records
@@ -22,16 +23,19 @@ RAN_LEAST = 3
 NOBODY = "nobody"
 REFERENCE = "reference"
 
-_TASKS_AT_ONCE = 200
+_TASKS_AT_ONCE = 50
+_READ_MOST = 4_000_000
+"""Characters of a task; larger ones are not read."""
 
 # A task of which nobody passes anything is more likely hard than wrong. Where most samples give the same other answer,
 # the expected one is in doubt.
 _TABLES = f"""
 CREATE OR REPLACE TABLE task_list AS
     SELECT task_id, any_value(id_key) AS id_key, any_value(place) AS place,
-           any_value(tests) AS tests, count(r.verdict) AS samples,
+           any_value(tests) AS tests, any_value(referenced) AS referenced, count(r.verdict) AS samples,
            count(*) FILTER (r.verdict = 'passed') AS passed
-    FROM (SELECT task_id, {natural("task_id")} AS id_key, row_number() OVER () AS place, tests_total AS tests
+    FROM (SELECT task_id, {natural("task_id")} AS id_key, row_number() OVER () AS place, tests_total AS tests,
+                 coalesce(reference, '') <> '' AS referenced
           FROM tasks) t
     LEFT JOIN (SELECT task_id, verdict FROM rollouts) r USING (task_id) GROUP BY task_id ORDER BY id_key, task_id;
 CREATE OR REPLACE TABLE case_list AS
@@ -42,12 +46,12 @@ CREATE OR REPLACE TABLE suspects AS
     WITH n AS (SELECT task_id, test_index, ran FROM case_list WHERE passed = 0 AND ran >= {RAN_LEAST}),
          w AS (SELECT task_id, test_index, count(*) AS same
                FROM stored_cases SEMI JOIN n USING (task_id, test_index)
-               WHERE verdict = 'wrong_answer' AND actual IS NOT NULL GROUP BY task_id, test_index, actual),
+               WHERE verdict = 'wrong_answer' AND actual IS NOT NULL GROUP BY task_id, test_index, hash(actual)),
          a AS (SELECT task_id, test_index, max(same) AS same FROM w GROUP BY ALL),
          p AS (SELECT DISTINCT task_id FROM case_list WHERE passed > 0)
     SELECT n.task_id, n.test_index, '{NOBODY}' AS kind,
            'nobody passes' || CASE WHEN coalesce(same, 0) * 2 > ran
-               THEN ', ' || same || ' of ' || ran || ' give the same other answer'
+               THEN ', ' || same || ' of ' || ran || ' agree on another answer'
                ELSE ' (0 of ' || ran || ')' END AS why,
            (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
     FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id;
@@ -65,24 +69,29 @@ class Suspect(NamedTuple):
 
 def prepare(run: OpenRun) -> None:
     """Make the tables, if this run does not have them yet. Call it before the queries of this subject."""
-    _prepared(str(run.path), run.stamp, run)
+    _prepared(run)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16, hash_funcs={OpenRun: lambda _: 0})
-def _prepared(path: str, stamp: tuple[int, int], run: OpenRun) -> bool:
-    del path, stamp
+@st.cache_resource(show_spinner=False, max_entries=16, hash_funcs={OpenRun: lambda run: id(run.connection)})
+def _prepared(run: OpenRun) -> duckdb.DuckDBPyConnection:
+    """Returns the connection that has the tables now: while the cache keeps it, no other has its id."""
     cursor = run.connection.cursor()
     cursor.execute(_TABLES)
-    tasks = run.connection.cursor().execute("SELECT task, cases FROM tasks")
+    sql = f"""SELECT task_id, length(task), CASE WHEN length(task) <= {_READ_MOST} THEN task END,
+                     CASE WHEN length(task) <= {_READ_MOST} THEN cases END FROM tasks"""  # noqa: S608
+    tasks = run.connection.cursor().execute(sql)
     while rows := tasks.fetchmany(_TASKS_AT_ONCE):
-        found: list[tuple[str, Finding]] = []
-        for text, cases in rows:
-            task = records.decoded(text, Task)
-            if task is not None:
-                known = records.decoded(cases, list[TestCase]) or []
-                found += [(task.task_id, each) for each in findings(task, known, run.manifest.checker)]
-        _add(run, found)
-    return True
+        _add(run, [(task_id, each) for task_id, *stored in rows for each in _read(run, *stored)])
+    return run.connection
+
+
+def _read(run: OpenRun, size: int | None, text: str | None, cases: str | None) -> list[Finding]:
+    if size and size > _READ_MOST:
+        return [Finding("large", f"{size / 1_000_000:,.0f} MB of tests: they were not read for what is odd", 0.5)]
+    task = records.decoded(text, Task)
+    if task is None:
+        return []
+    return list(findings(task, records.decoded(cases, list[TestCase]) or [], run.manifest.checker))
 
 
 def _add(run: OpenRun, found: Iterable[tuple[str, Finding]]) -> None:
@@ -117,4 +126,4 @@ def with_references(run: OpenRun) -> list[Task]:
 
 def reference_count(run: OpenRun) -> int:
     """How many tasks came with a reference."""
-    return int(run.rows("SELECT count(*) FROM tasks WHERE coalesce(reference, '') <> ''")[0][0])
+    return int(run.rows("SELECT count(*) FROM task_list WHERE referenced")[0][0])

@@ -57,7 +57,7 @@ def test_keys_judge_a_task_and_what_is_typed_into_the_note_presses_none(visit: V
 
 def test_an_answer_leads_to_its_completion_at_this_test(visit: Visit) -> None:
     page = visit("tasks?task=math/add&test=1")
-    page.get_by_role("link", name="add#1", exact=True).click()
+    page.get_by_role("link", name="1", exact=True).click()
     page.wait_for_url("**/completion?*sample=add%231*")
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("total = total.plus(1)")
     assert "test=1" in page.url
@@ -77,6 +77,12 @@ def test_a_new_test_case_is_tried_on_every_sample(visit: Visit) -> None:
     expect(page.get_by_text('{"inputs": [[20, 22]], "outputs": [42]}')).to_be_visible()
     rows.nth(1).click()
     page.wait_for_url("**/completion?*sample=add%231*")
+
+
+def test_the_references_run_in_the_sandbox_and_the_page_says_how_many_failed(visit: Visit) -> None:
+    page = visit("tasks")
+    page.get_by_role("button", name="Run the 1 reference").click()
+    expect(page.get_by_text("1 run: 0 tasks failed or slow")).to_be_visible()
 
 
 def test_the_list_is_as_high_as_the_window_and_the_answers_are_above_the_fold(visit: Visit) -> None:
