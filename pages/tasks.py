@@ -1,16 +1,19 @@
-"""Is the task itself right? Its prompt, reference and test cases, and an editor to run code against them."""
+"""Is the task itself right? The tasks with suspect tests first, their answers by test case, and code to try."""
 
 import streamlit as st
 
-from dashboard import controls, tasks, trial_run
+from dashboard import controls, reference_runs, task_list, tasks
+from dashboard.queries import records
 
 screen = controls.screen()
 
-left, right = st.columns([1.12, 1.9], gap="medium")
+left, right = st.columns([1, 1.8], gap="medium")
 with left:
-    task = tasks.task_list(screen)
+    task = task_list.show(screen)
+    reference_runs.offer(screen)
 with right:
-    cases = tasks.task(screen, task)
+    cases = records.test_cases(task)
+    tasks.head(screen, task, cases)
+    tasks.texts(task)
     index = tasks.case_table(screen, task, cases)
-    tasks.case(task, cases, index)
-    trial_run.offer(screen, task, index)
+    tasks.below(screen, task, cases, index)

@@ -14,7 +14,9 @@ BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_m
 """Records and small helpers, which know each other alone."""
 RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
-LIBRARY = RECORDS | GRADING | {"graders", "engines", "api", "file_grading", "auditing", "formats", "runs"}
+LIBRARY = RECORDS | GRADING | {
+    "graders", "engines", "api", "file_grading", "auditing", "references", "formats", "runs",
+}  # fmt: skip
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
     "checkers": RECORDS,
@@ -29,6 +31,7 @@ MAY_IMPORT = {
     "api": RECORDS | {"graders", "sandbox", "engines"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
+    "references": LIBRARY,
     "__init__": LIBRARY,
     "interop": LIBRARY,
     "commands": LIBRARY | {"interop", "cli"},

@@ -9,6 +9,8 @@ FILE_ORDER = '"row"'
 LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
 GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
 """What rates count. A disagreement (docs/checks.md) counts as not passed."""
+RAN = "verdict NOT IN ('not_run', 'unknown', 'sandbox_error')"
+"""Whether a test case of a completion was run to its end or to a limit."""
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 """Why a grade is not verified. Runs of older versions have no reason."""
 
@@ -21,3 +23,9 @@ CLUSTER = f"""CASE WHEN verdict = 'passed' THEN NULL
     WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict
     ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
          ELSE ': ' || {_MESSAGE} END END"""
+
+
+def natural(column: str) -> str:
+    """A key that orders the numbers in texts by value: 2 before 10. Longer numbers count by their last 20 digits."""
+    padded = f"regexp_replace({column}, '([0-9]+)', '{'0' * 20}\\1', 'g')"
+    return f"regexp_replace({padded}, '[0-9]+([0-9]{{20}})', '\\1', 'g')"

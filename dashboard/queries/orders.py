@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import INFINITY
+from dashboard.queries.expressions import INFINITY, natural
 from dashboard.queries.filter_sql import where
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
@@ -26,7 +26,7 @@ GRID_SORTS: dict[str, tuple[str, str]] = {
     "rate_desc": ("highest pass rate first", "-coalesce(passed / nullif(graded, 0), -1)"),
     "spread": ("most mixed first", "abs(coalesce(passed / nullif(graded, 0), 9) - 0.5)"),
     "slow": ("slowest first", "-wall_s"),
-    "task": ("task id", "task_id"),
+    "task": ("task id", f"{natural('task_id')}, task_id"),
 }
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluator.api import grade_all
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
-from evaluator.graders import traits
 from evaluator.graders.look import look_at
-from evaluator.model import Grade, Kind, Mode, Rollout, Task
+from evaluator.model import Task
+from evaluator.references import fault_of, reference_grades
 
 
 class Finding(NamedTuple):
@@ -55,37 +53,9 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
 def _reference_findings(tasks: Sequence[Task], workers: int | None) -> Iterator[Finding]:
     """Tasks whose reference does not pass their tests, or passes in only one of the two ways of running them."""
     lines = {task.task_id: task.line for task in tasks}
-    suites, others = (
-        [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
-        for are_suites in (True, False)
-    )
-    grades = chain(
-        grade_all(suites, _references(suites), grader="both_ways", workers=workers),
-        grade_all(others, _references(others), workers=workers),
-    )
-    for grade in grades:
-        found = grade.disagreement
-        if found is not None:
-            what = f"the two runs of its own reference disagree: {found.apart} in two processes, {found.plain} in one"
-            yield Finding(grade.task_id, lines[grade.task_id], f"{what}{_first_message(grade)}")
-        elif not grade.passed:
-            yield Finding(grade.task_id, lines[grade.task_id], f"its own reference does not pass: {_failure(grade)}")
-
-
-def _first_message(grade: Grade) -> str:
-    message = grade.disagreement.cases[0].apart_message if grade.disagreement and grade.disagreement.cases else ""
-    return f" ({' '.join(message.split())[:300]})" if message else ""
-
-
-def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
-    for task in tasks:
-        if task.reference is not None and not traits(task, None).waits:  # no calls to a judge without a request
-            yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
-
-
-def _failure(grade: Grade) -> str:
-    test = f", test {grade.first_failing_test}" if grade.first_failing_test is not None else ""
-    return f"{grade.verdict}{test}: {' '.join((grade.error_message or '').split())}"
+    for grade in reference_grades(tasks, workers=workers):
+        if (fault := fault_of(grade)) is not None:
+            yield Finding(grade.task_id, lines[grade.task_id], fault)
 
 
 def _print(found: Sequence[Finding]) -> None:

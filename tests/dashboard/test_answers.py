@@ -135,7 +135,7 @@ def test_a_run_of_an_older_version_has_no_table(answers: Path) -> None:
 
 @pytest.mark.usefixtures("answers")
 def test_any_answer_can_be_tried() -> None:
-    app = visit("tasks", task="capital")
+    app = visit("tasks", task="capital", tab="code")
     no_exception(app)
     assert "Grade any answer to the task" in text(app)
     assert not app.button(key="trial_all").disabled
@@ -148,7 +148,7 @@ def test_nothing_is_tried_where_the_grader_calls_another_service(answers: Path, 
     manifest = json.loads((answers / "run.json").read_text())
     judge = {"name": "similarity", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
     (answers / "run.json").write_text(json.dumps(manifest | {"grader": json.dumps(judge)}))
-    app = visit("tasks", task="capital")
+    app = visit("tasks", task="capital", tab="code")
     no_exception(app)
     assert "grader calls another service" in text(app)
 
@@ -160,6 +160,6 @@ def test_a_runs_own_grader_is_not_loaded_by_a_page(answers: Path, tmp_path: Path
     inner = {"name": "weighted", "graders": [{"grader": f"{tmp_path}/own.py:f"}]}
     for named in (f"{tmp_path}/own.py:f", json.dumps(inner), "{"):
         (answers / "run.json").write_text(json.dumps(manifest | {"grader": named}))
-        no_exception(visit("tasks", task="capital"))
+        no_exception(visit("tasks", task="capital", tab="code"))
         assert trial_run.trial_grader(named) is None
     assert not left.exists()

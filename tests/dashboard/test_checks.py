@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dashboard import workspace
 from tests.dashboard import check_run
@@ -123,15 +124,21 @@ def test_what_a_check_asks_for_in_words_is_not_compared_as_text(
 @pytest.mark.usefixtures("opened")
 def test_tasks_lists_the_statements_that_judge_and_the_names_of_methods() -> None:
     app = visit("tasks", run="checks", task="checks/top", test="1")
-    listed = app.dataframe[1].value["input"].tolist()
+    listed = inputs(app)
     assert listed[1] == "assert candidate(numbers, 3) == [39, 38, 37], numbers"
     assert listed[2] == "with pytest.raises(ValueError): candidate([1], -1)"
     assert listed[4] == check_run.MARKDOWN
     plain = re.sub("<.*?>", "", unescape(text(app)))
     assert "before = list(numbers)" in plain
-    methods = visit("tasks", run="checks", task="checks/stack").dataframe[1].value
-    assert methods["input"].tolist() == ["TestStack.test_pop", "TestStack.test_saved"]
-    assert "expected" not in methods.columns
+    methods = visit("tasks", run="checks", task="checks/stack")
+    assert inputs(methods) == ["TestStack.test_pop", "TestStack.test_saved"]
+
+
+def inputs(app: AppTest) -> list[str]:
+    """The column `input` of the table of test cases."""
+    table = component(app, "case_list")
+    place = [column["name"] for column in table["columns"]].index("input")
+    return [row["cells"][place] for row in table["rows"]]
 
 
 @pytest.mark.usefixtures("opened")

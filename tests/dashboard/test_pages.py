@@ -291,7 +291,7 @@ def test_nothing_moves_on_the_page_when_the_address_says_what_is_shown() -> None
 
 @pytest.mark.usefixtures("opened")
 def test_the_editor_starts_from_what_is_chosen_and_keeps_what_is_typed() -> None:
-    app = visit("tasks", task="math/add", test="1")
+    app = visit("tasks", task="math/add", test="1", tab="code")
     no_exception(app)
     editor = app.text_area[0]
     assert editor.value == "def add(a, b):\n    return a + b\n"

@@ -199,13 +199,6 @@ def test_one_task_by_test_case(run: OpenRun) -> None:
     ]
 
 
-def test_task_lines_count_test_cases_that_nobody_or_everybody_passes(run: OpenRun) -> None:
-    lines = {line.task_id: line for line in dataset.task_lines(run, "", 1)}
-    assert (lines["math/add"].nobody, lines["math/add"].everybody) == (0, 1)
-    assert lines["text/all-kinds"].nobody == 1
-    assert (lines["math/untried"].samples, lines["math/untried"].nobody) == (0, None)
-
-
 def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
     signal = aggregates.signal(run, Filter())
     assert (signal.groups, signal.flat, signal.all_low) == (2, 1, 1)

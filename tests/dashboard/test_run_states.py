@@ -295,7 +295,7 @@ def test_without_a_sandbox_grades_are_shown_the_fix_is_named_and_nothing_can_be_
     no_exception(app)
     assert "No sandbox here" in text(app)
     assert '<span class="ln fail" id="L4">' in text(app)
-    assert visit("tasks", task="math/add").button(key="trial_all").disabled
+    assert visit("tasks", task="math/add", tab="code").button(key="trial_all").disabled
     assert visit("overview", run="new.jsonl").button(key="grade").disabled
 
 

@@ -1,0 +1,61 @@
+"""Is a task or a test case good? People's judgements and notes, kept in the run's side file."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from dashboard import escape, facts
+from dashboard.workspace import OpenRun
+from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task
+
+_FAULT = "judgement_fault"
+
+
+def offer(run: OpenRun, task_id: str, test: int | None = None) -> None:
+    """The three buttons, and a note that Enter saves. For the task there are keys, too."""
+    said = run.notes.task(task_id, test) or TaskNote(task_id, test)
+    place = "task" if test is None else "test"
+    typed = f"note_{place}_{task_id}_{test}"
+    locked = not os.access(run.path, os.W_OK)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"judge_{place}"):
+        for number, word in enumerate(JUDGEMENTS, 1):
+            chosen = said.judgement == word
+            st.button(
+                f"✓ {word}" if chosen else word,
+                key=f"{word}_{place}",
+                type="primary" if chosen else "secondary",
+                shortcut=str(number) if test is None else None,
+                disabled=locked,
+                on_click=_write,
+                args=(run, said, None if chosen else word, typed),
+            )
+        save = (run, said, said.judgement, typed)
+        st.text_input(
+            "Note", said.note, key=typed, placeholder=f"note on {'the task' if test is None else f'test {test}'}",
+            label_visibility="collapsed", disabled=locked, on_change=_write, args=save,
+        )  # fmt: skip
+        if test is None:
+            st.button("Save", key="save_note", shortcut="S", disabled=locked, on_click=_write, args=save)
+    if locked:
+        facts.banner("The run's folder is read-only here, so no judgement can be saved.", warn=True)
+    if test is None and (fault := st.session_state.pop(_FAULT, "")):
+        facts.banner(fault, warn=True)
+
+
+def words(run: OpenRun) -> dict[str, str]:
+    """What is judged of each task, in a few words: `bad`, `test 3 bad`."""
+    found: dict[str, list[str]] = {}
+    for note in sorted(run.notes.tasks, key=lambda note: -1 if note.test is None else note.test):
+        if word := note.judgement or ("note" if note.note else ""):
+            found.setdefault(note.task_id, []).append(word if note.test is None else f"test {note.test} {word}")
+    return {task_id: ", ".join(parts) for task_id, parts in found.items()}
+
+
+def _write(run: OpenRun, said: TaskNote, judgement: Judgement | None, typed: str) -> None:
+    note = str(st.session_state.get(typed, said.note))
+    try:
+        note_task(run.path, said.task_id, said.test, judgement=judgement, tags=said.tags, note=note)
+    except NotesError as error:
+        st.session_state[_FAULT] = escape.text(str(error))

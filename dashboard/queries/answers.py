@@ -1,0 +1,88 @@
+"""What the samples of one task answered to its test cases."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dashboard.queries.cache import cached
+from dashboard.queries.ranking import Ranking, ranking
+from dashboard.workspace import OpenRun
+
+_SHOWN = 500
+"""Characters of an answer."""
+ERROR = "error"
+"""For every verdict without an answer."""
+SAMPLES_LISTED = 200
+"""Samples listed with one answer."""
+_COMPARED = "verdict IN ('passed', 'wrong_answer') AND actual IS NOT NULL"
+
+
+class Answer(NamedTuple):
+    """One answer to a test case, and who gave it. Completions that gave none count by how they ended."""
+
+    verdict: str
+    text: str | None
+    """The start of it; None where there is none to compare."""
+    error: str | None
+    """The exception's type, if one was raised."""
+    rollouts: int
+    samples: list[str]
+    """The first of them, in file order."""
+    models: list[str | None]
+
+
+class Short(NamedTuple):
+    """An answer in the table of test cases."""
+
+    test_index: int
+    verdict: str
+    """`passed`, `wrong_answer` or `ERROR`."""
+    text: str | None
+    rollouts: int
+
+
+@cached
+def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]:
+    """For each test case, its most frequent answers. Completions that ended without one count as `ERROR`."""
+    sql = f"""
+        WITH c AS (SELECT test_index, CASE WHEN {_COMPARED} THEN actual END AS answer,
+                          CASE WHEN verdict IN ('passed', 'wrong_answer') THEN verdict ELSE '{ERROR}' END AS verdict
+                   FROM stored_cases WHERE task_id = $task AND verdict <> 'not_run'),
+             g AS (SELECT test_index, verdict, answer, count(*) AS n FROM c GROUP BY ALL)
+        SELECT test_index, verdict, left(answer, {_SHOWN}), n FROM g
+        QUALIFY row_number() OVER (PARTITION BY test_index ORDER BY n DESC, verdict, answer) <= $most
+        ORDER BY test_index, n DESC, verdict, answer"""  # noqa: S608
+    found: dict[int, list[Short]] = {}
+    for row in run.rows(sql, {"task": task_id, "most": most}):
+        found.setdefault(row[0], []).append(Short(*row))
+    return found
+
+
+@cached
+def of_test(run: OpenRun, task_id: str, test_index: int, limit: int = 50) -> Ranking[Answer]:
+    """The answers to one test case, the most frequent first."""
+    sql = f"""
+        WITH c AS (SELECT sample_id, verdict, error_type, CASE WHEN {_COMPARED} THEN actual END AS answer
+                   FROM stored_cases WHERE task_id = $task AND test_index = $test),
+             r AS (SELECT sample_id, model, "row" FROM rollouts WHERE task_id = $task)
+        SELECT verdict, left(answer, {_SHOWN}), error_type, count(*), list(sample_id ORDER BY "row")[:{SAMPLES_LISTED}],
+               list(model ORDER BY "row")[:{SAMPLES_LISTED}], count(*) OVER ()
+        FROM c JOIN r USING (sample_id) GROUP BY verdict, answer, error_type
+        ORDER BY verdict = 'not_run', count(*) DESC, min("row") LIMIT $limit"""  # noqa: S608
+    return ranking(run.rows(sql, {"task": task_id, "test": test_index, "limit": limit}), Answer)
+
+
+class Code(NamedTuple):
+    """A sample's code, and its verdict in the run."""
+
+    sample_id: str
+    code: str
+    verdict: str
+
+
+@cached
+def codes(run: OpenRun, task_id: str, limit: int) -> Ranking[Code]:
+    """The first samples of a task that have code, in file order."""
+    sql = """SELECT sample_id, code, verdict, count(*) OVER () FROM stored_rollouts
+             WHERE task_id = $task AND coalesce(code, '') <> '' ORDER BY "row" LIMIT $limit"""
+    return ranking(run.rows(sql, {"task": task_id, "limit": limit}), Code)

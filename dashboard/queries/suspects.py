@@ -1,0 +1,129 @@
+"""Which tasks' tests to look at first, and why: from the rollouts, and from reading the tests.
+
+What needs a look at every test case is computed once per run and kept in tables of its connection, `task_list` and
+`suspects`, so that DuckDB can sort and page by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import duckdb
+import streamlit as st
+
+from dashboard.queries import records
+from dashboard.queries.expressions import RAN, natural
+from dashboard.suspicions import Finding, findings
+from dashboard.workspace import OpenRun
+from evaluator.model import Task, TestCase
+
+RAN_LEAST = 3
+"""Rollouts that must have run a test case before it counts as one that nobody passes."""
+NOBODY = "nobody"
+REFERENCE = "reference"
+
+_TASKS_AT_ONCE = 50
+_READ_MOST = 4_000_000
+"""Characters of a task; larger ones are not read."""
+
+# A task of which nobody passes anything is more likely hard than wrong. Where most samples give the same other answer,
+# the expected one is in doubt.
+_TABLES = f"""
+CREATE OR REPLACE TABLE task_list AS
+    SELECT task_id, any_value(id_key) AS id_key, any_value(place) AS place,
+           any_value(tests) AS tests, any_value(referenced) AS referenced, count(r.verdict) AS samples,
+           count(*) FILTER (r.verdict = 'passed') AS passed
+    FROM (SELECT task_id, {natural("task_id")} AS id_key, row_number() OVER () AS place, tests_total AS tests,
+                 coalesce(reference, '') <> '' AS referenced
+          FROM tasks) t
+    LEFT JOIN (SELECT task_id, verdict FROM rollouts) r USING (task_id) GROUP BY task_id ORDER BY id_key, task_id;
+CREATE OR REPLACE TABLE case_list AS
+    SELECT task_id, test_index, count(*) FILTER (verdict = 'passed') AS passed,
+           count(*) FILTER ({RAN}) AS ran
+    FROM cases GROUP BY task_id, test_index;
+CREATE OR REPLACE TABLE suspects AS
+    WITH n AS (SELECT task_id, test_index, ran FROM case_list WHERE passed = 0 AND ran >= {RAN_LEAST}),
+         w AS (SELECT task_id, test_index, count(*) AS same
+               FROM stored_cases SEMI JOIN n USING (task_id, test_index)
+               WHERE verdict = 'wrong_answer' AND actual IS NOT NULL GROUP BY task_id, test_index, hash(actual)),
+         a AS (SELECT task_id, test_index, max(same) AS same FROM w GROUP BY ALL),
+         p AS (SELECT DISTINCT task_id FROM case_list WHERE passed > 0)
+    SELECT n.task_id, n.test_index, '{NOBODY}' AS kind,
+           'nobody passes' || CASE WHEN coalesce(same, 0) * 2 > ran
+               THEN ', ' || same || ' of ' || ran || ' agree on another answer'
+               ELSE ' (0 of ' || ran || ')' END AS why,
+           (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
+    FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id;
+"""  # noqa: S608
+
+
+class Suspect(NamedTuple):
+    """A reason to look at a task, or at one of its test cases. The higher its weight, the sooner."""
+
+    test_index: int | None
+    kind: str
+    why: str
+    weight: float
+
+
+def prepare(run: OpenRun) -> None:
+    """Make the tables, if this run does not have them yet. Call it before the queries of this subject."""
+    _prepared(run)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16, hash_funcs={OpenRun: lambda run: id(run.connection)})
+def _prepared(run: OpenRun) -> duckdb.DuckDBPyConnection:
+    """Returns the connection that has the tables now: while the cache keeps it, no other has its id."""
+    cursor = run.connection.cursor()
+    cursor.execute(_TABLES)
+    sql = f"""SELECT task_id, length(task), CASE WHEN length(task) <= {_READ_MOST} THEN task END,
+                     CASE WHEN length(task) <= {_READ_MOST} THEN cases END FROM tasks"""  # noqa: S608
+    tasks = run.connection.cursor().execute(sql)
+    while rows := tasks.fetchmany(_TASKS_AT_ONCE):
+        _add(run, [(task_id, each) for task_id, *stored in rows for each in _read(run, *stored)])
+    return run.connection
+
+
+def _read(run: OpenRun, size: int | None, text: str | None, cases: str | None) -> list[Finding]:
+    if size and size > _READ_MOST:
+        return [Finding("large", f"{size / 1_000_000:,.0f} MB of tests: they were not read for what is odd", 0.5)]
+    task = records.decoded(text, Task)
+    if task is None:
+        return []
+    return list(findings(task, records.decoded(cases, list[TestCase]) or [], run.manifest.checker))
+
+
+def _add(run: OpenRun, found: Iterable[tuple[str, Finding]]) -> None:
+    rows = [(task_id, each.test, each.kind, each.why, each.weight) for task_id, each in found]
+    if rows:
+        names = ("task", "test", "kind", "why", "weight")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        lists = ", ".join(f"unnest(${name})" for name in names)
+        run.connection.cursor().execute(f"INSERT INTO suspects SELECT {lists}", columns)
+
+
+def note_reference(run: OpenRun, task_id: str, found: Finding | None) -> None:
+    """Put the finding about a task's reference, after it ran, in place of an earlier one."""
+    sql = f"DELETE FROM suspects WHERE task_id = $task AND kind = '{REFERENCE}'"  # noqa: S608
+    run.connection.cursor().execute(sql, {"task": task_id})
+    if found is not None:
+        _add(run, [(task_id, found)])
+
+
+def of_task(run: OpenRun, task_id: str) -> list[Suspect]:
+    """What is suspect about a task, the most suspect first."""
+    sql = """SELECT test_index, kind, why, weight FROM suspects WHERE task_id = $task
+             ORDER BY weight DESC, test_index, why"""
+    return [Suspect(*row) for row in run.rows(sql, {"task": task_id})]
+
+
+def with_references(run: OpenRun) -> list[Task]:
+    """The tasks that came with a reference."""
+    texts = run.rows("SELECT task FROM tasks WHERE coalesce(reference, '') <> ''")
+    return [task for (text,) in texts if (task := records.decoded(text, Task)) is not None]
+
+
+def reference_count(run: OpenRun) -> int:
+    """How many tasks came with a reference."""
+    return int(run.rows("SELECT count(*) FROM task_list WHERE referenced")[0][0])

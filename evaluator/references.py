@@ -1,0 +1,49 @@
+"""Do the references of a dataset pass their own tests?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from evaluator.api import grade_all
+from evaluator.graders import traits
+from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task
+
+
+def reference_grades(
+    tasks: Sequence[Task], *, workers: int | None = None, limits: Limits | None = None, checker: str | None = None
+) -> Iterator[Grade]:
+    """The grade of each task's reference; a test suite is run in both ways. Arguments and errors as in `grade_all`."""
+    suites, others = (
+        [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
+        for are_suites in (True, False)
+    )
+    return chain(
+        grade_all(suites, _references(suites), grader="both_ways", workers=workers, limits=limits, checker=checker),
+        grade_all(others, _references(others), workers=workers, limits=limits, checker=checker),
+    )
+
+
+def fault_of(grade: Grade) -> str | None:
+    """Why a reference's grade speaks against its tests, in one line; None if it does not."""
+    found = grade.disagreement
+    if found is not None:
+        what = f"the two runs of its own reference disagree: {found.apart} in two processes, {found.plain} in one"
+        return f"{what}{_first_message(grade)}"
+    return None if grade.passed else f"its own reference does not pass: {_failure(grade)}"
+
+
+def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
+    for task in tasks:
+        if task.reference is not None and not traits(task, None).waits:  # no calls to a judge without a request
+            yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
+
+
+def _first_message(grade: Grade) -> str:
+    message = grade.disagreement.cases[0].apart_message if grade.disagreement and grade.disagreement.cases else ""
+    return f" ({' '.join(message.split())[:300]})" if message else ""
+
+
+def _failure(grade: Grade) -> str:
+    test = f", test {grade.first_failing_test}" if grade.first_failing_test is not None else ""
+    return f"{grade.verdict}{test}: {' '.join((grade.error_message or '').split())}"

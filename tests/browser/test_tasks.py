@@ -1,0 +1,99 @@
+"""The Tasks page in a browser: from the Overview to a wrong test case, and a new one tried on the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from evaluator.runs.notes import read_notes
+from tests.browser.conftest import settled, without_exception
+
+Visit = Callable[[str], Page]
+
+
+def test_three_clicks_from_the_overview_to_a_wrong_test_case_that_is_marked(
+    visit: Visit, opened: dict[str, list[str]]
+) -> None:
+    page = visit("")
+    page.get_by_role("link", name="Tasks", exact=True).click()
+    tasks = page.get_by_label("tasks", exact=True)
+    first = tasks.locator("tbody tr").first
+    expect(first).to_contain_text("nobody passes")
+    first.click()
+    settled(page)
+    expect(page.get_by_text("Answers to test 0 · nobody passes")).to_be_in_viewport()
+    mark = page.get_by_role("button", name="bad", exact=True)
+    expect(mark).to_be_in_viewport()
+    mark.click()
+    expect(first).to_contain_text("test 0 bad")
+    without_exception(page)
+    said = read_notes(Path(opened["runs"][0])).tasks
+    assert [(note.task_id, note.test, note.judgement) for note in said] == [("text/all-kinds", 0, "bad")]
+    page.get_by_role("button", name="✓ bad", exact=True).click()
+    expect(first).not_to_contain_text("bad")
+
+
+def test_keys_judge_a_task_and_what_is_typed_into_the_note_presses_none(visit: Visit) -> None:
+    page = visit("tasks?task=math/add")
+    row = page.get_by_label("tasks", exact=True).locator("tr", has_text="math/add")
+    page.keyboard.press("2")
+    expect(row).to_contain_text("bad")
+    note = page.get_by_placeholder("note on the task")
+    note.fill("3 as")
+    note.press("Enter")
+    settled(page)
+    expect(row).to_contain_text("bad")
+    note.blur()
+    page.keyboard.press("1")
+    expect(row).to_contain_text("good")
+    page.keyboard.press("1")
+    expect(row).not_to_contain_text("good")
+    note.fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(row).not_to_contain_text("note")
+
+
+def test_an_answer_leads_to_its_completion_at_this_test(visit: Visit) -> None:
+    page = visit("tasks?task=math/add&test=1")
+    page.get_by_role("link", name="1", exact=True).click()
+    page.wait_for_url("**/completion?*sample=add%231*")
+    expect(page.locator(".rs-code .ln.fail")).to_contain_text("total = total.plus(1)")
+    assert "test=1" in page.url
+
+
+def test_a_new_test_case_is_tried_on_every_sample(visit: Visit) -> None:
+    page = visit("tasks?task=math/add&test=0&tab=new")
+    given = page.get_by_label("Arguments, one JSON value per line")
+    expect(given).to_have_value("0\n1")
+    given.fill("20\n22")
+    page.get_by_label("Expected, as JSON").fill("42")
+    page.get_by_role("button", name="Run on all 4 samples").click()
+    expect(page.get_by_text("2 of 4 pass: 42 × 2")).to_be_visible()
+    rows = page.get_by_label("samples", exact=True).locator("tbody tr")
+    expect(rows).to_have_count(4)
+    expect(rows.nth(1)).to_contain_text("E runtime_error")
+    expect(page.get_by_text('{"inputs": [[20, 22]], "outputs": [42]}')).to_be_visible()
+    rows.nth(1).click()
+    page.wait_for_url("**/completion?*sample=add%231*")
+
+
+def test_the_references_run_in_the_sandbox_and_the_page_says_how_many_failed(visit: Visit) -> None:
+    page = visit("tasks")
+    page.get_by_role("button", name="Run the 1 reference").click()
+    expect(page.get_by_text("1 run: 0 tasks failed or slow")).to_be_visible()
+
+
+def test_the_list_is_as_high_as_the_window_and_the_answers_are_above_the_fold(visit: Visit) -> None:
+    page = visit("tasks?task=math/add")
+    expect(
+        page.get_by_text("runtime_error: AttributeError").or_(page.get_by_text("Answers to test 0"))
+    ).to_be_in_viewport()
+    heights = []
+    for height in (720, 1080):
+        page.set_viewport_size({"width": 1920, "height": height})
+        box = page.get_by_label("tasks", exact=True).bounding_box()
+        assert box is not None
+        heights.append(box["height"])
+    assert heights[1] - heights[0] == 360

@@ -1,0 +1,187 @@
+"""Which tasks' tests look wrong, and the orders of the list of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evaluator
+from dashboard import reference_runs, workspace
+from dashboard.queries import answers, dataset, listing, suspects
+from dashboard.state import Filter
+from dashboard.suspicions import findings
+from dashboard.task_list import reason_text
+from dashboard.workspace import Entry, OpenRun
+from evaluator.model import Grade, Mode, Rollout, Task, TestCase
+from evaluator.references import reference_grades
+from evaluator.runs.notes import note_task
+from evaluator.runs.reading import Manifest, RunWriter
+from tests.dashboard import sample_run
+
+DOUBLE = "def double(x):\n    return 2 * x\n"
+
+
+def call(task_id: str, *cases: tuple[str, str], **more: str) -> Task:
+    tests = tuple(TestCase(index, *case) for index, case in enumerate(cases))
+    return Task(task_id=task_id, mode=Mode.CALL, entry_point="double", cases=tests, reference=DOUBLE, **more)  # type: ignore[arg-type]
+
+
+TASKS = [call(f"t/{number}", ("1", "2"), ("2", "4"), ("3", "6")) for number in (1, 2, 3, 10, 11)]
+WRONG = call("t/9", ("1", "2"), ("2", "5"), ("3", "6"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
+    """Six tasks with four samples each: two that double, one that adds one, one that raises."""
+    path = tmp_path_factory.mktemp("runs") / "doubles"
+    codes = [DOUBLE, DOUBLE, "def double(x):\n    return x + 1\n", "def double(x):\n    return x.y\n"]
+    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+        tasks = [*TASKS, WRONG]
+        for task in tasks:
+            writer.add_task(task, task.cases)
+        rollouts = [
+            Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#{n}", completion=code)
+            for task in tasks
+            for n, code in enumerate(codes)
+        ]
+        rows = {rollout.sample_id: row for row, rollout in enumerate(rollouts)}
+        for grade in evaluator.grade_all(tasks, rollouts, workers=1):
+            row = rows[grade.sample_id]
+            writer.add(rollouts[row], grade, row)
+        writer.close()
+    return workspace.open_run(Entry("doubles", path, graded=True))
+
+
+def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[str]:
+    return [line.task_id for line in dataset.task_lines(run, filter_ or Filter(), sort, 1)]
+
+
+def test_a_test_that_nobody_passes_is_listed_first_with_the_reason_in_words(run: OpenRun) -> None:
+    first = dataset.task_lines(run, Filter(), "", 1)[0]
+    assert (first.task_id, first.passed, first.samples) == ("t/9", 0, 4)
+    assert [reason_text(reason, first.tests) for reason in first.reasons] == ["test 1: nobody passes (0 of 4)"]
+    assert not any(line.reasons for line in dataset.task_lines(run, Filter(), "", 1)[1:])
+
+
+def test_two_comes_before_ten(run: OpenRun) -> None:
+    assert listed(run, "task") == ["t/1", "t/2", "t/3", "t/9", "t/10", "t/11"]
+    assert [row.task_id for row in listing.grid(run, Filter(), "task", 1)] == listed(run, "task")
+    assert listed(run, "file") == ["t/1", "t/2", "t/3", "t/10", "t/11", "t/9"]
+    assert listed(run, "rate")[0] == "t/9"
+
+
+def test_a_seed_always_draws_the_same_tasks(run: OpenRun) -> None:
+    drawn = listed(run, "random:3:7")
+    assert len(drawn) == 3
+    assert dataset.task_total(run, Filter(), "random:3:7") == 3
+    assert listed(run, "random:3:7") == drawn
+    assert listed(run, "random:6:7")[:3] == drawn
+    assert {tuple(listed(run, f"random:3:{seed}")) for seed in range(5)} != {tuple(drawn)}
+    assert drawn == ["t/3", "t/1", "t/11"], "the order is decided by the seed alone, on every machine and version"
+
+
+def test_the_filter_lists_tasks_with_a_rollout_in_it_and_its_text_is_looked_for_in_ids(run: OpenRun) -> None:
+    assert listed(run, "task", Filter(q="T/1")) == ["t/1", "t/10", "t/11"]
+    assert listed(run, "task", Filter(verdicts=("passed",))) == ["t/1", "t/2", "t/3", "t/10", "t/11"]
+    assert dataset.task_total(run, Filter(q="t/1", verdicts=("passed",))) == 3
+    assert dataset.task_total(run, Filter(tag="bad")) == 0
+
+
+def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
+    found = answers.of_test(run, "t/9", 1)
+    assert [(a.verdict, a.text, a.error, a.rollouts, a.samples) for a in found.rows] == [
+        ("wrong_answer", "4", None, 2, ["t/9#0", "t/9#1"]),
+        ("wrong_answer", "3", None, 1, ["t/9#2"]),
+        ("runtime_error", None, "AttributeError", 1, ["t/9#3"]),
+    ]
+    short = answers.by_test(run, "t/9")
+    assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
+
+
+def test_a_judgement_is_a_tag_of_the_tasks_rollouts(run: OpenRun) -> None:
+    note_task(run.path, "t/9", judgement="bad")
+    try:
+        again = workspace.open_run(Entry("doubles", run.path, graded=True))
+        assert listed(again, "", Filter(tag="bad")) == ["t/9"]
+    finally:
+        note_task(run.path, "t/9", judgement=None)
+
+
+def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun) -> None:
+    grades = {grade.task_id: grade for grade in reference_grades([TASKS[0], WRONG], workers=1)}
+    assert reference_runs.finding(grades["t/1"]) is None
+    fault = reference_runs.finding(grades["t/9"])
+    assert fault is not None
+    assert fault.why == "its own reference does not pass: wrong_answer, test 1: expected 5, got 4"
+    suspects.note_reference(run, "t/10", fault)
+    assert listed(run)[0] == "t/10"
+    suspects.note_reference(run, "t/10", None)
+    assert listed(run)[0] == "t/9"
+    slow = sample_run.passed(0, "2")
+    slow.wall_s = 4.0
+    late = reference_runs.finding(Grade(task_id="t/1", sample_id="", verdict=slow.verdict, reward=1.0, cases=(slow,)))
+    assert late is not None
+    assert (late.test, late.why) == (0, "the reference takes 4.00 s of 10 s")
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        (call("a", ("1", "2"), ("1", "2")), [("repeat", 1, "the same as test 0")]),
+        (call("a", ("1", "2"), ("1", "3")), [("contradiction", 1, "the input of test 0, another expected output")]),
+        (call("a", ("1", "")), [("empty", 0, "the expected output is empty")]),
+        (call("a"), [("untested", None, "no test case can run")]),
+        (
+            call("a", ("1", "2"), prompt="Double it.\n>>> double(1)\n2\n>>> double(21)\n42\n>>> other(5)\n"),
+            [("examples", None, "1 example of the prompt not tested: double(21)")],
+        ),
+        (
+            call("a", ("[2, 1]\n2", "4"), prompt="Example 1:\nInput: nums = [1, 2], k = 2\nOutput: 4\n"),
+            [("examples", None, "1 example of the prompt not tested: double(nums = [1, 2], k = 2)")],
+        ),
+        (call("a", ("[1, 2]\n2", "4"), prompt="Example 1:\nInput: nums = [1, 2], k = 2\nOutput: 4\n"), []),
+        (
+            call("a", ("1", "[1, 2]"), prompt="Return the pairs in any order."),
+            [("order", None, "the prompt allows several answers, the checker one")],
+        ),
+        (call("a", ("1", "[1, 2]"), prompt="Return the pairs in any order.", checker="unordered"), []),
+        (
+            Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "0.5\n"),), checker="lines"),
+            [("decimals", 0, "decimals, compared as text by lines")],
+        ),
+        (Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "0.5\n"),)), []),
+        (
+            Task(
+                task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1 2\n", "3\n"),),
+                prompt="Add.\n\n-----Input-----\n\nTwo.\n\n-----Output-----\n\nOne.\n\n-----Examples-----\n"
+                "Input\n1 2\n\nOutput\n3\n\nInput\n4 5\n\nOutput\n9\n",
+            ),
+            [("examples", None, "1 example of the prompt not tested: 4 5")],
+        ),
+        (
+            Task(
+                task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1 2\n", "3\n"),),
+                prompt="Add.\n\n### Input\n\nTwo.\n\n**Sample Input 1**\n```\n1 2\n```\n\n**Sample Output 1**\n3\n",
+            ),
+            [],
+        ),
+        (
+            Task(
+                task_id="a", mode=Mode.ASSERT, entry_point="f",
+                cases=(TestCase(0, "assert f(1) == 2", "2"), TestCase(1, "assert f(1)  == 3", "3")),
+            ),
+            [("contradiction", 1, "the input of test 0, another expected output")],
+        ),
+    ],
+)  # fmt: skip
+def test_reading_a_task_finds_what_is_odd(task: Task, said: list[tuple[str, int | None, str]]) -> None:
+    assert [(each.kind, each.test, each.why) for each in findings(task, task.cases, None)] == said
+
+
+def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: OpenRun, tmp_path: Path) -> None:
+    suspects.prepare(run)
+    suspects.note_reference(run, "t/11", suspects.Finding("reference", "kept", 9))
+    suspects.prepare(run)
+    assert [each.why for each in suspects.of_task(run, "t/11")] == ["kept"]
+    suspects.note_reference(run, "t/11", None)
