@@ -9,6 +9,8 @@ FILE_ORDER = '"row"'
 LETTER = "CASE verdict " + " ".join(f"WHEN '{v.value}' THEN '{v.letter}'" for v in Verdict) + " ELSE '?' END"
 GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
 """What rates count. A disagreement (docs/checks.md) counts as not passed."""
+MOMENT = "CASE WHEN abs(reward) <= 1e100 THEN reward END"
+"""A reward whose square is a number too, for variances."""
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 """Why a grade is not verified. Runs of older versions have no reason."""
 

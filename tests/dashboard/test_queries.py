@@ -209,7 +209,7 @@ def test_task_lines_count_test_cases_that_nobody_or_everybody_passes(run: OpenRu
 
 def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
     signal = aggregates.signal(run, Filter())
-    assert (signal.groups, signal.flat, signal.all_low) == (2, 1, 1)
+    assert (signal.groups, signal.flat, signal.all_fail) == (2, 1, 1)
 
 
 def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None:
