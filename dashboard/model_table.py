@@ -69,7 +69,7 @@ class _Row:
             "reward": facts.number(reward),
             "interval": [interval.low, interval.value, interval.high] if interval and known else None,
             "rate": facts.number(interval.value) if interval and known else "–",
-            "range": f"95%: {interval.low:.3f} to {interval.high:.3f}" if interval and known else "",
+            "range": f"{interval.low:.3f}–{interval.high:.3f}" if interval and known else "",
             "parts": [self._part(each, total) for each in self.line.verdicts],
             "selected": self.selected,
             "hrefs": {name: state.href(page, target) for name, (page, target) in self.targets.items()},

@@ -221,8 +221,8 @@ def provenance(run: OpenRun) -> None:
     limits, preamble = manifest.limits, manifest.preamble
     short = [manifest.grader or "tests", manifest.checker or "each task's checker"]
     if manifest.grader != "stored":
-        layers = f"{manifest.sandbox} ({counted(len(manifest.layers), 'layer')})"
-        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", layers]
+        layers = f" ({counted(len(manifest.layers), 'layer')})" if manifest.layers else ""
+        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", f"{manifest.sandbox}{layers}"]
     short.append(manifest.created[:10])
     ran = [
         ("checker", manifest.checker or _CHECKERS),

@@ -174,8 +174,8 @@ def wall_times(screen: Screen) -> Drawn | str:
         return "No rollout in the filter has a wall time."
     limits = screen.run.manifest.limits
     lines = [
-        (limits.wall_s, f"a test case {limits.wall_s:g} s"),
-        (limits.total_s, f"a completion {limits.total_s:g} s"),
+        (limits.wall_s, f"limit {limits.wall_s:g} s a test"),
+        (limits.total_s, f"{limits.total_s:g} s in all"),
     ]
     figure = charts.wall_times(found, [line for line in lines if line[0] > 0], height=HEIGHT)
     targets = [("rollouts", _around(screen, tenth)) for tenth in sorted({each.tenth for each in found})]

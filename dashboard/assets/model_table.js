@@ -3,7 +3,7 @@
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const table = parentElement.querySelector(".models");
-  const heads = ["model", "n", "pass@1 (95%)", "", "reward", "verdicts"].map((name) => part("span", "head", name));
+  const heads = ["model", "n", "pass@1", "95%", "", "reward", "verdicts"].map((name) => part("span", "head", name));
   const cells = data.rows.flatMap((row, index) =>
     line(row, data.palette, (cell) => setTriggerValue("pick", { row: index, cell })));
   table.replaceChildren(...heads, ...cells);
@@ -13,10 +13,8 @@ function line(row, palette, pick) {
   const name = cell("name", row, "model", row.model, pick);
   name.title = row.selected ? `${row.model}: show all models` : `${row.model}: show this model alone`;
   if (row.selected) name.classList.add("selected");
-  const rate = part("span", "number", row.rate);
-  rate.title = row.range;
-  return [name, cell("number", row, "n", row.n, pick), rate, axis(row), part("span", "number", row.reward),
-    stack(row, palette, pick)];
+  return [name, cell("number", row, "n", row.n, pick), part("span", "number", row.rate), part("span", "range", row.range),
+    axis(row), part("span", "number", row.reward), stack(row, palette, pick)];
 }
 
 function cell(look, row, name, text, pick) {
@@ -27,7 +25,6 @@ function cell(look, row, name, text, pick) {
 
 function axis(row) {
   const element = part("span", "axis", "");
-  element.title = row.range;
   if (!row.interval) return element;
   const [low, value, high] = row.interval.map((share) => `${share * 100}%`);
   const whisker = part("span", "whisker", ""), bar = part("span", "bar", ""), dot = part("span", "dot", "");

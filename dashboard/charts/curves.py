@@ -17,6 +17,8 @@ from evaluator.metrics import Interval
 
 _ASIDE = 0.06
 """The distance between curves of a single point, which would hide each other."""
+_MANY = 40
+"""With more points the marks of a line would hide its band."""
 _LABELS = 8
 """Names on an axis of lengths or of k, at most."""
 
@@ -158,8 +160,8 @@ def _add_line(figure: go.Figure, name: str, marks: Sequence[_Mark], line: Look, 
         },
         mode="lines+markers",
         cliponaxis=False,
-        line={"color": line.colour, "width": 2, "dash": line.dash},
-        marker={"size": 6, "color": line.colour, "symbol": line.symbol},
+        line={"color": line.colour, "width": 2 if len(marks) <= _MANY else 1.5, "dash": line.dash},
+        marker={"size": 6 if len(marks) <= _MANY else 2.5, "color": line.colour, "symbol": line.symbol},
         name=name,
         legendgroup=name,
         customdata=[[mark.target] for mark in marks],

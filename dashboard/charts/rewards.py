@@ -62,14 +62,18 @@ def by_model(
     figure = go.Figure()
     rewards = sorted({reward for reward, _, _ in values})
     bar = width or _gap(rewards) * 0.6
+    totals = Counter[str]()
+    for _, model, count in values:
+        totals[model] += count
+    scale = _BAR / max((count / totals[model] for _, model, count in values), default=1)
     targets = itertools.count()
     for row, model in enumerate(models):
         base, name = len(models) - 1 - row, escape.plotly(model)
         counts = [(reward, count) for reward, part, count in values if part == model]
-        total = sum(count for _, count in counts) or 1
+        total = totals[model]
         figure.add_bar(
             x=[reward for reward, _ in counts],
-            y=[_BAR * count / total for _, count in counts],
+            y=[scale * count / total for _, count in counts],
             base=[base] * len(counts),
             width=bar,
             customdata=[[next(targets), count / total] for _, count in counts],
