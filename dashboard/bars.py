@@ -1,4 +1,4 @@
-"""Lists of verdicts, error clusters, flags or models with a count and perhaps a bar; each row links to its rollouts."""
+"""Lists of verdicts, error clusters or flags with a count and perhaps a bar; each row links to its rollouts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import streamlit as st
 
 from dashboard import escape, grid, state, theme
 from dashboard.queries.aggregates import Cluster, FlagCount, VerdictCount
-from dashboard.queries.distributions import NO_MODEL, ModelCount
 from dashboard.state import View
 from dashboard.wording import counted
 
@@ -26,9 +25,8 @@ def _component(name: str, look: str) -> ComponentRenderer:
 
 _verdicts = _component("rollscope_verdict_bars", "bars")
 _legend = _component("rollscope_verdict_legend", "bars line")
-_clusters = _component("rollscope_cluster_bars", "bars wide")
+_clusters = _component("rollscope_cluster_bars", "bars wide tall")
 _flags = _component("rollscope_flag_bars", "bars wide")
-_models = _component("rollscope_model_bars", "bars wide")
 _unverified = _component("rollscope_unverified_bars", "bars wide whole")
 
 
@@ -65,10 +63,14 @@ def legend(counts: Sequence[VerdictCount], unverified: int, view: View) -> None:
     _show(_legend, "verdict_legend", bars, tracks=False)
 
 
-def clusters(found: Sequence[Cluster], view: View, shown: int) -> None:
-    """One row per error cluster; a click shows its rollouts."""
-    bars = [Bar(c.verdict, c.name, c.rollouts, counted(c.tasks, "task"), view.place().but(err=c.name)) for c in found]
-    _fold(_clusters, "cluster_bars", bars, shown)
+def clusters(found: Sequence[Cluster], view: View) -> None:
+    """One row per error cluster, as many as the window is high, the others by scrolling; a click shows its rollouts."""
+    bars = [
+        Bar(c.verdict, c.name.removeprefix(f"{c.verdict}: "), c.rollouts, counted(c.tasks, "task"),
+            view.place().but(err=c.name))
+        for c in found
+    ]  # fmt: skip
+    _show(_clusters, "cluster_bars", bars, tracks=False)
 
 
 def flags(found: Sequence[FlagCount], view: View, shown: int) -> None:
@@ -85,15 +87,6 @@ def unverified(found: Sequence[FlagCount], view: View, shown: int) -> None:
         for c in found
     ]
     _fold(_unverified, "unverified_bars", bars, shown)
-
-
-def models(found: Sequence[tuple[ModelCount, str]], view: View, shown: int) -> None:
-    """One row per model, with a note; a click shows its rollouts."""
-    bars = [
-        Bar(None, c.model, c.rollouts, note, None if c.model == NO_MODEL else view.place().but(model=c.model))
-        for c, note in found
-    ]
-    _fold(_models, "model_bars", bars, shown)
 
 
 def _only(count: VerdictCount, view: View) -> View:
@@ -114,13 +107,13 @@ def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
         if target is not None:
             state.go("rollouts", target)
 
-    most = max((bar.rollouts for bar in bars), default=1)
+    total = sum(bar.rollouts for bar in bars) or 1
     rows = [
         {
             "letter": theme.verdict(bar.verdict).letter if bar.verdict else None,
             "label": escape.text(bar.label),
             "count": f"{bar.rollouts:,}",
-            "share": bar.rollouts / most,
+            "share": bar.rollouts / total,
             "note": bar.note,
             "href": state.href("rollouts", bar.target) if bar.target is not None else None,
         }

@@ -1,4 +1,4 @@
-"""Figures in a row; each links to its rollouts, if it has any."""
+"""Figures in a row; each links to what it counts, if there is any."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ _mount = st.components.v2.component(
 
 
 class Card(NamedTuple):
-    """A figure with its name, a note under it, and the view of the rollouts that it counts."""
+    """A figure with its name, a note under it, and the view of what it counts on a page."""
 
     name: str
     value: str
     note: str
     target: View | None = None
+    page: str = "rollouts"
 
 
 def show(cards: Sequence[Card]) -> None:
-    """Draw the figures; a click on one with a target shows its rollouts."""
+    """Draw the figures; a click on one with a target opens it."""
 
     def picked() -> None:
-        target = cards[int(st.session_state["cards"].pick)].target
-        if target is not None:
-            state.go("rollouts", target)
+        card = cards[int(st.session_state["cards"].pick)]
+        if card.target is not None:
+            state.go(card.page, card.target)
 
     data = [
         {
             "name": card.name,
             "value": card.value,
             "note": card.note,
-            "href": state.href("rollouts", card.target) if card.target is not None else None,
+            "href": state.href(card.page, card.target) if card.target is not None else None,
         }
         for card in cards
     ]

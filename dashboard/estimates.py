@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboard.queries import distributions
+from dashboard.queries import distributions, models
 from dashboard.queries.cache import cached
 from dashboard.queries.ranking import Ranking
+from dashboard.queries.steps import Means
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.metrics import Interval, means_over_tasks, pass_at_k_over_tasks
+from evaluator.metrics import Interval, mean_interval, mean_over_tasks, means_over_tasks, pass_at_k_over_tasks, wilson
 from evaluator.metrics import pass_at_k as task_pass_at_k
 
 
@@ -43,10 +44,29 @@ def pass_at_1(run: OpenRun, filter_: Filter, model: str = "") -> Interval:
     return pass_at_k_over_tasks(n, c, 1)
 
 
+@cached
+def mean_reward(run: OpenRun, filter_: Filter, model: str) -> Interval:
+    """The mean over the tasks of their mean reward, with its 95% interval."""
+    return mean_over_tasks(distributions.task_rewards(run, filter_, model))
+
+
+def step_rate(point: Means) -> Interval:
+    """The pass rate of a step or a length, over tasks. Where all tasks are alike the interval is Wilson's."""
+    rate, deviation = point.rate or 0.0, point.rate_deviation
+    if not deviation:
+        return wilson(rate * point.graded_tasks, point.graded_tasks)
+    return mean_interval(rate, deviation, point.graded_tasks)
+
+
+def step_reward(point: Means) -> Interval:
+    """The mean reward of a step or a length, over tasks."""
+    return mean_interval(point.reward or 0.0, point.reward_deviation or 0.0, point.tasks)
+
+
 def curves(run: OpenRun, filter_: Filter) -> Ranking[Curve]:
     """One curve per model with graded rollouts, the one with the most rollouts first. Samples of several models
     are not samples of one policy."""
-    found = distributions.models(run, filter_)
+    found = models.models(run, filter_)
     drawn = [_curve(run, filter_, each.model) for each in found.rows]
     return Ranking([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
 
@@ -68,7 +88,5 @@ def _curve(run: OpenRun, filter_: Filter, model: str) -> Curve:
 
 
 def _ks(most: int) -> list[int]:
-    if most <= 16:
-        return list(range(1, most + 1))
     powers = {2**i for i in range(most.bit_length())}
     return sorted(k for k in powers | {10, 100, most} if k <= most)

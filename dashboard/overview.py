@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import msgspec
 import streamlit as st
 
-from dashboard import bars, cards, estimates, export, facts, state
+from dashboard import bars, cards, escape, estimates, export, facts, model_table, signal_list, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
-from dashboard.queries import aggregates, distributions
+from dashboard.model_table import Line
+from dashboard.queries import aggregates, models
 from dashboard.queries.aggregates import Signal, Totals
-from dashboard.queries.distributions import ModelCount
+from dashboard.queries.models import ModelCount
 from dashboard.queries.ranking import Ranking
+from dashboard.signal_list import Kind
 from dashboard.state import FAILED, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
+from evaluator.metrics import Interval
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
-_CLUSTERS_SHOWN = 12
-_FLAGS_SHOWN = 12
-_REASONS_SHOWN = 6
-_MODELS_SHOWN = 6
-_MODELS_LISTED = 20
+_FLAGS_SHOWN = 8
+_REASONS_SHOWN = 4
+_MODELS_LISTED = 50
+_GROUPS_SHOWN = 150
+_ENDS = {"fail": "all fail", "pass": "all pass", "mixed": "equal rewards"}
 
 
 def head(screen: Screen) -> None:
@@ -64,16 +68,21 @@ def figures(screen: Screen) -> None:
     cards.show(
         [
             Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
-            Card("tasks", f"{totals.tasks:,}", _per_task(totals), here),
+            Card("tasks", f"{totals.tasks:,}", _per_task(totals), here, "tasks"),
             _pass_at_1(screen),
-            Card(f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward), _rewarded(totals)),
-            _signal(aggregates.signal(screen.run, filter_), by_outcome=filter_.by_outcome),
+            _mean_reward(screen, totals),
+            _signal(aggregates.signal(screen.run, filter_), here),
             _ungraded("unknown", totals.unknown, here),
             _ungraded("sandbox_error", totals.sandbox_error, here),
             _unverified(totals, here),
             *_disagreements(totals, here),
         ]
     )
+
+
+def _mean_reward(screen: Screen, totals: Totals) -> Card:
+    name, value = f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward)
+    return Card(name, value, _rewarded(totals), screen.view.place(), "rewards")
 
 
 def _rewarded(totals: Totals) -> str:
@@ -103,27 +112,24 @@ def _pass_at_1(screen: Screen) -> Card:
 
 def pooled(screen: Screen, text: str) -> str:
     """The text with the number of models, for a figure over several; "" for a single model."""
-    total = distributions.models(screen.run, screen.view.filter).total
+    total = models.models(screen.run, screen.view.filter).total
     return text.format(counted(total, "model")) if total > 1 else ""
 
 
-def models(screen: Screen) -> None:
-    """One row per model; nothing for a single model."""
-    run, filter_ = screen.run, screen.view.filter
-    found = distributions.models(run, filter_, _MODELS_LISTED)
-    if found.total < 2:
-        return
-    facts.section(f"Models{_of(found, 'model')} (click for the rollouts)")
-    listed = [(each, _of_model(screen, each)) for each in found.rows]
-    bars.models(listed, screen.view, _MODELS_SHOWN)
+def model_lines(screen: Screen) -> None:
+    """A row per model. The filter's own model does not restrict them, so that another can be chosen."""
+    filter_ = msgspec.structs.replace(screen.view.filter, model="")
+    found = models.models(screen.run, filter_, _MODELS_LISTED)
+    facts.section(f"Models{_of(found, 'model')} (click to filter)")
+    verdicts = models.verdicts(screen.run, filter_, _MODELS_LISTED)
+    intervals = [None if filter_.by_outcome else _interval(screen, each) for each in found.rows]
+    lines = [Line(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
+    model_table.show(lines, screen.view)
 
 
-def _of_model(screen: Screen, each: ModelCount) -> str:
-    reward = f"reward {facts.number(each.mean_reward)}"
-    if screen.view.filter.by_outcome:
-        return reward
-    interval = estimates.pass_at_1(screen.run, screen.view.filter, each.model)
-    return f"pass@1 {facts.number(interval.value)} ({interval.low:.3f} to {interval.high:.3f}), {reward}"
+def _interval(screen: Screen, each: ModelCount) -> Interval:
+    filter_ = msgspec.structs.replace(screen.view.filter, model="")
+    return estimates.pass_at_1(screen.run, filter_, each.model)
 
 
 def _of(found: Ranking[object], noun: str) -> str:
@@ -131,14 +137,30 @@ def _of(found: Ranking[object], noun: str) -> str:
     return f" ({part})" if part else ""
 
 
-def _signal(signal: Signal, *, by_outcome: bool) -> Card:
-    label = "zero-signal groups"
-    if by_outcome:
+def _signal(signal: Signal, here: View) -> Card:
+    label = "no signal"
+    if here.filter.by_outcome:
         return Card(label, "–", "filtered by outcome")
     if not signal.groups:
         return Card(label, "–", "one rollout per group")
-    note = f"{signal.all_low:,} all fail, {signal.flat - signal.all_low:,} all pass"
-    return Card(label, f"{signal.flat / signal.groups:.1%}", note)
+    value = f"{signal.flat:,} of {signal.groups:,}"
+    note = f"{signal.flat / signal.groups:.1%} of groups, {signal.all_fail:,} all fail"
+    return Card(label, value, note, here.but(view=signal_list.VIEW) if signal.flat else None, "overview")
+
+
+def flat_groups(screen: Screen, *, whole: bool) -> None:
+    """The groups whose rewards are all equal; nothing if there are none. `whole`: all of them."""
+    run, filter_ = screen.run, screen.view.filter
+    signal = aggregates.signal(run, filter_)
+    if not signal.flat or filter_.by_outcome:
+        return
+    limit = aggregates.LISTED if whole else _GROUPS_SHOWN
+    kinds = [Kind(name, aggregates.flat_groups(run, filter_, ended, limit)) for ended, name in _ENDS.items()]
+    facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
+    signal_list.show(kinds, screen.view, whole=whole)
+    if whole:
+        parts = [f"{kind.name}: {part}" for kind in kinds if (part := kind.groups.part("group"))]
+        facts.note(" · ".join(parts) or "A click shows the group's task.")
 
 
 def _ungraded(verdict: str, count: int, here: View) -> Card:
@@ -167,7 +189,7 @@ def clusters(screen: Screen) -> None:
     if not found.rows:
         facts.note("None: every rollout in the filter passed.")
         return
-    bars.clusters(found.rows, screen.view, _CLUSTERS_SHOWN)
+    bars.clusters(found.rows, screen.view)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")
 
@@ -194,9 +216,14 @@ def unverified(screen: Screen) -> None:
 
 
 def provenance(run: OpenRun) -> None:
-    """Grader, limits, sandbox and version: two runs compare only if these are equal."""
+    """One line about grader, limits and sandbox, with the rest on demand: two runs compare only if these are equal."""
     manifest = run.manifest
     limits, preamble = manifest.limits, manifest.preamble
+    short = [manifest.grader or "tests", manifest.checker or "each task's checker"]
+    if manifest.grader != "stored":
+        layers = f" ({counted(len(manifest.layers), 'layer')})" if manifest.layers else ""
+        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", f"{manifest.sandbox}{layers}"]
+    short.append(manifest.created[:10])
     ran = [
         ("checker", manifest.checker or _CHECKERS),
         *([] if preamble is None else [("preamble", _preamble(preamble))]),
@@ -207,30 +234,25 @@ def provenance(run: OpenRun) -> None:
         ("sandbox", manifest.sandbox),
         ("layers", ", ".join(manifest.layers) or "unknown"),
     ]
-    facts.line(
-        [
-            ("grader", manifest.grader or "tests, unless the task names one"),
-            *(ran if manifest.grader != "stored" else ()),
-            ("not verified", manifest.unverified),
-            ("disagreement", manifest.disagreement),
-            ("created", manifest.created),
-            ("evaluator", manifest.evaluator_version),
-            ("Python", manifest.python),
-            ("dataset hash", manifest.dataset_hash[:16]),
-        ]
-    )
+    with st.expander(escape.markdown(f"Graded: {' · '.join(short)}")):
+        facts.line(
+            [
+                ("grader", manifest.grader or "tests, unless the task names one"),
+                *(ran if manifest.grader != "stored" else ()),
+                ("not verified", manifest.unverified),
+                ("disagreement", manifest.disagreement),
+                ("created", manifest.created),
+                ("evaluator", manifest.evaluator_version),
+                ("Python", manifest.python),
+                ("dataset hash", manifest.dataset_hash[:16]),
+            ]
+        )
 
 
 def _preamble(code: str) -> str:
     """The option that replaces the tasks' preambles."""
     lines = code.splitlines()
     return f"{counted(len(lines), 'line')} instead of the task's, starting with {lines[0]!r}" if lines else "none"
-
-
-def open_rewards(bounds: list[float]) -> None:
-    """Show the rollouts behind a bar of the reward histogram."""
-    if len(bounds) == 2:
-        state.go("rollouts", state.read().place().but(r_min=bounds[0], r_max=bounds[1]))
 
 
 def _file(path: str) -> str:

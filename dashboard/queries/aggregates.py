@@ -45,8 +45,17 @@ class Signal(NamedTuple):
     groups: int
     flat: int
     """Groups whose rewards are all equal."""
-    all_low: int
-    """Those of them whose rewards are all 0 or less."""
+    all_fail: int
+    """Those of them in which no rollout passed."""
+    all_pass: int
+
+
+class FlatGroup(NamedTuple):
+    """A group whose rewards are all equal."""
+
+    task_id: str
+    group: str | None
+    rollouts: int
 
 
 class Cluster(NamedTuple):
@@ -91,15 +100,34 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
     return Totals(*run.rows(sql, params)[0])
 
 
+_GROUPS = """
+    SELECT min(task_id) AS task_id, any_value("group") AS "group", count(*) AS rollouts, min("row") AS first,
+           min(reward) = max(reward) AS flat,
+           CASE WHEN bool_and(verdict = 'passed') THEN 'pass' WHEN NOT bool_or(verdict = 'passed') THEN 'fail'
+                ELSE 'mixed' END AS ended
+    FROM rollouts WHERE {condition} AND reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2"""
+
+
 @cached
 def signal(run: OpenRun, filter_: Filter) -> Signal:
     """How many groups of rollouts teach nothing, because their rewards are all equal."""
     condition, params = where(filter_)
     sql = f"""
-        WITH g AS (SELECT min(reward) AS lo, max(reward) AS hi FROM rollouts
-                   WHERE {condition} GROUP BY coalesce("group", task_id) HAVING count(reward) >= 2)
-        SELECT count(*), count(*) FILTER (lo = hi), count(*) FILTER (lo = hi AND hi <= 0) FROM g"""  # noqa: S608
+        WITH g AS ({_GROUPS.format(condition=condition)})
+        SELECT count(*), count(*) FILTER (flat), count(*) FILTER (flat AND ended = 'fail'),
+               count(*) FILTER (flat AND ended = 'pass') FROM g"""  # noqa: S608
     return Signal(*run.rows(sql, params)[0])
+
+
+@cached
+def flat_groups(run: OpenRun, filter_: Filter, ended: str, limit: int) -> Ranking[FlatGroup]:
+    """The groups whose rewards are all equal: `ended` is `fail`, `pass` or `mixed`. In the order of the file."""
+    condition, params = where(filter_)
+    sql = f"""
+        WITH g AS ({_GROUPS.format(condition=condition)})
+        SELECT task_id, "group", rollouts, count(*) OVER () FROM g WHERE flat AND ended = $ended
+        ORDER BY first LIMIT $limit"""  # noqa: S608
+    return ranking(run.rows(sql, params | {"ended": ended, "limit": limit}), FlatGroup)
 
 
 @cached

@@ -11,6 +11,8 @@ GRADED = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' A
 """What rates count. A disagreement (docs/checks.md) counts as not passed."""
 RAN = "verdict NOT IN ('not_run', 'unknown', 'sandbox_error')"
 """Whether a test case of a completion was run to its end or to a limit."""
+MOMENT = "CASE WHEN abs(reward) <= 1e100 THEN reward END"
+"""A reward whose square is a number too, for variances."""
 REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 """Why a grade is not verified. Runs of older versions have no reason."""
 
@@ -19,7 +21,8 @@ REASON = f"coalesce(unverified_reason, '{NO_REASON}')"
 _MESSAGE = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
     '0x[0-9a-fA-F]+', '0x…', 'g'), '(^|\W)(''[^'']*''|"[^"]*")', '\1''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
 CLUSTER = f"""CASE WHEN verdict = 'passed' THEN NULL
-    WHEN verdict IN ('wrong_answer', 'time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
+    WHEN verdict = 'wrong_answer' THEN concat_ws(': ', verdict, difference_kind)
+    WHEN verdict IN ('time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
     WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict
     ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
          ELSE ': ' || {_MESSAGE} END END"""

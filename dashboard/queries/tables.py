@@ -1,13 +1,14 @@
 """The tables that the queries read: the run's small columns in memory, and its files for the long texts.
 
-`rollouts`, `cases` and `tasks` are what most queries need. `stored_rollouts` and `stored_cases` have every column, but
-read the run's files: use them for one screen of rows, never to count.
+`rollouts`, `cases`, `parts` (of rewards) and `tasks` are what most queries need. `stored_rollouts` and `stored_cases`
+have every column, but read the run's files: use them for one screen of rows, never to count.
 """
 
 from __future__ import annotations
 
 import duckdb
 
+from dashboard.queries import difference_kinds
 from dashboard.queries.expressions import CLUSTER
 from evaluator.runs.notes import Notes
 from evaluator.runs.schema import column_names
@@ -15,6 +16,11 @@ from evaluator.runs.schema import column_names
 _LONG = {"code", "completion", "metadata", "layers", "limits", "dataset_hash", "evaluator_version"}
 """Columns that stay in the files."""
 _CASE_COLUMNS = ("task_id", "sample_id", "test_index", "verdict", "wall_s")
+_PARTS = """
+    CREATE TABLE parts AS SELECT "row", part.name, part.reward FROM (
+        SELECT "row", unnest(from_json(components, '[{"name": "VARCHAR", "reward": "DOUBLE"}]')) AS part
+        FROM rollouts WHERE components IS NOT NULL)"""
+"""The parts of the rewards, a row each."""
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> None:
@@ -22,10 +28,13 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     short = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not in _LONG)
     connection.execute("ALTER VIEW rollouts RENAME TO stored_rollouts")
     connection.execute("ALTER VIEW cases RENAME TO stored_cases")
+    difference_kinds.load(connection)
     connection.execute(f"""
         CREATE TABLE rollouts AS SELECT {short}, {CLUSTER} AS err, length(completion) AS length
-        FROM stored_rollouts ORDER BY "row" """)  # noqa: S608
+        FROM stored_rollouts LEFT JOIN {difference_kinds.KINDS} USING ("row") ORDER BY "row" """)  # noqa: S608
+    connection.execute(f"DROP TABLE {difference_kinds.KINDS}")
     connection.execute(f"CREATE TABLE cases AS SELECT {', '.join(_CASE_COLUMNS)} FROM stored_cases")  # noqa: S608
+    connection.execute(_PARTS)
     connection.execute("CREATE TABLE tags (task_id VARCHAR, sample_id VARCHAR, tag VARCHAR)")
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from dashboard import workspace
 from dashboard.workspace import Entry, OpenRun
-from tests.dashboard import check_run, sample_run
+from tests.dashboard import check_run, rows, sample_run
+from tests.dashboard.rows import Row, Written
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -46,3 +47,15 @@ def open_runs(run_path: Path, checks: OpenRun, tmp_path_factory: pytest.TempPath
 def opened(open_runs: str, run_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(workspace.VARIABLE, open_runs)
     return run_path
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
+    """Writes a run of rows, and opens it as the only one."""
+
+    def write(found: list[Row]) -> OpenRun:
+        run = rows.write(tmp_path / "run", found)
+        monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run.path)]}))
+        return run
+
+    return write

@@ -95,7 +95,7 @@ def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> 
 def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun) -> None:
     found = {c.name: c for c in aggregates.clusters(run, Filter()).rows}
     assert found["AttributeError: '…' object has no attribute '…'"].rollouts == 1
-    assert found["wrong_answer"].rollouts == 1
+    assert found["wrong_answer: extra lines"].rollouts == 1
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
         assert filter_sql.count(run, Filter(err=name)) == cluster.rollouts
@@ -109,7 +109,8 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
     ],
 )
 def test_an_apostrophe_within_a_word_opens_no_quotation(run: OpenRun, message: str, name: str) -> None:
-    failure = "(SELECT 'runtime_error' AS verdict, 'TypeError' AS error_type, $message AS error_message)"
+    failure = """(SELECT 'runtime_error' AS verdict, 'TypeError' AS error_type, $message AS error_message,
+                         NULL AS difference_kind)"""
     assert run.rows(f"SELECT {CLUSTER} FROM {failure}", {"message": message}) == [(name,)]
 
 
@@ -201,7 +202,7 @@ def test_one_task_by_test_case(run: OpenRun) -> None:
 
 def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
     signal = aggregates.signal(run, Filter())
-    assert (signal.groups, signal.flat, signal.all_low) == (2, 1, 1)
+    assert (signal.groups, signal.flat, signal.all_fail) == (2, 1, 1)
 
 
 def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None:

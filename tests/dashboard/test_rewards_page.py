@@ -1,0 +1,191 @@
+"""The Rewards page: what is drawn for which run, and that each mark opens the rollouts that it counts."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+from dashboard import charts, controls, rewards_figures, workspace
+from dashboard.controls import Screen
+from dashboard.queries import distributions, filter_sql, steps
+from dashboard.rewards_figures import Drawn
+from dashboard.state import Filter, View
+from dashboard.workspace import OpenRun
+from evaluator.model import CaseResult, Component, Verdict
+from tests.dashboard.rows import Row, Written, row
+from tests.dashboard.test_pages import no_exception, text, visit
+
+MODELS = ("small", "large")
+EVERYTHING = Filter()
+
+
+def rollouts() -> list[Row]:
+    """Two models over three steps: rewards in parts, times, lengths, and groups with and without signal."""
+    return [
+        row(
+            f"t{task}", f"t{task}#{n}", reward=round(0.8 * passed + 0.01 * n + 0.001 * task, 3), model=MODELS[n % 2],
+            step=n % 3 * 10, completion="x" * (10 * n + task), verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER,
+            components=(Component(name="tests", reward=float(passed)), Component(name="form", reward=0.1 * n)),
+            cases=(CaseResult(index=0, verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER, wall_s=0.1 * n),),
+        )
+        for task in range(5)
+        for n in range(12)
+        for passed in [n < 3 * task]
+    ]  # fmt: skip
+
+
+def screen_of(run: OpenRun, filter_: Filter = EVERYTHING) -> Screen:
+    total = filter_sql.count(run, Filter())
+    return controls.Screen(View(run=run.name, filter=filter_), run, filter_sql.count(run, filter_), total)
+
+
+def drawn(found: Drawn | str) -> Drawn:
+    assert isinstance(found, Drawn), found
+    return found
+
+
+def counts(run: OpenRun, figure: Drawn) -> list[int]:
+    """How many rollouts each target of a figure opens."""
+    return [filter_sql.count(run, view.filter) for _, view in figure.targets]
+
+
+def marks(figure: Drawn) -> list[int]:
+    """The targets of the marks, in the order in which they are drawn."""
+    return [int(data[0]) for trace in figure.figure.data for data in (trace.customdata or ())]
+
+
+def test_a_click_on_a_models_reward_opens_its_rollouts(written: Written) -> None:
+    run = written(rollouts())
+    figure = drawn(rewards_figures.by_model(screen_of(run)))
+    width = distributions.reward_width(run, Filter())
+    assert width > 0
+    assert sum(figure.table["rollouts"]) == 60
+    by_place = {
+        (model, round(reward, 6)): count for reward, model, count in distributions.reward_values(run, Filter(), "model")
+    }
+    bars = [trace for trace in figure.figure.data if trace.type == "bar"]
+    assert [len(bar.x) for bar in bars] == [sum(model == name for model, _ in by_place) for name in ("large", "small")]
+    for bar, name in zip(bars, ("large", "small"), strict=True):
+        for reward, (target, _) in zip(bar.x, bar.customdata, strict=True):
+            _, view = figure.targets[int(target)]
+            assert view.filter.model == name
+            assert view.filter.r_min == pytest.approx(reward - width / 2)
+            assert filter_sql.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
+
+
+def test_steps_have_a_line_per_model_where_models_share_them(written: Written) -> None:
+    run = written(rollouts())
+    figure = drawn(rewards_figures.by_step(screen_of(run)))
+    lines = [trace for trace in figure.figure.data if trace.customdata]
+    assert [(line.name, list(line.x)) for line in lines] == [("large", [0, 10, 20]), ("small", [0, 10, 20])]
+    assert sum(counts(run, figure)) == 60
+    assert sorted(marks(figure)) == list(range(6))
+    opened = {(view.filter.model, view.filter.step_min, view.filter.step_max) for _, view in figure.targets}
+    assert ("small", 10, 10) in opened
+    assert all(low <= value <= high for value, low, high in _bands(run))
+
+
+def _bands(run: OpenRun) -> list[tuple[float, float, float]]:
+    found = [charts.curves.step_reward(point) for point in steps.by_step(run, Filter())]
+    return [(each.value, each.low, each.high) for each in found]
+
+
+def test_a_model_of_one_step_each_is_a_point_of_one_line(written: Written) -> None:
+    run = written(
+        [row(f"t{t}", f"{t} {s}", reward=float(t < s), model=f"step-{s}", step=s) for t in range(4) for s in (1, 2)]
+    )
+    figure = drawn(rewards_figures.by_step(screen_of(run)))
+    (line,) = [trace for trace in figure.figure.data if trace.customdata]
+    assert (line.name, list(line.y)) == ("mean reward = pass rate", [0.25, 0.5])
+
+
+def test_many_steps_are_put_into_bins_that_count_every_rollout(written: Written) -> None:
+    run = written([row("t", f"s{n}", reward=float(n % 2), step=3 * n) for n in range(400)])
+    found = steps.by_step(run, Filter())
+    assert len(found) <= 120
+    assert sum(point.rollouts for point in found) == 400
+    assert sum(counts(run, drawn(rewards_figures.by_step(screen_of(run))))) == 400
+
+
+def test_a_run_without_steps_says_so_in_a_line(written: Written) -> None:
+    written([row("t", f"s{n}", reward=float(n)) for n in range(2)])
+    app = visit("rewards")
+    no_exception(app)
+    assert "No rollout in the filter has a step" in text(app)
+    assert "Parts of the reward" not in text(app)
+
+
+def test_the_variance_of_a_group_is_that_of_its_rewards(written: Written) -> None:
+    run = written(rollouts())
+    found = distributions.spread(run, Filter())
+    assert [(each.task_id, each.rate) for each in found] == [(f"t{n}", n / 4) for n in range(5)]
+    assert sum(each.groups for each in found) == 5
+    rewards = [grade.reward or 0.0 for rollout, grade in rollouts() if rollout.task_id == "t2"]
+    assert found[2].variance == pytest.approx(statistics.pvariance(rewards))
+
+
+def test_groups_without_signal_are_counted_beside_the_variances(written: Written) -> None:
+    binary = written([row(f"g{g}", f"{g} {n}", reward=float(n < g)) for g in range(5) for n in range(4)])
+    assert [each.variance for each in distributions.spread(binary, Filter())] == [0, 0.1875, 0.25, 0.1875, 0]
+    figure = drawn(rewards_figures.variances(screen_of(binary)))
+    assert "n = 5 groups; 2 without signal: 1 all fail, 1 all pass" in figure.figure.layout.xaxis.title.text
+    assert [view.task for _, view in figure.targets] == ["g0", "g1", "g2", "g3", "g4"]
+
+
+def test_wall_times_lie_in_the_bin_whose_rollouts_a_click_opens(written: Written) -> None:
+    run = written(rollouts())
+    found = distributions.wall_times(run, Filter())
+    assert sum(each.rollouts for each in found) == 60
+    figure = drawn(rewards_figures.wall_times(screen_of(run)))
+    tenths = sorted({each.tenth for each in found})
+    assert counts(run, figure) == [sum(each.rollouts for each in found if each.tenth == tenth) for tenth in tenths]
+    assert [shape.x0 for shape in figure.figure.layout.shapes] == pytest.approx([1, 1.778], abs=1e-3)
+
+
+def test_lengths_and_parts_open_what_they_count(written: Written) -> None:
+    run = written(rollouts())
+    figure = drawn(rewards_figures.by_length(screen_of(run)))
+    assert counts(run, figure) == [point.rollouts for point in steps.by_length(run, Filter())]
+    parts = distributions.part_means(run, Filter())
+    assert {(each.name, each.model): each.rollouts for each in parts.rows} == {
+        (name, model): 30 for name in ("tests", "form") for model in MODELS
+    }
+    (mean,) = [each.mean for each in parts.rows if (each.name, each.model) == ("form", "small")]
+    assert mean == pytest.approx(0.5)
+    assert counts(run, drawn(rewards_figures.parts(screen_of(run)))) == [30] * 4
+    only = distributions.part_means(run, Filter(model="small")).rows
+    assert {each.model for each in only} == {"small"}
+
+
+def test_pass_at_k_is_on_a_doubling_axis(written: Written) -> None:
+    run = written(rollouts())
+    figure = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small"))))
+    line = figure.figure.data[-1]
+    assert list(line.x) == pytest.approx([0, 1, 2, 2.585], abs=1e-3)
+    assert list(figure.figure.layout.xaxis.ticktext) == ["1", "2", "4", "6"]
+    assert figure.targets[0][1].filter == Filter(model="small")
+
+
+def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(written: Written) -> None:
+    written(rollouts())
+    app = visit("rewards", verdict="passed")
+    no_exception(app)
+    assert text(app).count("pass rates and pass@k would mean nothing") == 1
+    titles = text(app)
+    assert "Reward by model" in titles
+    assert "pass@k, unbiased" not in titles
+
+
+def test_the_page_of_the_bundled_example_draws_four_figures_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = Path(__file__).parents[2] / "data" / "example.run"
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(example)]}))
+    app = visit("rewards")
+    no_exception(app)
+    titles = [title for title in TITLES if title in text(app)]
+    assert titles == TITLES
+
+
+TITLES = ["Reward by model", "Reward by step", "Pass rate and variance of each group", "pass@k, unbiased"]
