@@ -12,8 +12,8 @@ from dashboard.rollout_table import Cell, Header, Match, Verdict
 from dashboard.rollouts_table import HEADERS, opened_from, short_sample
 
 _HELP = (
-    "Text to find in completions and code, as written: case counts. Between slashes: a regular expression (RE2), such as "
-    "/^import (os|sys)/ or /(?i)todo/."
+    "Text to find in completions and code, as written: case counts. Between slashes: a regular expression (RE2), "
+    "such as /^import (os|sys)/ or /(?i)todo/."
 )
 
 

@@ -152,8 +152,8 @@ def _refusal(cursor: duckdb.DuckDBPyConnection, find: str) -> str:
 
 
 # A regular expression is matched by RE2, whose time is linear in the text, so that no pattern can hang the server.
-# Its position is the length of what comes before: the shortest start after which it matches. `^` and `$` are the ends of
-# a line.
+# Its position is the length of what comes before: the shortest start after which it matches. `^` and `$` are the
+# ends of a line.
 _TEXT = {
     "matches": "contains({}, $find)",
     "hit": "$find",
