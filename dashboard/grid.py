@@ -60,7 +60,7 @@ def tasks_by_samples(
         "rates": True,
         "noun": "sample",
         "base": 1,
-        "hint": "click a cell for its failure, twice or Enter for the completion · click a task for its test cases",
+        "hint": "click a cell: preview · again or Enter: completion · a task: its test cases",
         "rowHint": "its rollouts by test case",
     }
     _show("task_grid", data, look, on_select, on_open)
@@ -115,8 +115,7 @@ def rollouts_by_cases(
         "noun": "test",
         "base": 0,
         "marks": "".join("0" if index in suspect else "1" for index in range(width)),
-        "hint": "click a cell for its failure, twice or Enter for the completion"
-        " · ! marks a test case that no rollout passes",
+        "hint": "click a cell: preview · again or Enter: completion · ! a test case that no rollout passes",
         "rowHint": "the completion",
     }
     _show("case_grid", data, look, on_select, on_open)

@@ -121,6 +121,6 @@ def _failure(record: RolloutRecord, case: CaseRecord | None) -> None:
     elif line and line <= record.code.count("\n") + 1:
         st.html(preview_view.failing_lines(record.code, line, message.split("\n", 1)[0][:200]))
     else:
-        if message:
+        if message and result.verdict != Verdict.WRONG_ANSWER:  # whose difference stands above
             facts.banner(message)
         st.html(code_view.code(record.code, prefix="P", height=_CODE_HEIGHT))

@@ -98,8 +98,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
 
     def on_open(task: str, column: int) -> None:
         if sample := sample_at(task, column):
-            _write({"at": f"{task}|{sample}"})
-            preview.leave("completion", completion(state.read().but(run=run.name), task, sample))
+            preview.leave("completion", completion(view.but(at=f"{task}|{sample}"), task, sample))
         elif column < 0:
             preview.leave("rollouts", view.place().but(task=task, zoom=view.zoom))
 
@@ -157,9 +156,9 @@ def _case_grid(run: OpenRun, task: str) -> None:
         _write({"at": f"{task}|{sample}", "test": column if column >= 0 else None})
 
     def on_open(sample: str, column: int) -> None:
-        on_select(sample, column)
         test = column if column >= 0 else None
-        preview.leave("completion", completion(state.read().but(run=run.name), task, sample).but(test=test))
+        here = view.but(at=f"{task}|{sample}", test=test)
+        preview.leave("completion", completion(here, task, sample).but(test=test))
 
     left, right = _halves(len(counts))
     with left:

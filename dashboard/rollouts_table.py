@@ -158,13 +158,15 @@ def _cell(name: str, value: Any, task_id: str) -> Cell:
 
 def short_sample(task_id: str, sample_id: str) -> str:
     """The sample's id without its task's, which stands beside it."""
-    return sample_id[len(task_id) :] if sample_id.startswith(task_id) and sample_id != task_id else sample_id
+    return sample_id.removeprefix(task_id).lstrip("/:_- ") or sample_id
 
 
 def _groups(screen: Screen) -> None:
     """One row per group, with what became of its rollouts; a click shows them."""
     view, run = screen.view, screen.run
     found = listing.groups(run, view.filter, view.by, view.sort, view.page)
+    if not found.rows:  # beyond the last page
+        found = listing.groups(run, view.filter, view.by, view.sort, 1)
     controls.pager(view, found.total, ROLLOUTS_PER_PAGE, "groups")
     targets = [_inside(view, group) for group in found.rows]
 

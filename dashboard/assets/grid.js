@@ -79,8 +79,10 @@ function measure(grid) {
   grid.head = heads.length ? 2 * LINE : LINE;
   grid.numbers = heads.flatMap((head) => Array.from({ length: head.width }, (_, index) => index));
   grid.starts = heads.map((head, index) => heads.slice(0, index).reduce((sum, each) => sum + each.width, 0));
-  grid.labelWidth = Math.min(Math.ceil(longest) + GAP, Math.max(130, Math.floor(grid.scroller.clientWidth / 4)));
-  grid.left = grid.labelWidth + (grid.data.rates ? BAR + COUNT : Math.max(cell, 12) + GAP) + GAP;
+  const beside = (grid.data.rates ? BAR + COUNT : Math.max(cell, 12) + GAP) + GAP;
+  const room = grid.scroller.clientWidth - beside - columns * cell - GAP;
+  grid.labelWidth = Math.min(Math.ceil(longest) + GAP, Math.max(130, room));
+  grid.left = grid.labelWidth + beside;
   grid.space.style.width = `${grid.left + columns * cell + 2}px`;
   grid.space.style.height = `${grid.head + rows.length * cell + 2}px`;
   grid.scroller.style.maxHeight = grid.data.height;
