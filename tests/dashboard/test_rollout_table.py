@@ -44,8 +44,9 @@ def test_verdicts_sort_in_display_order(run: OpenRun) -> None:
 @pytest.mark.parametrize(
     ("sort", "look", "following"),
     [
-        ("", "number", "-wall_s"), ("-wall_s", "number", "wall_s"), ("wall_s", "number", ""), ("x", "number", "-wall_s"),
-        ("", "", "wall_s"), ("wall_s", "", "-wall_s"), ("-wall_s", "", ""), ("slow", "", "wall_s"),
+        ("", "number", "-wall_s"), ("-wall_s", "number", "wall_s"), ("wall_s", "number", ""),
+        ("x", "number", "-wall_s"), ("", "", "wall_s"), ("wall_s", "", "-wall_s"), ("-wall_s", "", ""),
+        ("slow", "", "wall_s"),
     ],
 )  # fmt: skip
 def test_a_header_sorts_its_better_way_first_then_the_other_then_not(sort: str, look: str, following: str) -> None:
