@@ -60,7 +60,7 @@ def tasks_by_samples(
         "rates": True,
         "noun": "sample",
         "base": 1,
-        "hint": "click a cell: preview · again or Enter: completion · a task: its test cases",
+        "hint": "click: preview · again: open · a task: its tests",
         "rowHint": "its rollouts by test case",
     }
     _show("task_grid", data, look, on_select, on_open)
@@ -115,7 +115,7 @@ def rollouts_by_cases(
         "noun": "test",
         "base": 0,
         "marks": "".join("0" if index in suspect else "1" for index in range(width)),
-        "hint": "click a cell: preview · again or Enter: completion · ! a test case that no rollout passes",
+        "hint": "click: preview · again: open · ! no rollout passes",
         "rowHint": "the completion",
     }
     _show("case_grid", data, look, on_select, on_open)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import case_view, code_view, diff_view, facts, preview_view, state, theme
+from dashboard import case_view, code_view, diff_view, facts, preview_view, scroll, state, theme
 from dashboard.queries import listing, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
@@ -12,7 +12,10 @@ from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.model import Traceback, Verdict
 
-_CODE_HEIGHT = "max(150px, calc(100vh - 520px))"
+_ANCHOR = "P"
+_MESSAGE = 200
+_ABOVE, _ABOVE_CODE = 210, 420
+"""The height of what is above the code of the preview and below it, in pixels: alone, and with a difference."""
 _ANSWER = 60
 
 
@@ -29,7 +32,7 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     _buttons(target.but(test=test))
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
         _sides(case, mode)
-    _failure(record, case)
+    _failure(run, record, case)
     if case is not None and case.verdict not in (Verdict.WRONG_ANSWER, Verdict.PASSED):
         _sides(case, mode)
 
@@ -107,20 +110,20 @@ def follow() -> None:
 _LEFT = "preview_left"
 
 
-def _failure(record: RolloutRecord, case: CaseRecord | None) -> None:
-    """The exception and the lines round it; the code from its start where no line is known."""
+def _failure(run: OpenRun, record: RolloutRecord, case: CaseRecord | None) -> None:
+    """The exception at its line of the code, which is scrolled to; the code from its start where no line is known."""
     is_first = case is not None and case.test_index == record.first_failing_test
     result = record if case is None or (is_first and not (case.error_type or case.error_message)) else case
     message = f"{result.error_type}: {result.error_message or ''}" if result.error_type else result.error_message or ""
     trace = decoded(case.traceback, Traceback) if case else None
     line = result.error_line or (trace.line if trace else None)
+    if message and not line and result.verdict != Verdict.WRONG_ANSWER:  # whose difference stands above
+        facts.banner(message[:_MESSAGE])
+    height = f"max(165px, calc(100vh - {_ABOVE_CODE if case and case.verdict != Verdict.PASSED else _ABOVE}px))"
     if record.code is None:
-        if message:
-            facts.banner(message)
-        st.html(diff_view.text_block(record.completion[: case_view.SHOWN], height=_CODE_HEIGHT))
-    elif line and line <= record.code.count("\n") + 1:
-        st.html(preview_view.failing_lines(record.code, line, message.split("\n", 1)[0][:200]))
+        st.html(diff_view.text_block(record.completion, height=height))
     else:
-        if message and result.verdict != Verdict.WRONG_ANSWER:  # whose difference stands above
-            facts.banner(message)
-        st.html(code_view.code(record.code, prefix="P", height=_CODE_HEIGHT))
+        note = message.split("\n", 1)[0][:_MESSAGE]
+        frames = {frame.line for frame in trace.frames} if trace else set()
+        st.html(code_view.code(record.code, failing=line, frames=frames, note=note, prefix=_ANCHOR, height=height))
+    scroll.to(f"{_ANCHOR}{line}" if line else None, key=f"{run.key}|{record.row}|{line}")

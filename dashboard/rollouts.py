@@ -17,8 +17,6 @@ from dashboard.workspace import OpenRun
 
 SHAPES = {"grid": "Grid", "table": "Table", "search": "Search"}
 _FAILED = frozenset("WECTMONR")
-_FEW = 16
-"""Samples of a task, or test cases, that leave the preview half of the page."""
 
 
 def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
@@ -192,7 +190,9 @@ def _height(around: int) -> str:
 
 
 def _halves(columns: int) -> list[st.delta_generator.DeltaGenerator]:
-    return st.columns([1, 1] if columns <= _FEW else [3, 2], gap="small")
+    """The grid and the preview, which gets what so many columns leave."""
+    share = 2 if columns <= 8 else 2.5 if columns <= 16 else 3
+    return st.columns([share, 5 - share], gap="small")
 
 
 def completion(view: View, task: str, sample: str) -> View:

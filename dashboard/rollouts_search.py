@@ -53,7 +53,7 @@ def hits(screen: Screen) -> None:
     ]
     rows: list[list[Cell]] = [
         [
-            Verdict(hit.verdict), hit.task_id, hit.model, short_sample(hit.task_id, hit.sample_id),
+            Verdict(hit.verdict), hit.task_id, hit.model, short_sample(hit.task_id, hit.sample_id, hit.model),
             "code" if hit.in_code else "text", f"{hit.line:,}", Match(hit.before.lstrip(), hit.hit, hit.after),
         ]
         for hit in found

@@ -63,6 +63,8 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "memory_mb": "{:,.0f}".format,
     "length": "{:,}".format,
 }
+_BETWEEN = "/:_- "
+"""What stands between the parts of a sample's id."""
 _BY = {"": "no groups", "model": "model", "step": "step", "task_id": "task", "verdict": "verdict", "err": "error"}
 
 
@@ -116,7 +118,15 @@ def _rollouts(screen: Screen) -> None:
         for place, name in enumerate(names, 2)
         if view.fields or name in _ALWAYS or any(row[place] not in (None, "") for row in found)
     }
-    rows = [[_cell(name, row[place], row[0]) for name, place in shown.items()] for row in found]
+    rows = [
+        [
+            short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
+            if name == "sample_id"
+            else _cell(name, row[place])
+            for name, place in shown.items()
+        ]
+        for row in found
+    ]
     linked = next((number for number, name in enumerate(shown) if name in ("sample_id", "task_id")), 0)
     ids = [(row[0], row[1]) for row in found]
     opened_from(screen, [HEADERS[name] for name in shown], ids, rows, key="rollout_table", linked=linked)
@@ -144,21 +154,20 @@ def _target(view: View, task: str, sample: str) -> View:
     return completion(view.but(at=f"{task}|{sample}"), task, sample)
 
 
-def _cell(name: str, value: Any, task_id: str) -> Cell:
+def _cell(name: str, value: Any) -> Cell:
     if value is None:
         return None
     if name == "verdict":
         return Verdict(value)
-    if name == "sample_id":
-        return short_sample(task_id, value)
     if name in ("error_message", "unverified_reason"):
         return " ".join(str(value).split())
     return _FORMATS.get(name, str)(value)
 
 
-def short_sample(task_id: str, sample_id: str) -> str:
-    """The sample's id without its task's, which stands beside it."""
-    return sample_id.removeprefix(task_id).lstrip("/:_- ") or sample_id
+def short_sample(task_id: str, sample_id: str, model: str | None) -> str:
+    """The sample's id without those of its task and model, which stand beside it."""
+    rest = sample_id.removeprefix(task_id).lstrip(_BETWEEN)
+    return rest.removeprefix(model or "").lstrip(_BETWEEN) or rest or sample_id
 
 
 def _groups(screen: Screen) -> None:

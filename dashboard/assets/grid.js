@@ -242,7 +242,7 @@ function hatch(context, x, y, size) {
 
 function drawLabels(grid, context, colours, firstRow, lastRow) {
   const { data, scroller, labelWidth, left, cell } = grid;
-  const every = Math.ceil(12 / cell); // names are taller than small cells
+  const every = Math.ceil(13 / cell), below = ((every - 1) * cell) / 2; // names are taller than small cells
   context.save();
   context.beginPath();
   context.rect(0, grid.head, left - 2, scroller.clientHeight);
@@ -253,7 +253,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
     const line = data.rows[row], y = grid.head + row * cell - scroller.scrollTop, middle = y + cell / 2;
     const isNamed = row % every === 0;
     context.fillStyle = grid.hover && grid.hover.row === row && grid.hover.column < 0 ? colours.accent : colours.text;
-    if (isNamed) context.fillText(shortened(context, line.label, labelWidth - GAP), 2, middle);
+    if (isNamed) context.fillText(shortened(context, line.label, labelWidth - GAP), 2, middle + below);
     if (data.rates) {
       const share = line.graded ? line.passed / line.graded : 0, high = Math.max(2, Math.min(8, cell - 3));
       context.fillStyle = colours.line;
@@ -262,7 +262,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
       context.fillRect(labelWidth, middle - high / 2 - 1, (BAR - 10) * share, high);
       context.fillStyle = colours.text;
       context.textAlign = "right";
-      if (isNamed) context.fillText(`${line.passed}/${line.graded}`, labelWidth + BAR + COUNT - GAP, middle);
+      if (isNamed) context.fillText(`${line.passed}/${line.graded}`, labelWidth + BAR + COUNT - GAP, middle + below);
       context.textAlign = "left";
     } else {
       const look = data.palette[line.verdict] ?? data.palette["?"];

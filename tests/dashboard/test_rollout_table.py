@@ -54,14 +54,15 @@ def test_a_header_sorts_its_better_way_first_then_the_other_then_not(sort: str, 
 
 
 @pytest.mark.parametrize(
-    ("task", "sample", "shown"),
+    ("task", "sample", "model", "shown"),
     [
-        ("HumanEval/0", "HumanEval/0#2", "#2"), ("HumanEval/0", "HumanEval/0/gpt/1", "gpt/1"), ("add", "add", "add"),
-        ("add", "other#1", "other#1"), ("add", "add/", "add/"),
+        ("HumanEval/0", "HumanEval/0#2", None, "#2"), ("HumanEval/0", "HumanEval/0/gpt/1", "gpt", "1"),
+        ("HumanEval/0", "HumanEval/0/gpt/1", None, "gpt/1"), ("add", "add/gpt", "gpt", "gpt"),
+        ("add", "add", "add", "add"), ("add", "other#1", "m", "other#1"), ("add", "add/", "m", "add/"),
     ],
 )  # fmt: skip
-def test_a_sample_is_named_without_its_task(task: str, sample: str, shown: str) -> None:
-    assert short_sample(task, sample) == shown
+def test_a_sample_is_named_without_its_task_and_model(task: str, sample: str, model: str | None, shown: str) -> None:
+    assert short_sample(task, sample, model) == shown
 
 
 @pytest.mark.usefixtures("opened")
