@@ -15,11 +15,12 @@ from dashboard import (
     navigation,
     run_banners,
     sandbox_state,
+    search_progress,
     state,
     widgets,
     workspace,
 )
-from dashboard.queries import filter_sql
+from dashboard.queries import filter_sql, search
 from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
@@ -121,6 +122,7 @@ def screen(*, named: bool = True) -> Screen:
     if total == 0:
         _empty_run(run)
         st.stop()
+    search_progress.watch(run, view.filter.find)
     return Screen(view, run, filter_sql.count(run, view.filter), total)
 
 
@@ -141,6 +143,9 @@ def require_rows(screen_: Screen) -> None:
     """If the filter matches nothing, offer to remove each of its fields, and end the page."""
     if screen_.shown:
         return
+    if (find := screen_.view.filter.find) and search.scan(screen_.run, find).progress().state == "running":
+        facts.note("Nothing found yet.")
+        st.stop()
     facts.banner(f"The filter matches none of {counted(screen_.total, 'rollout')}.", warn=True)
     for name, count in filter_sql.without_each(screen_.run, screen_.view.filter):
         label = f"Remove {_CLAUSE_NAMES[name]}: {counted(count, 'rollout')}"

@@ -6,10 +6,12 @@ The component draws text on a canvas, so that an id can never be markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
 from dashboard import escape, theme
+from dashboard.grid_columns import GAP, Arranged
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
 
@@ -21,43 +23,73 @@ _mount = st.components.v2.component(
     "rollscope_grid", html=_HTML, css=theme.asset("grid.css"), js=theme.asset("grid.js")
 )
 
-_HEIGHT = 520
+ZOOMS = (6, 8, 10, 14, 20, 28)
+"""Widths of a cell in pixels."""
+ZOOM = 20
 UNVERIFIED_MARK = "\N{BLACK UPPER RIGHT TRIANGLE}"
 """The corner of a cell that is not verified, for the legend."""
 
-Opened = Callable[[str, int], None]
-"""Called with the row's id and the column, from 0; the column is -1 after a click on the row's label."""
+Chosen = Callable[[str, int], None]
+"""Called with the row's id and the column, from 0; the column is -1 for the row's label."""
 
 
-def tasks_by_samples(rows: Sequence[GridRow], on_open: Opened) -> None:
+class Look(NamedTuple):
+    """How the grid is drawn."""
+
+    zoom: int
+    """The width of a cell, in pixels."""
+    selected: tuple[int, int] | None
+    """The number of the selected cell's row, and its column."""
+    restored: bool
+    """Whether the address names the selected cell."""
+    height: str
+
+
+def nearest_zoom(zoom: int | None) -> int:
+    """The width of `ZOOMS` that is nearest to the address's."""
+    return min(ZOOMS, key=lambda width: abs(width - (zoom or ZOOM)))
+
+
+def tasks_by_samples(
+    rows: Sequence[GridRow], columns: Arranged, look: Look, *, on_select: Chosen, on_open: Chosen
+) -> None:
     """One row per task, one cell per sample. A sample that is not verified has a marked corner."""
     data = {
-        "rows": [
-            {
-                "id": row.task_id,
-                "label": escape.text(row.task_id),
-                "letters": row.letters,
-                "mask": row.mask,
-                "cells": [
-                    _about(id_, model, verified=mark == "0")
-                    for id_, model, mark in zip(row.ids, row.models, row.unverified, strict=True)
-                ],
-                "corners": row.unverified,
-                "passed": row.passed,
-                "graded": row.graded,
-            }
-            for row in rows
-        ],
+        "rows": [_task_row(row, places) for row, places in zip(rows, columns.samples, strict=True)],
+        "heads": [{"label": escape.text(head.label), "width": head.width} for head in columns.heads],
         "rates": True,
         "noun": "sample",
         "base": 1,
-        "hint": "click a cell (or arrows and Enter) for the completion · click a task for its test cases",
+        "hint": "click: preview · again: open · a task: its tests",
         "rowHint": "its rollouts by test case",
     }
-    _show("task_grid", data, on_open)
+    _show("task_grid", data, look, on_select, on_open)
 
 
-def rollouts_by_cases(rows: Sequence[CaseRow], counts: Sequence[CaseCount], on_open: Opened) -> None:
+def _task_row(row: GridRow, places: Sequence[int | None]) -> dict[str, object]:
+    about = [
+        _about(id_, model, "" if step is None else f"step {step}", verified=mark == "0")
+        for id_, model, step, mark in zip(row.ids, row.models, row.steps, row.unverified, strict=True)
+    ]
+    return {
+        "id": row.task_id,
+        "label": escape.text(row.task_id),
+        "letters": _spread(row.letters, places, GAP),
+        "mask": _spread(row.mask, places, "1"),
+        "cells": ["" if place is None else about[place] for place in places],
+        "corners": _spread(row.unverified, places, "0"),
+        "passed": row.passed,
+        "graded": row.graded,
+    }
+
+
+def _spread(letters: str, places: Sequence[int | None], gap: str) -> str:
+    return "".join(gap if place is None else letters[place] for place in places)
+
+
+def rollouts_by_cases(
+    rows: Sequence[CaseRow], counts: Sequence[CaseCount], look: Look, *, on_select: Chosen, on_open: Chosen
+) -> None:
     """One row per rollout of one task, one cell per test case.
 
     A test case that no rollout passes is marked `!`. A rollout that is not verified has a marked corner.
@@ -78,14 +110,15 @@ def rollouts_by_cases(rows: Sequence[CaseRow], counts: Sequence[CaseCount], on_o
             }
             for row in rows
         ],
+        "heads": [],
         "rates": False,
         "noun": "test",
         "base": 0,
         "marks": "".join("0" if index in suspect else "1" for index in range(width)),
-        "hint": "click a cell (or arrows and Enter) for the completion · ! marks a test case that no rollout passes",
+        "hint": "click: preview · again: open · ! no rollout passes",
         "rowHint": "the completion",
     }
-    _show("case_grid", data, on_open)
+    _show("case_grid", data, look, on_select, on_open)
 
 
 def _about(*known: str, verified: bool) -> str:
@@ -93,9 +126,20 @@ def _about(*known: str, verified: bool) -> str:
     return " · ".join(escape.text(text) for text in (*known, "" if verified else "not verified") if text)
 
 
-def _show(key: str, data: Mapping[str, object], on_open: Opened) -> None:
+def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, on_open: Chosen) -> None:
+    def selected() -> None:
+        cell = st.session_state[key].select
+        on_select(str(cell["row"]), int(cell["column"]))
+
     def opened() -> None:
         cell = st.session_state[key].open
         on_open(str(cell["row"]), int(cell["column"]))
 
-    _mount(key=key, data={**data, "palette": theme.palette(), "height": _HEIGHT}, on_open_change=opened)
+    more = {
+        "palette": theme.palette(),
+        "height": look.height,
+        "cell": look.zoom,
+        "selected": look.selected,
+        "restored": look.restored,
+    }
+    _mount(key=key, data={**data, **more}, on_select_change=selected, on_open_change=opened)

@@ -1,47 +1,130 @@
-"""The Rollouts page in its three shapes: tasks x samples, a table, one task's rollouts x test cases."""
+"""The Rollouts page as a grid, tasks x samples or one task's rollouts x test cases, and the selected cell's preview."""
 
 from __future__ import annotations
 
-import pyarrow as pa
+from collections.abc import Callable, Mapping, Sequence
+
 import streamlit as st
 
-from dashboard import bars, controls, escape, export, facts, select_table, state
+from dashboard import bars, controls, export, facts, grid_columns, preview, state, widgets
 from dashboard import grid as cells
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, dataset, listing, records
-from dashboard.queries.listing import ROLLOUTS_PER_PAGE, TASKS_PER_PAGE
-from dashboard.queries.orders import GRID_SORTS, SORTS
+from dashboard.queries.listing import TASKS_PER_PAGE, CaseRow, GridRow
+from dashboard.queries.orders import GRID_SORTS, SORTS, is_order
 from dashboard.state import View
+from dashboard.workspace import OpenRun
 
-_SHAPES = {"grid": "Grid", "table": "Table"}
+SHAPES = {"grid": "Grid", "table": "Table", "search": "Search"}
+_FAILED = frozenset("WECTMONR")
 
 
-def head(screen: Screen) -> str:
-    """The choice of grid or table, the order, the export. Returns `grid` or `table`."""
+def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
+    """The choice of a shape, what belongs to it, and the export. Returns `grid`, `table`, `search` or `task`.
+
+    `tools` draw what belongs to a shape other than the grid.
+    """
     view = screen.view
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if view.task:
-            state.link("rollouts", view.place(), "All tasks")
-            shape = "grid"
+            shape = "task"
+            state.link("rollouts", view.but(task="", test=None, at="", sort="", page=1), "All tasks")
             facts.note(view.task, strong=True)
             state.link("tasks", view.place().but(task=view.task), "Its prompt and test cases")
         else:
-            shape = controls.choice("Shape", _SHAPES, view, key="w_shape", default="grid")
-            controls.sort_picker(view, GRID_SORTS if shape == "grid" else SORTS, key=f"w_sort_{shape}")
+            shape = controls.choice("Shape", SHAPES, view, key="w_shape", default="grid")
+        if shape == "grid":
+            controls.sort_picker(view, GRID_SORTS, key="w_sort_grid")
+            _column_picker(screen)
+        if shape in ("grid", "task"):
+            _zoom(view)
+        else:
+            tools[shape](screen)
         st.space("stretch")
         export.offer(screen)
     return shape
 
 
+def _column_picker(screen: Screen) -> None:
+    several = listing.several(screen.run)
+    known = [word for word in grid_columns.COLS if word == "" or word in several]
+    current = screen.view.cols if screen.view.cols in known else ""
+    if len(known) > 1:
+        with widgets.place("cols", width="content"):
+            st.segmented_control(
+                "Columns", known, format_func=grid_columns.COLS.__getitem__, label_visibility="collapsed",
+                **widgets.bound("w_cols", current, lambda view, chosen: view.but(cols=chosen or "")),
+            )  # fmt: skip
+
+
+def _zoom(view: View) -> None:
+    place = cells.ZOOMS.index(cells.nearest_zoom(view.zoom))
+    with st.container(horizontal=True, gap=None, width="content"):
+        for label, key, step in (("\N{MINUS SIGN}", "zoom_out", -1), ("\\+", "zoom_in", 1)):
+            target = place + step
+            is_end = not 0 <= target < len(cells.ZOOMS)
+            zoom = None if is_end or cells.ZOOMS[target] == cells.ZOOM else cells.ZOOMS[target]
+            st.button(label, key=key, disabled=is_end, on_click=_write, args=({"zoom": zoom},))
+
+
 def grid(screen: Screen) -> None:
-    """Tasks x samples, one page of tasks at a time."""
+    """Tasks x samples, one page of tasks at a time, and the preview of the selected sample."""
     view, run = screen.view, screen.run
     count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_PER_PAGE, "tasks")
-    rows = listing.grid(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
-    samples = {row.task_id: row.ids for row in rows}
-    cells.tasks_by_samples(rows, lambda task, column: _open_sample(screen, task, samples.get(task, []), column))
+    _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
     bars.legend(aggregates.verdict_counts(run, view.filter), aggregates.unverified_count(run, view.filter), view)
+
+
+@st.fragment
+def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
+    preview.follow()
+    view = state.read().but(run=run.name)
+    rows = listing.grid(run, view.filter, view.sort, page)
+    columns = grid_columns.arranged(rows, view.cols)
+    selected = _selected_sample(rows, columns.samples, view.at)
+    known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
+
+    def sample_at(task: str, column: int) -> str | None:
+        row, places = known.get(task, (None, []))
+        place = places[column] if 0 <= column < len(places) else None
+        return None if row is None or place is None else row.ids[place]
+
+    def on_select(task: str, column: int) -> None:
+        if sample := sample_at(task, column):
+            _write({"at": f"{task}|{sample}"})
+
+    def on_open(task: str, column: int) -> None:
+        if sample := sample_at(task, column):
+            preview.leave("completion", completion(view.but(at=f"{task}|{sample}"), task, sample))
+        elif column < 0:
+            preview.leave("rollouts", view.place().but(task=task, zoom=view.zoom))
+
+    left, right = _halves(max((len(places) for places in columns.samples), default=0))
+    with left:
+        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged))
+        cells.tasks_by_samples(rows, columns, look, on_select=on_select, on_open=on_open)
+    with right:
+        if selected and (sample := sample_at(task := rows[selected[0]].task_id, selected[1])):
+            at = f"{task}|{sample}"
+            preview.show(run, task, sample, None, completion(view.but(at=at), task, sample))
+
+
+def _selected_sample(
+    rows: Sequence[GridRow], columns: Sequence[Sequence[int | None]], at: str
+) -> tuple[int, int] | None:
+    """The cell of the address, else the first failure that the filter lets through, else the first that it does."""
+    inside = None
+    for number, (row, places) in enumerate(zip(rows, columns, strict=True)):
+        if at.startswith(f"{row.task_id}|") and (sample := at[len(row.task_id) + 1 :]) in row.ids:
+            return number, places.index(row.ids.index(sample))
+    for number, (row, places) in enumerate(zip(rows, columns, strict=True)):
+        for column, place in enumerate(places):
+            if place is not None and row.mask[place] == "1":
+                if row.letters[place] in _FAILED:
+                    return number, column
+                inside = inside or (number, column)
+    return inside
 
 
 def one_task(screen: Screen) -> None:
@@ -54,70 +137,69 @@ def one_task(screen: Screen) -> None:
         if nearest:
             state.link("rollouts", view.but(task=nearest), f"Nearest: {nearest}")
         return
-    counts = dataset.case_counts(run, view.task)
-    cells.rollouts_by_cases(found.rows, counts, lambda sample, test: _open_case(screen, sample, test))
+    _case_grid(run, view.task)
     if part := found.part("rollout"):
         facts.note(f"Shown: the {part} of this task.")
 
 
-def table(screen: Screen) -> None:
-    """One row per rollout, sorted and paged in SQL; a selected row opens."""
-    view, run = screen.view, screen.run
-    controls.pager(view, screen.shown, ROLLOUTS_PER_PAGE, "rollouts")
-    page = controls.page_of(view, screen.shown, ROLLOUTS_PER_PAGE)
-    found = listing.table(run, view.filter, view.sort, page)
-    ids = found.select(["task_id", "sample_id"]).to_pylist()
-    if found["unverified_reason"].null_count == len(found):
-        found = found.drop_columns("unverified_reason")  # all are verified: an empty column would waste room
+@st.fragment
+def _case_grid(run: OpenRun, task: str) -> None:
+    preview.follow()
+    view = state.read().but(run=run.name)
+    rows = listing.case_grid(run, view.filter, task).rows
+    counts = dataset.case_counts(run, task)
+    selected = _selected_case(rows, task, view)
 
-    def opened(row: int) -> None:
-        _go(screen, ids[row]["task_id"], ids[row]["sample_id"], None)
+    def on_select(sample: str, column: int) -> None:
+        _write({"at": f"{task}|{sample}", "test": column if column >= 0 else None})
 
-    select_table.show(_drawn(found), key="rollout_table", columns=_COLUMNS, height=560, on_pick=opened)
-    facts.note("Tick a row to open the completion.")
+    def on_open(sample: str, column: int) -> None:
+        test = column if column >= 0 else None
+        here = view.but(at=f"{task}|{sample}", test=test)
+        preview.leave("completion", completion(here, task, sample).but(test=test))
 
-
-def _drawn(found: pa.Table) -> pa.Table:
-    """The table with all its texts escaped."""
-    for place, column in enumerate(found.schema):
-        if pa.types.is_string(column.type):
-            texts = [text and escape.text(text) for text in found.column(place).to_pylist()]
-            found = found.set_column(place, column, pa.array(texts, column.type))
-    return found
-
-
-def _open_sample(screen: Screen, task: str, samples: list[str], column: int) -> None:
-    if column < 0:
-        state.go("rollouts", screen.view.place().but(task=task))
-        return
-    if column < len(samples):
-        _go(screen, task, samples[column], None)
+    left, right = _halves(len(counts))
+    with left:
+        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(150))
+        cells.rollouts_by_cases(rows, counts, look, on_select=on_select, on_open=on_open)
+    with right:
+        if selected:
+            sample = rows[selected[0]].sample_id
+            test = selected[1] if selected[1] >= 0 else None
+            if test is not None:
+                preview.task_answers(run, task, sample, test)
+            here = view.but(at=f"{task}|{sample}", test=test)
+            preview.show(run, task, sample, test, completion(here, task, sample))
 
 
-def _open_case(screen: Screen, sample: str, test: int) -> None:
-    _go(screen, screen.view.task, sample, test if test >= 0 else None)
+def _selected_case(rows: Sequence[CaseRow], task: str, view: View) -> tuple[int, int] | None:
+    """The cell of the address, else the first failure."""
+    for number, row in enumerate(rows):
+        if view.at == f"{task}|{row.sample_id}":
+            return number, view.test if view.test is not None and view.test < len(row.letters) else -1
+    for number, row in enumerate(rows):
+        for column, letter in enumerate(row.letters):
+            if row.inside and letter in _FAILED and view.test in (None, column):
+                return number, column
+    return (0, 0 if rows[0].letters else -1) if rows else None
 
 
-def _go(screen: Screen, task: str, sample: str, test: int | None) -> None:
-    sort = screen.view.sort if screen.view.sort in SORTS else ""
-    up = screen.view.below()
-    target: View = screen.view.place().but(task=task, sample=sample, test=test, sort=sort, up=up)
-    state.go("completion", target)
+def _height(around: int) -> str:
+    """The height that the grid may have, where so many pixels are above and below it."""
+    return f"max(300px, calc(100vh - {around}px))"
 
 
-_COLUMNS = {
-    "task_id": st.column_config.TextColumn("task", width=150),
-    "sample_id": st.column_config.TextColumn("sample", width=160),
-    "model": st.column_config.TextColumn("model", width=150),
-    "verdict": st.column_config.TextColumn("verdict", width=110),
-    "unverified_reason": st.column_config.TextColumn("not verified", width=150, help="why it is not verified"),
-    "reward": st.column_config.NumberColumn("reward", format="%.3g", width=70),
-    "tests_passed": st.column_config.NumberColumn("passed", width=65),
-    "tests_total": st.column_config.NumberColumn("tests", width=55),
-    "error_type": st.column_config.TextColumn("error", width=120),
-    "error_message": st.column_config.TextColumn("message", width="large"),
-    "error_line": st.column_config.NumberColumn("line", format="%d", width=50),
-    "flags": st.column_config.TextColumn("flags", width=120),
-    "wall_s": st.column_config.NumberColumn("wall, s", format="%.3f", width=75),
-    "memory_mb": st.column_config.NumberColumn("memory, MiB", format="%.0f", width=95),
-}
+def _halves(columns: int) -> list[st.delta_generator.DeltaGenerator]:
+    """The grid and the preview, which gets what so many columns leave."""
+    share = 2 if columns <= 8 else 2.5 if columns <= 16 else 3
+    return st.columns([share, 5 - share], gap="small")
+
+
+def completion(view: View, task: str, sample: str) -> View:
+    """The completion, opened from this list: its next and previous follow the list's order."""
+    sort = view.sort if (view.view and is_order(view.sort)) or view.sort in SORTS else ""
+    return view.place().but(task=task, sample=sample, sort=sort, up=view.below())
+
+
+def _write(changes: dict[str, object]) -> None:
+    state.write(state.read().but(**changes))

@@ -1,15 +1,18 @@
-"""The filtered rollouts as a grid of letters or a table; each cell and row opens the completion."""
+"""The filtered rollouts as a grid of letters, a table, or the hits of a search; all lead to the completion."""
 
-from dashboard import controls, rollouts
+from dashboard import controls, rollouts, rollouts_search, rollouts_table
 
 screen = controls.screen()
-view = screen.view
 
-shape = rollouts.head(screen)
+shape = rollouts.head(screen, {"table": rollouts_table.tools, "search": rollouts_search.field})
+if shape == "search":
+    rollouts_search.require_text(screen)
 controls.require_rows(screen)
-if view.task:
+if shape == "task":
     rollouts.one_task(screen)
 elif shape == "table":
-    rollouts.table(screen)
+    rollouts_table.show(screen)
+elif shape == "search":
+    rollouts_search.hits(screen)
 else:
     rollouts.grid(screen)

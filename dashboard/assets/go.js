@@ -43,8 +43,18 @@ function keepHistory(tab) {
   window.history.pushState = (state, unused, address) => {
     const { pathname } = new URL(address ?? "", window.location.href);
     const isWanted = tab.wanted === null || pathname === tab.wanted || pathname === window.location.pathname;
-    if (isWanted) push.call(window.history, state, unused, address);
+    const step = isSameScreen(address) ? window.history.replaceState : push;
+    if (isWanted) step.call(window.history, state, unused, address);
   };
   window.addEventListener("popstate", () => { tab.wanted = window.location.pathname; });
   return tab;
+}
+
+// Whether only the selected cell or the zoom differs: "back" would be tedious with an entry for each.
+function isSameScreen(address) {
+  const [here, there] = [window.location.href, address ?? ""].map((each) => new URL(each, window.location.href));
+  for (const url of [here, there]) for (const name of ["at", "zoom"]) url.searchParams.delete(name);
+  here.searchParams.sort();
+  there.searchParams.sort();
+  return here.pathname === there.pathname && here.search === there.search;
 }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from dashboard.queries import search
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import REASON
 from dashboard.queries.ranking import Ranking, ranking
@@ -37,6 +38,7 @@ _GIVEN = {
     "lower": "given_reward < reward - 1e-9",
 }
 _TEXT = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
+_FOUND = '"row" IN (SELECT "row" FROM found WHERE find = $find)'
 _TAGGED = "(task_id, sample_id) IN (SELECT (task_id, sample_id) FROM tags WHERE tag = $tag)"
 
 
@@ -60,20 +62,10 @@ def clauses(filter_: Filter) -> list[Clause]:
     if filter_.q:
         found.append(Clause("q", f"contains({_TEXT}, lower($q))", {"q": filter_.q}))
     if filter_.find:
-        found.append(_find(filter_.find))
+        found.append(Clause("find", _FOUND, {"find": filter_.find}))
     bounds = {name: getattr(filter_, name) for name in _BOUNDS}
     found += [Clause(name, _BOUNDS[name], {name: value}) for name, value in bounds.items() if value is not None]
     return found
-
-
-def _find(text: str) -> Clause:
-    """Rollouts whose completion or code has the text, or matches `/.../`."""
-    if len(text) > 2 and text.startswith("/") and text.endswith("/"):
-        match, text = "regexp_matches(coalesce({}, ''), $find)", text[1:-1]
-    else:
-        match = "contains(coalesce({}, ''), $find)"
-    either = " OR ".join(match.format(column) for column in ("completion", "code"))
-    return Clause("find", f'"row" IN (SELECT "row" FROM stored_rollouts WHERE {either})', {"find": text})  # noqa: S608
 
 
 def _flag(value: str) -> Clause:
@@ -127,6 +119,11 @@ def models(run: OpenRun, filter_: Filter) -> Ranking[str]:
 
 
 def rows_inside(run: OpenRun, filter_: Filter) -> list[int]:
-    """The ordinals of the rollouts that the filter lets through, for `runs.export`."""
+    """The ordinals of the rollouts that the filter lets through, for `runs.export`.
+
+    If the filter searches, this waits until the search has ended.
+    """
+    if filter_.find:
+        search.scan(run, filter_.find).wait()
     condition, params = where(filter_)
     return [row for (row,) in run.rows(f'SELECT "row" FROM rollouts WHERE {condition}', params)]  # noqa: S608

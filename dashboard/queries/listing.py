@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import pyarrow as pa
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER, REASON
+from dashboard.queries.columns import COLUMNS, GROUP_SORTS, GROUPS, direction
+from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
 from dashboard.queries.filter_sql import where
-from dashboard.queries.orders import GRID_SORTS, sort_key
+from dashboard.queries.orders import GRID_SORTS, order
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
@@ -17,17 +17,7 @@ from dashboard.workspace import OpenRun, Params
 TASKS_PER_PAGE = 200
 ROLLOUTS_PER_PAGE = 200
 SAMPLES_SHOWN = 500
-TABLE_COLUMNS = (
-    "task_id", "sample_id", "model", "verdict", "unverified_reason", "reward", "tests_passed", "tests_total",
-    "error_type", "error_message", "error_line", "flags", "wall_s", "memory_mb",
-)  # fmt: skip
-
-
-_SHOWN = {
-    "error_message": "left(error_message, 200) AS error_message",
-    "flags": "array_to_string(flags, ', ') AS flags",
-    "unverified_reason": f"CASE WHEN NOT verified THEN left({REASON}, 200) END AS unverified_reason",
-}
+ANSWERS_SHOWN = 50
 
 
 class GridRow(NamedTuple):
@@ -41,6 +31,8 @@ class GridRow(NamedTuple):
     """The samples, one per cell."""
     models: list[str]
     """The model of each sample; "" where there is none."""
+    steps: list[int | None]
+    """The training step of each sample."""
     unverified: str
     """'1' where the sample is not verified."""
 
@@ -83,9 +75,10 @@ def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
                           string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {FILE_ORDER}) AS mask,
                           list(sample_id ORDER BY {FILE_ORDER}) AS ids,
                           list(coalesce(model, '') ORDER BY {FILE_ORDER}) AS models,
+                          list(step ORDER BY {FILE_ORDER}) AS steps,
                           string_agg(CASE WHEN verified THEN '0' ELSE '1' END, '' ORDER BY {FILE_ORDER}) AS unverified
                    FROM rollouts SEMI JOIN p USING (task_id) GROUP BY task_id)
-        SELECT task_id, passed, graded, letters, mask, ids, models, unverified
+        SELECT task_id, passed, graded, letters, mask, ids, models, steps, unverified
         FROM p JOIN c USING (task_id) ORDER BY place"""  # noqa: S608
     return [GridRow(*row) for row in run.rows(sql, params | window(page, TASKS_PER_PAGE))]
 
@@ -120,13 +113,106 @@ def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Ranking[CaseRow]:
     return ranking(run.rows(sql, params | {"task": task_id}), CaseRow)
 
 
-def table(run: OpenRun, filter_: Filter, sort: str, page: int) -> pa.Table:
-    """One page of rollouts as an Arrow table with `TABLE_COLUMNS`; messages are cut at 200 characters."""
+@cached
+def table(run: OpenRun, filter_: Filter, sort: str, page: int, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """One page of rollouts: task, sample, then the values of `columns`, which are names from `COLUMNS`."""
     condition, params = where(filter_)
-    columns = ", ".join(_SHOWN.get(column, column) for column in TABLE_COLUMNS)
-    sql = f"""SELECT {columns} FROM rollouts WHERE {condition}
-              ORDER BY {sort_key(sort)}, "row" LIMIT $limit OFFSET $offset"""  # noqa: S608
-    return run.connection.cursor().sql(sql, params=params | window(page, ROLLOUTS_PER_PAGE)).to_arrow_table()
+    shown = ", ".join(f'{COLUMNS[name].shown} AS "{name}_shown"' for name in columns)
+    by = order(sort).by()
+    sql = f"""
+        WITH p AS (SELECT "row", row_number() OVER (ORDER BY {by}) AS place FROM rollouts WHERE {condition}
+                   ORDER BY {by} LIMIT $limit OFFSET $offset)
+        SELECT task_id, sample_id, {shown} FROM rollouts JOIN p USING ("row") ORDER BY place"""  # noqa: S608
+    return run.rows(sql, params | window(page, ROLLOUTS_PER_PAGE))
+
+
+class Group(NamedTuple):
+    """The rollouts with one value of a column."""
+
+    value: str | int | None
+    rollouts: int
+    pass_rate: float | None
+    """Of those that are graded."""
+    reward: float | None
+    """The mean of those that have one."""
+    verdicts: dict[str, int]
+    """Rollouts by verdict."""
+
+
+@cached
+def groups(run: OpenRun, filter_: Filter, by: str, sort: str, page: int) -> Ranking[Group]:
+    """One page of the groups by a column of `GROUPS`. An unknown order means most rollouts first."""
+    if by not in GROUPS:
+        raise ValueError(f"rollouts can't be grouped by {by}")
+    condition, params = where(filter_)
+    name, down = direction(sort)
+    key = f"{GROUP_SORTS[name]} {'DESC' if down else 'ASC'} NULLS LAST" if name in GROUP_SORTS else "rollouts DESC"
+    sql = f"""
+        WITH v AS (SELECT {by} AS value, verdict, count(*) AS n, sum(reward) AS total, count(reward) AS rewarded,
+                          count(*) FILTER ({GRADED}) AS graded
+                   FROM rollouts WHERE {condition} GROUP BY ALL)
+        SELECT value, sum(n)::BIGINT AS rollouts,
+               coalesce(sum(n) FILTER (verdict = 'passed'), 0) / nullif(sum(graded), 0) AS pass_rate,
+               sum(total) / nullif(sum(rewarded), 0) AS reward,
+               map_from_entries(list((verdict, n))) AS verdicts, count(*) OVER ()
+        FROM v GROUP BY value ORDER BY {key}, value NULLS LAST LIMIT $limit OFFSET $offset"""  # noqa: S608
+    return ranking(run.rows(sql, params | window(page, ROLLOUTS_PER_PAGE)), Group)
+
+
+class Hit(NamedTuple):
+    """A rollout that a search found, and the line of its first match: what is before, in and after it."""
+
+    task_id: str
+    sample_id: str
+    verdict: str
+    model: str | None
+    in_code: bool
+    """Else it is in the completion alone, whose lines `line` then counts."""
+    line: int
+    before: str
+    hit: str
+    after: str
+
+
+@cached
+def hits(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[Hit]:
+    """One page of the rollouts that the filter's search has found so far."""
+    condition, params = where(filter_)
+    by = order(sort).by()
+    sql = f"""
+        WITH p AS (SELECT *, row_number() OVER (ORDER BY {by}) AS place FROM rollouts WHERE {condition}
+                   ORDER BY {by} LIMIT $limit OFFSET $offset),
+             f AS (SELECT "row", in_code, line, before, hit, after FROM found WHERE find = $find)
+        SELECT task_id, sample_id, verdict, model, in_code, line, before, hit, after
+        FROM p JOIN f USING ("row") ORDER BY place"""  # noqa: S608
+    return [Hit(*row) for row in run.rows(sql, params | {"find": filter_.find} | window(page, ROLLOUTS_PER_PAGE))]
+
+
+class Answer(NamedTuple):
+    """What some rollouts of a task returned or printed for one test case."""
+
+    actual: str | None
+    verdict: str
+    error_type: str | None
+    rollouts: int
+
+
+@cached
+def answers(run: OpenRun, task_id: str, test_index: int) -> Ranking[Answer]:
+    """The different answers to a test case, the most frequent first; outputs are cut at 200 characters."""
+    sql = f"""
+        SELECT CASE WHEN error_type IS NULL THEN left(actual, 200) END AS answer, verdict, error_type, count(*) AS n,
+               count(*) OVER ()
+        FROM stored_cases WHERE task_id = $task AND test_index = $test
+        GROUP BY answer, verdict, error_type ORDER BY n DESC, answer LIMIT {ANSWERS_SHOWN}"""  # noqa: S608
+    return ranking(run.rows(sql, {"task": task_id, "test": test_index}), Answer)
+
+
+@cached
+def several(run: OpenRun) -> list[str]:
+    """Those of `model` and `step` in which the rollouts differ."""
+    sql = "SELECT count(DISTINCT model), count(DISTINCT step) FROM rollouts"
+    return [name for name, count in zip(("model", "step"), run.rows(sql)[0], strict=True) if count > 1]
 
 
 def window(page: int, size: int) -> Params:

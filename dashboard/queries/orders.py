@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
+from dashboard.queries.columns import COLUMNS, direction
 from dashboard.queries.expressions import INFINITY, natural
 from dashboard.queries.filter_sql import where
 from dashboard.state import Filter
-from dashboard.workspace import OpenRun
+from dashboard.workspace import OpenRun, Params
 
 SORTS: dict[str, tuple[str, str]] = {
     "": ("file order", '"row"'),
@@ -18,7 +19,7 @@ SORTS: dict[str, tuple[str, str]] = {
     "slow": ("slowest first", "-coalesce(wall_s, 0)"),
     "memory": ("most memory first", "-coalesce(memory_mb, 0)"),
 }
-"""Orders of the table and of previous/next: URL word -> (label, ascending key)."""
+"""Orders with names: URL word -> (label, ascending key). Others are a column, with a `-` for the highest first."""
 
 GRID_SORTS: dict[str, tuple[str, str]] = {
     "": ("file order", "first"),
@@ -40,35 +41,63 @@ class Place(NamedTuple):
     following: tuple[str, str] | None
 
 
-def sort_key(sort: str) -> str:
-    """The key of one of `SORTS`; an unknown word means file order."""
-    return SORTS.get(sort, SORTS[""])[1]
+class Order(NamedTuple):
+    """What rollouts are sorted by before their place in the file; those without a value come last."""
+
+    key: str
+    down: bool = False
+
+    def by(self, *, reverse: bool = False) -> str:
+        """The list of an ORDER BY."""
+        up, flag = ("DESC" if reverse else "ASC"), ("DESC" if self.down != reverse else "ASC")
+        return f'({self.key}) IS NULL {up}, {self.key} {flag}, "row" {up}'
+
+    def beside(self, value: object) -> tuple[str, str]:
+        """The conditions for being before and after a rollout with this value and the ordinal `$row`."""
+        if value is None:
+            return f'({self.key} IS NOT NULL OR "row" < $row)', f'({self.key} IS NULL AND "row" > $row)'
+        less, more = (">", "<") if self.down else ("<", ">")
+        before = f'({self.key} {less} $value OR ({self.key} = $value AND "row" < $row))'
+        after = f'({self.key} {more} $value OR ({self.key} = $value AND "row" > $row) OR {self.key} IS NULL)'
+        return before, after
+
+
+def order(sort: str) -> Order:
+    """The order of one of `SORTS` or of a column; an unknown word means file order."""
+    name, down = direction(sort)
+    return Order(COLUMNS[name].key, down) if name in COLUMNS else Order(SORTS.get(sort, SORTS[""])[1])
+
+
+def is_order(sort: str) -> bool:
+    """Whether the word is an order of rollouts."""
+    return sort in SORTS or direction(sort)[0] in COLUMNS
 
 
 @cached
 def first(run: OpenRun, filter_: Filter, sort: str) -> tuple[str, str] | None:
     """(task, sample) of the first rollout in the filter's order."""
     condition, params = where(filter_)
-    sql = f"""SELECT task_id, sample_id FROM rollouts WHERE {condition} ORDER BY {sort_key(sort)}, "row" LIMIT 1"""  # noqa: S608
-    found = run.rows(sql, params)
-    return found[0] if found else None
+    return _next(run, condition, order(sort).by(), params)
 
 
 @cached
 def place(run: OpenRun, filter_: Filter, sort: str, row: int) -> Place:
     """The place of the rollout with ordinal `row`, and its neighbours."""
     condition, params = where(filter_)
-    key = sort_key(sort)
-    sql = f"""
-        WITH me AS (SELECT {{'k': {key}, 'r': "row"}} AS at FROM rollouts WHERE "row" = $row LIMIT 1),
-             f AS (SELECT {{'k': {key}, 'r': "row"}} AS at, {{'t': task_id, 's': sample_id}} AS id
-                   FROM rollouts WHERE {condition})
-        SELECT coalesce(bool_or(f.at = me.at), false), count(*) FILTER (f.at <= me.at), count(*),
-               arg_max(f.id, f.at) FILTER (f.at < me.at), arg_min(f.id, f.at) FILTER (f.at > me.at)
-        FROM f, me"""  # noqa: S608
-    inside, position, total, before, after = run.rows(sql, params | {"row": row})[0]
-    return Place(inside, position, total, _pair(before), _pair(after))
+    by = order(sort)
+    ((value,),) = run.rows(f'SELECT {by.key} FROM rollouts WHERE "row" = $row LIMIT 1', {"row": row})  # noqa: S608
+    before, after = by.beside(value)
+    params |= {"row": row}
+    valued = params if value is None else params | {"value": value}
+    sql = f"""SELECT coalesce(bool_or("row" = $row), false), count(*) FILTER ({before}), count(*)
+              FROM rollouts WHERE {condition}"""  # noqa: S608
+    inside, above, total = run.rows(sql, valued)[0]
+    previous = _next(run, f"{condition} AND {before}", by.by(reverse=True), valued)
+    following = _next(run, f"{condition} AND {after}", by.by(), valued)
+    return Place(inside, above + inside, total, previous, following)
 
 
-def _pair(value: dict[str, str] | None) -> tuple[str, str] | None:
-    return (value["t"], value["s"]) if value else None
+def _next(run: OpenRun, condition: str, by: str, params: Params) -> tuple[str, str] | None:
+    sql = f"SELECT task_id, sample_id FROM rollouts WHERE {condition} ORDER BY {by} LIMIT 1"  # noqa: S608
+    found = run.rows(sql, params)
+    return found[0] if found else None

@@ -1,7 +1,8 @@
 """The tables that the queries read: the run's small columns in memory, and its files for the long texts.
 
-`rollouts`, `cases`, `parts` (of rewards) and `tasks` are what most queries need. `stored_rollouts` and `stored_cases`
-have every column, but read the run's files: use them for one screen of rows, never to count.
+`rollouts`, `cases`, `parts` (of rewards) and `tasks` are what most queries need; `tags` is from the notes, `found` from
+searches. `stored_rollouts` and `stored_cases` have every column, but read the run's files: use them for one screen of
+rows, never to count.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"DROP TABLE {difference_kinds.KINDS}")
     connection.execute(f"CREATE TABLE cases AS SELECT {', '.join(_CASE_COLUMNS)} FROM stored_cases")  # noqa: S608
     connection.execute(_PARTS)
+    connection.execute("""
+        CREATE TABLE found (find VARCHAR, "row" BIGINT, in_code BOOLEAN, line BIGINT, before VARCHAR, hit VARCHAR,
+                            after VARCHAR)""")
     connection.execute("CREATE TABLE tags (task_id VARCHAR, sample_id VARCHAR, tag VARCHAR)")
 
 

@@ -72,7 +72,6 @@ def test_two_clicks_from_the_overview_to_the_failing_line_of_a_chosen_task(visit
     line = page.locator(".rs-code .ln.fail")
     expect(line).to_contain_text("return missing")
     expect(line).to_be_in_viewport()
-    expect(page.locator(".rs-title")).to_contain_text("math/add / sample 3 of 4")
 
 
 def test_a_failing_line_far_down_is_scrolled_into_sight_and_frames_scroll_to_theirs(visit: Visit) -> None:
@@ -104,7 +103,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     click_cell(page, row=0, column=-1)
     page.wait_for_url("**/rollouts?*task=math*")
     page.mouse.move(0, 0)
-    expect(page.get_by_text("a test case that no rollout passes")).to_be_visible()  # meanwhile there are two grids
+    expect(page.get_by_text("! no rollout passes")).to_be_visible()  # meanwhile there are two grids
     settled(page)
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowDown")
@@ -116,7 +115,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
 
 def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_by_it(visit: Visit) -> None:
     page = visit("rollouts?run=checks")
-    expect(page.locator(".status")).to_contain_text("click a cell")
+    expect(page.locator(".status")).to_contain_text("click: preview")
     settled(page)
     drawn = [corner_and_middle(page, row=1, column=column) for column in range(4)]
     assert [corner != middle for corner, middle in drawn] == [True, True, True, False]
@@ -179,8 +178,7 @@ def test_the_back_button_takes_back_a_filter(visit: Visit) -> None:
 
 
 def open_table_row(page: Page) -> None:
-    table = page.get_by_test_id("stDataFrame").locator("canvas").first
-    table.click(position={"x": 16, "y": 36 + 13}, force=True)  # a transparent scroller lies over it
+    page.locator("tbody tr").first.locator("td").nth(1).click()
 
 
 def go_up(page: Page) -> None:
@@ -199,7 +197,7 @@ TO_ANOTHER_PAGE = [
     ),
     ("?run=sample&q=a", lambda page: page.keyboard.press("f"), "**/completion?*task=math*"),
     ("?run=sample&q=a", open_navigation_link, "**/completion?*task=math*"),
-    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=2), "**/completion?*task=math*"),
+    ("rollouts?run=sample&q=a", lambda page: click_cell(page, row=0, column=1), "**/completion?*task=math*"),
     ("rollouts?run=sample&view=table", open_table_row, "**/completion?*task=math*"),
 ]
 WITHIN_A_PAGE = [
@@ -322,8 +320,11 @@ def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
 
 
 def click_cell(page: Page, *, row: int, column: int) -> None:
-    """Click a cell of the grid; column -1 is the row's name. Cells are 20 px, under a head of 18."""
-    expect(page.locator(".status")).to_contain_text("click a cell")
+    """Click a cell of the grid; column -1 is the row's name. Cells are 20 px, under a head of 18.
+
+    This selects the cell, or opens it if it is selected: at first, the first failure is.
+    """
+    expect(page.locator(".status")).not_to_be_empty()
     settled(page)
     canvas = page.locator(".scroller canvas")
     x = 20 if column < 0 else left_edge(page) + 20 * column + 9

@@ -1,0 +1,111 @@
+"""A table of ours, of which a click anywhere in a row opens it and a click on a header sorts; `st.dataframe` can't.
+
+The component sets every text as text. Sorting is the caller's, in SQL, as a page of rows is not all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import streamlit as st
+
+from dashboard import escape, theme
+
+_mount = st.components.v2.component(
+    "rollscope_table",
+    html='<div class="scroller" tabindex="0" role="group" aria-label="table"></div>',
+    css=theme.asset("table.css"),
+    js=theme.asset("links.js", "table.js"),
+)
+
+
+class Header(NamedTuple):
+    """A column: its name for the sort, its label, and how it looks. Numbers are aligned right."""
+
+    name: str
+    label: str
+    look: Literal["", "number", "wide", "long", "tight"] = ""
+    title: str = ""
+    sortable: bool = True
+
+
+class Verdict(NamedTuple):
+    """A cell with a verdict's letter on its colour."""
+
+    word: str
+    text: str = ""
+
+
+class Match(NamedTuple):
+    """A cell with a line of text in which a match is marked."""
+
+    before: str
+    hit: str
+    after: str
+
+
+class Counts(NamedTuple):
+    """A cell with rollouts by verdict."""
+
+    verdicts: Sequence[tuple[str, int]]
+
+
+Cell = str | Verdict | Match | Counts | None
+
+
+class Row(NamedTuple):
+    """Its cells and its address, for "open in a new tab"; without an address it does not open."""
+
+    cells: Sequence[Cell]
+    href: str | None
+
+
+def show(
+    headers: Sequence[Header], rows: Sequence[Row], *, key: str, sort: str, height: str, linked: int,
+    on_open: Callable[[int], None], on_sort: Callable[[str], None], selected: int | None = None,
+) -> None:  # fmt: skip
+    """Draw the table. A click on a row calls `on_open` with its number, from 0; on a header, `on_sort` with the order.
+
+    `linked` is the number of the column whose text is the link.
+    """
+
+    def opened() -> None:
+        on_open(int(st.session_state[key].open))
+
+    def sorted_by() -> None:
+        name = str(st.session_state[key].sort)
+        on_sort(next_sort(sort, next(header for header in headers if header.name == name)))
+
+    data = {
+        "columns": [{**header._asdict(), "sorted": _direction(sort, header.name)} for header in headers],
+        "rows": [{"cells": [_cell(cell) for cell in row.cells], "href": row.href} for row in rows],
+        "palette": theme.palette(),
+        "height": height,
+        "linked": linked,
+        "selected": selected,
+    }
+    _mount(key=key, data=data, on_open_change=opened, on_sort_change=sorted_by)
+
+
+def next_sort(sort: str, header: Header) -> str:
+    """The order after a click on a header: its better direction first, then the other, then none."""
+    up, down = header.name, f"-{header.name}"
+    order = ["", down, up] if header.look == "number" else ["", up, down]
+    return order[(order.index(sort) + 1) % 3] if sort in order else order[1]
+
+
+def _direction(sort: str, name: str) -> str:
+    return {name: "up", f"-{name}": "down"}.get(sort, "")
+
+
+def _cell(cell: Cell) -> object:
+    match cell:
+        case None | str():
+            return cell and escape.text(cell)
+        case Verdict():
+            return {"letter": theme.verdict(cell.word).letter, "text": escape.text(cell.text)}
+        case Match():
+            return {"parts": [escape.text(part) for part in cell]}
+        case Counts():
+            return {"counts": [[theme.verdict(word).letter, f"{count:,}"] for word, count in cell.verdicts]}

@@ -1,0 +1,136 @@
+"""The table of rollouts and of groups: what it shows, in what order, and what its rows and headers lead to."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from dashboard import rollout_table, state
+from dashboard.queries import filter_sql, listing
+from dashboard.queries.columns import COLUMNS, GROUPS
+from dashboard.rollout_table import Header
+from dashboard.rollouts_table import HEADERS, short_sample
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+from tests.dashboard import sample_run
+from tests.dashboard.test_pages import component, no_exception, text, visit
+
+GRADES = sample_run.grades()
+
+
+def test_every_column_of_the_queries_has_a_header() -> None:
+    assert list(HEADERS) == list(COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["wall_s", "memory_mb", "reward", "tests", "error_line"])
+def test_a_column_of_numbers_sorts_both_ways_with_the_missing_ones_last(run: OpenRun, name: str) -> None:
+    sql = f'SELECT "row", {COLUMNS[name].key} FROM rollouts'
+    values = {row: value for row, value in run.rows(sql) if value is not None}
+    ids = dict(run.rows('SELECT "row", sample_id FROM rollouts'))
+    missing = [ids[row] for row in sorted(ids) if row not in values]
+    up = [ids[row] for row in sorted(values, key=lambda row: (values[row], row))]
+    down = [ids[row] for row in sorted(values, key=lambda row: (-values[row], row))]
+    assert [sample for _, sample, _ in listing.table(run, Filter(), name, 1, [name])] == up + missing
+    assert [sample for _, sample, _ in listing.table(run, Filter(), f"-{name}", 1, [name])] == down + missing
+
+
+def test_verdicts_sort_in_display_order(run: OpenRun) -> None:
+    found = [verdict for *_, verdict in listing.table(run, Filter(), "verdict", 1, ["verdict"])]
+    assert found[:5] == ["passed", "passed", "wrong_answer", "runtime_error", "runtime_error"]
+    assert found[-1] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("sort", "look", "following"),
+    [
+        ("", "number", "-wall_s"), ("-wall_s", "number", "wall_s"), ("wall_s", "number", ""),
+        ("x", "number", "-wall_s"), ("", "", "wall_s"), ("wall_s", "", "-wall_s"), ("-wall_s", "", ""),
+        ("slow", "", "wall_s"),
+    ],
+)  # fmt: skip
+def test_a_header_sorts_its_better_way_first_then_the_other_then_not(sort: str, look: str, following: str) -> None:
+    assert rollout_table.next_sort(sort, Header("wall_s", "wall", look)) == following  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("task", "sample", "model", "shown"),
+    [
+        ("HumanEval/0", "HumanEval/0#2", None, "#2"), ("HumanEval/0", "HumanEval/0/gpt/1", "gpt", "1"),
+        ("HumanEval/0", "HumanEval/0/gpt/1", None, "gpt/1"), ("add", "add/gpt", "gpt", "gpt"),
+        ("add", "add", "add", "add"), ("add", "other#1", "m", "other#1"), ("add", "add/", "m", "add/"),
+    ],
+)  # fmt: skip
+def test_a_sample_is_named_without_its_task_and_model(task: str, sample: str, model: str | None, shown: str) -> None:
+    assert short_sample(task, sample, model) == shown
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_columns_are_the_address_s_or_the_usual_ones_that_are_used() -> None:
+    usual = [column["name"] for column in component(visit("rollouts", view="table"), "rollout_table")["columns"]]
+    assert usual[:5] == ["verdict", "task_id", "model", "sample_id", "reward"]
+    assert "unverified_reason" in usual
+    app = visit("rollouts", view="table", fields="length,nonsense,verdict,1; DROP TABLE rollouts")
+    no_exception(app)
+    table = component(app, "rollout_table")
+    assert [column["name"] for column in table["columns"]] == ["verdict", "length"]
+    assert table["rows"][0]["cells"] == [{"letter": "P", "text": ""}, "58"]
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_row_is_a_link_that_keeps_the_order_and_the_way_back() -> None:
+    app = visit("rollouts", view="table", sort="-wall_s", verdict="failed")
+    row = component(app, "rollout_table")["rows"][0]
+    address = urlsplit(row["href"])
+    target = state.parse(dict(parse_qsl(address.query)))
+    assert (target.sort, target.filter.verdicts) == ("-wall_s", ("failed",))
+    above = target.above()
+    assert (above.view, above.sort, above.at) == ("table", "-wall_s", f"{target.task}|{target.sample}")
+    returned = component(visit("rollouts", **above.params()), "rollout_table")
+    assert returned["selected"] == 0
+
+
+@pytest.mark.parametrize("by", GROUPS)
+def test_groups_hold_every_rollout_and_each_count_is_what_its_link_finds(run: OpenRun, by: str) -> None:
+    groups = listing.groups(run, Filter(), by, "", 1).rows
+    assert sum(group.rollouts for group in groups) == len(GRADES)
+    for group in groups:
+        assert sum(group.verdicts.values()) == group.rollouts
+    filters = {
+        "model": lambda value: Filter(model=value),
+        "verdict": lambda value: Filter(verdicts=(value,)),
+        "err": lambda value: Filter(err=value) if value else Filter(verdicts=("passed",)),
+    }
+    if by in filters:
+        assert [filter_sql.count(run, filters[by](group.value)) for group in groups] == [g.rollouts for g in groups]
+
+
+def test_a_groups_rates_leave_out_what_is_not_graded(run: OpenRun) -> None:
+    (kinds,) = [g for g in listing.groups(run, Filter(), "task_id", "", 1).rows if g.value == "text/all-kinds"]
+    assert (kinds.rollouts, kinds.pass_rate, kinds.reward) == (8, 0.0, 0.0)
+    (unknown,) = [g for g in listing.groups(run, Filter(), "verdict", "", 1).rows if g.value == "unknown"]
+    assert (unknown.pass_rate, unknown.reward) == (None, None)
+
+
+@pytest.mark.parametrize("sort", ["value", "-value", "rollouts", "-pass_rate", "reward", "no such", "1; DROP TABLE x"])
+def test_groups_are_sorted_by_known_columns_only(run: OpenRun, sort: str) -> None:
+    groups = listing.groups(run, Filter(), "task_id", sort, 1).rows
+    names = [str(group.value) for group in groups]
+    assert len(names) == 3
+    if sort in ("value", "-value"):
+        assert names == sorted(names, reverse=sort == "-value")
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("by", GROUPS)
+def test_the_table_of_groups_links_to_their_rollouts(by: str) -> None:
+    app = visit("rollouts", view="table", by=by)
+    no_exception(app)
+    for row in component(app, "group_table")["rows"]:
+        if row["href"] is None:
+            assert (by, row["cells"][0]) == ("step", "none")
+            continue
+        followed = visit("rollouts", **dict(parse_qsl(urlsplit(row["href"]).query)))
+        no_exception(followed)
+        if by != "task_id":
+            assert f"{row['cells'][1]} of 13 rollouts" in text(followed)

@@ -1,0 +1,182 @@
+"""Search in completions and code: what is found, that it is shared, stopped and resumed, and what the pages say."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard import workspace
+from dashboard.queries import aggregates, filter_sql, listing, search
+from dashboard.state import Filter
+from dashboard.workspace import Entry, OpenRun
+from evaluator.model import Grade, Kind, Rollout, Verdict
+from evaluator.runs.export import export
+from evaluator.runs.reading import Manifest, RunWriter
+from tests.dashboard import sample_run
+from tests.dashboard.test_pages import component, no_exception, text, visit
+
+MANY = 12_000
+"""More than one step of a search."""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
+    """A run of many rollouts; every thousandth has a rare word, the first of them in the completion alone."""
+    path = tmp_path_factory.mktemp("runs") / "many"
+    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+        for row in range(MANY):
+            code = f"def f():\n    return {row}\n" + (f"# rare_{row}\n" if row % 1000 == 0 and row else "")
+            completion = f"{'rare_0' if row == 0 else ''}\n```\n{code}```"
+            task, sample = f"t{row // 8}", f"s{row}"
+            grade = Grade(task_id=task, sample_id=sample, verdict=Verdict.PASSED, reward=1.0, code=code, kind=Kind.CHAT)
+            writer.add(Rollout(task_id=task, sample_id=sample, completion=completion), grade, row)
+        writer.close()
+    return workspace.open_run(Entry("many", path, graded=True))
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Each test starts its searches itself."""
+    yield
+    while search._scans:
+        search._scans.popitem()[1].discard()
+
+
+@pytest.mark.parametrize(
+    ("find", "lines"),
+    [
+        ("total.plus", [("add#1", True, 4, "        total = ", "total.plus", "(1)")]),
+        ("/total\\.(\\w+)\\(/", [("add#1", True, 4, "        total = ", "total.plus(", "1)")]),
+        ("/\\bplus/", [("add#1", True, 4, "        total = total.", "plus", "(1)")]),
+        ("/^    ret\\w+ total$/", [("add#1", True, 5, "", "    return total", "")]),
+        ("TOTAL.plus", []),
+        ("/(?i)TOTAL.plus/", [("add#1", True, 4, "        total = ", "total.plus", "(1)")]),
+        ("/b\\):\n.*a \\+/", [("add#0", True, 1, "def add(a, ", "b):", "")]),
+        ("%", []),
+        ("/", None),
+    ],
+)
+def test_the_first_match_is_found_with_its_line(
+    run: OpenRun, find: str, lines: list[tuple[str, bool, int, str, str, str]] | None
+) -> None:
+    search.scan(run, find).wait()
+    found = listing.hits(run, Filter(find=find), "", 1)
+    if lines is None:  # one slash is a text
+        assert {hit.hit for hit in found} == {find}
+        assert not all(hit.in_code for hit in found)
+    else:
+        assert [(hit.sample_id, *hit[4:]) for hit in found] == lines
+
+
+def test_a_match_outside_the_code_counts_lines_of_the_completion(run: OpenRun) -> None:
+    search.scan(run, "Here it is").wait()
+    found = listing.hits(run, Filter(find="Here it is"), "", 1)
+    assert {(hit.in_code, hit.line, hit.before) for hit in found} == {(False, 1, "")}
+    codes = [grade.code for grade in sample_run.grades()]
+    assert len(found) == len([code for code in codes if code])
+
+
+@pytest.mark.parametrize("find", ["rare_", "/rare_\\d+$/", "/rare_\\d+/", "return 11999", "nowhere"])
+def test_a_search_of_several_steps_finds_what_a_scan_of_all_texts_finds(many: OpenRun, find: str) -> None:
+    search.scan(many, find).wait()
+    matches = re.compile(find[1:-1], re.MULTILINE).search if search.is_pattern(find) else lambda text: find in text
+    texts = many.rows('SELECT "row", code, completion FROM stored_rollouts ORDER BY "row"')
+    wanted = [row for row, code, completion in texts if matches(code) or matches(completion)]
+    assert sorted(filter_sql.rows_inside(many, Filter(find=find))) == wanted
+    now = search.scan(many, find).progress()
+    assert now == ("finished", MANY, MANY, len(wanted), "")
+
+
+def test_a_stopped_search_shows_what_it_found_and_goes_on_where_it_was(
+    many: OpenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filter_ = Filter(find="rare_")
+    monkeypatch.setattr(search, "_STEP", 50)  # so many steps that it can't be quicker than the stop
+    scan = search.Scan(many, "rare_")
+    search._scans[str(many.path), many.stamp, "rare_"] = scan
+    scan.stop()
+    scan.wait()
+    before = scan.progress()
+    assert before.state == "stopped"
+    assert before.done < MANY
+    assert filter_sql.count(many, filter_) == before.hits == -(-before.done // 1_000)
+    scan.resume()
+    scan.wait()
+    assert scan.progress() == ("finished", MANY, MANY, 12, "")
+    assert filter_sql.count(many, filter_) == 12, "the count that was cached is not the one of more hits"
+
+
+def test_two_visitors_share_a_search_and_only_the_last_few_are_kept(many: OpenRun) -> None:
+    first = search.scan(many, "rare_2000")
+    assert search.scan(many, "rare_2000") is first
+    for number in range(10):
+        search.scan(many, f"return {number}99\n").wait()
+    assert len(search._scans) == 8
+    assert many.rows("SELECT count(DISTINCT find) FROM found") == [(8,)]
+    assert filter_sql.count(many, Filter(find="rare_2000")) == 1, "it is searched for again"
+
+
+def test_a_search_is_a_condition_like_any_other(run: OpenRun) -> None:
+    search.scan(run, "total").wait()
+    filter_ = Filter(find="total", verdicts=("runtime_error",))
+    assert filter_sql.count(run, filter_) == 1
+    assert [c.verdict for c in aggregates.verdict_counts(run, filter_)] == ["runtime_error"]
+    assert dict(filter_sql.without_each(run, Filter(find="total", model="small"))) == {"find": 7, "model": 1}
+
+
+def test_an_export_waits_for_the_search(many: OpenRun) -> None:
+    file = io.BytesIO()
+    rows = filter_sql.rows_inside(many, Filter(find="/rare_\\d+/"))
+    assert export(many.run, file, format="jsonl", rows=rows, columns=["sample_id"]) == 12
+
+
+@pytest.mark.parametrize("find", ["/(ab/", "/a**/", "/[/", "/(?=look)/", "/\\/"])
+def test_what_is_wrong_with_a_regular_expression_is_said_in_one_line(run: OpenRun, find: str) -> None:
+    now = search.scan(run, find).progress()
+    assert now.state == "finished"
+    assert now.error.startswith(f"{find} is not a regular expression")
+    assert "\n" not in now.error
+    assert filter_sql.count(run, Filter(find=find)) == 0
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("page", ["overview", "rollouts", "completion", "rewards"])
+def test_a_copied_address_searches_by_itself_on_every_page(page: str) -> None:
+    app = visit(page, find="total.plus")
+    no_exception(app)
+    assert "1 of 13 rollouts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_search_page_lists_each_rollout_with_its_line() -> None:
+    app = visit("rollouts", view="search", find="total.plus", verdict="failed")
+    no_exception(app)
+    table = component(app, "hit_table")
+    (row,) = table["rows"]
+    assert row["cells"][:-1] == [{"letter": "E", "text": ""}, "math/add", "large", "add#1", "code", "4"]
+    assert row["cells"][-1] == {"parts": ["total = ", "total.plus", "(1)"]}
+    assert row["href"].startswith("completion?run=sample&task=math%2Fadd&sample=add%231&up=view%3Dsearch")
+    assert "13 rollouts searched, 1 found" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_wrong_regular_expression_is_said_and_can_be_removed() -> None:
+    app = visit("rollouts", view="search", find="/(/")
+    no_exception(app)
+    assert "/(/ is not a regular expression" in text(app)
+    app.button(key="undo_find").click().run()
+    assert "find" not in app.query_params
+    assert "case counts" in text(app)
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_field_writes_the_filter(run_path: Path) -> None:
+    app = visit("rollouts", run=run_path.name, view="search")
+    app.text_input(key="w_find_here").set_value("return missing").run()
+    no_exception(app)
+    assert app.query_params["find"] == "return missing"
+    assert [row["cells"][3] for row in component(app, "hit_table")["rows"]] == ["add#2"]
