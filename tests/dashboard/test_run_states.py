@@ -19,7 +19,7 @@ from evaluator.cli import main
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
-from tests.dashboard.test_pages import PAGES, component, followed, no_exception, text, visit
+from tests.dashboard.test_pages import PAGES, followed, no_exception, text, visit
 
 
 def open_alone(monkeypatch: pytest.MonkeyPatch, path: Path, task: Task, *grades: Grade, **asked: Any) -> Path:
