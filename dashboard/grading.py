@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 import evaluator
-from dashboard import facts, grading_form, sandbox_state, state, workspace
+from dashboard import facts, grading_form, navigation, sandbox_state, state, workspace
 from dashboard.grading_form import STORED, Settings, SettingsError
 from dashboard.grading_jobs import Job, Progress, jobs
 from dashboard.state import View
@@ -151,7 +151,6 @@ def _rollouts(run: Path) -> str:
 def _begun(run: Path) -> None:
     job = jobs().starting(run)
     if job is None:
-        back(run.name)
         st.rerun()
     progress_line(job.progress, job, said="Reading the dataset and starting the sandbox.")
 
@@ -161,8 +160,8 @@ def back(name: str) -> None:
     job = jobs().failed(name)
     if job is not None:
         found = next((e.name for e in workspace.entries() if e.path == job.rollouts), "")
-        state.go("overview", View(run=found))
-        st.rerun()
+        state.name(navigation.page(), View(run=found))
+        st.stop()
 
 
 def progress_line(progress: Progress, job: Job | None, *, said: str = "") -> None:

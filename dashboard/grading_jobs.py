@@ -22,6 +22,7 @@ _WINDOW_S = 15.0
 _KNOWN_AFTER_S = 2.0
 """A rate over less time is a guess."""
 _APART_S = 0.25
+_ENDS_WITHIN_S = 1.0
 
 
 class Pace:
@@ -114,11 +115,13 @@ class Job:
     def progress(self) -> Progress:
         graded = self.counts.total()
         total = None if self._total is None else self._before + self._total
-        return Progress(self._before + graded, total, self._pace.rate(graded, time.monotonic()))
+        rate = self._pace.rate(graded, time.monotonic()) if graded else None
+        return Progress(self._before + graded, total, rate)
 
     def stop(self) -> None:
-        """End it soon. What has been graded is kept, and can be resumed."""
+        """End it, usually within a second. What has been graded is kept, and can be resumed."""
         self._stop.set()
+        self._thread.join(_ENDS_WITHIN_S)  # so that the page shows the end with this click
 
     def _work(self, work: partial[GradedFile]) -> None:
         try:

@@ -27,7 +27,7 @@ Params = dict[str, str | int | float | list[str]]
 VARIABLE = "ROLLSCOPE_OPEN"
 _APP = Path(__file__).resolve().parent.parent
 _LOCKS = Path("/proc/locks")
-_REST = 10
+_REST = 5
 """A growing run is loaded again after at least so many times what its last loading took."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 

@@ -203,7 +203,10 @@ def grade_file(
         if on_start is not None:
             on_start(wanted.total(limit, rollouts))
         began, graded = time.monotonic(), 0
-        for rollout, grade, place in local.grade_all(data.tasks, iter(wanted), options, workers=workers, stop=stop):
+        graded_now = local.grade_all(
+            data.tasks, iter(wanted), options, workers=workers, stop=stop, on_wait=writer.flush_when_due
+        )
+        for rollout, grade, place in graded_now:
             writer.add(rollout, grade, wanted.row(place))
             graded += 1
             if on_grade is not None:
