@@ -113,7 +113,7 @@ def result(screen: Screen, made: Outcome | None) -> None:
         facts.note("Type a statement or choose one of the examples; Ctrl+Enter runs it.")
         return
     if made.table is None:
-        facts.banner(made.error, warn=True)
+        facts.banner(made.error[:1].upper() + made.error[1:], warn=True)
         return
     if made.grades != screen.total:
         facts.note(f"Of {counted(made.grades, 'rollout')}; the run has {screen.total:,} now: run it again.")

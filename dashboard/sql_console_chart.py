@@ -48,7 +48,7 @@ def axes(table: pa.Table, x: str, y: str, series: str) -> Axes | None:
 
 def figure(table: pa.Table, kind: str, chosen: Axes, *, height: int) -> tuple[go.Figure, str]:
     """The figure, and what is left out of it."""
-    drawn = table.slice(0, _POINTS).filter(pc.is_valid(table.slice(0, _POINTS)[chosen.y]))
+    drawn = _complete(table.slice(0, _POINTS), chosen)
     xs, ticks = _positions(drawn[chosen.x])
     ys = [float(value) for value in drawn[chosen.y].to_pylist()]
     names = [_text(value) for value in drawn[chosen.series].to_pylist()] if chosen.series else [""] * len(ys)
@@ -61,12 +61,20 @@ def figure(table: pa.Table, kind: str, chosen: Axes, *, height: int) -> tuple[go
     return result, "; ".join(_left_out(table, drawn, len(every), chosen))
 
 
+def _complete(table: pa.Table, chosen: Axes) -> pa.Table:
+    """The rows that have a number wherever the axes need one."""
+    for name in (chosen.x, chosen.y):
+        if _is_number(table[name].type):
+            table = table.filter(pc.is_finite(table[name].cast(pa.float64(), safe=False)))
+    return table
+
+
 def _left_out(table: pa.Table, drawn: pa.Table, series: int, chosen: Axes) -> list[str]:
     said = []
     if table.num_rows > _POINTS:
         said.append(f"drawn: the first {_POINTS:,} of {table.num_rows:,} rows")
     if missing := min(table.num_rows, _POINTS) - drawn.num_rows:
-        said.append(f"{missing:,} without {chosen.y} left out")
+        said.append(f"{missing:,} without a number left out")
     if series > _SERIES:
         said.append(f"{_SERIES} of {series:,} values of {chosen.series}")
     return said
@@ -93,7 +101,7 @@ def _add(result: go.Figure, kind: str, points: list[tuple[float, float]], name: 
 def _positions(column: pa.ChunkedArray) -> tuple[list[float], list[str]]:
     """Where each value is on the x axis: its number, or the place of its text, with the texts of the places."""
     values = column.to_pylist()
-    if _is_number(column.type) and column.null_count == 0:
+    if _is_number(column.type):
         return [float(value) for value in values], []
     texts = [_text(value) for value in values]
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}

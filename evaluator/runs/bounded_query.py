@@ -20,7 +20,6 @@ from typing import IO, Final, Literal
 
 import msgspec
 
-import evaluator
 from evaluator.extras import needs
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError, RunError
@@ -106,7 +105,7 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    home = str(Path(evaluator.__file__).parent.parent)
+    home = str(Path(__file__).parents[2])
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "evaluator.runs.bounded_query"],
         stdin=subprocess.PIPE,
@@ -142,7 +141,9 @@ def _read(output: int, bounds: Bounds, tell: Callable[[float], object]) -> bytes
         now = time.monotonic()
         ready = now if parts and ready is None else ready
         if now - (began + _STARTS_WITHIN_S if ready is None else ready) > bounds.seconds:
-            raise QueryError(f"stopped after {bounds.seconds:g} s, the limit: read fewer rows or columns")
+            raise QueryError(
+                f"the statement was stopped after {bounds.seconds:g} s, the limit: read fewer rows or columns"
+            )
         if now - told > _TOLD_EVERY_S:
             told = now
             tell(now - began)
@@ -159,7 +160,7 @@ def _answer(output: bytes, bounds: Bounds) -> Written:
 
 
 def _too_large(bounds: Bounds) -> str:
-    return f"needs more than {bounds.memory_mb} MB, the limit: read fewer rows or columns"
+    return f"the statement needs more than {bounds.memory_mb} MB, the limit: read fewer rows or columns"
 
 
 def _main() -> None:
@@ -177,6 +178,8 @@ def _main() -> None:
         answer = _Answer(error=_too_large(question.bounds) if _OUT_OF_MEMORY in str(error) else one_line(error))
     except (QueryError, RunError, OSError, pa.ArrowException) as error:
         answer = _Answer(error=" ".join(str(error).split()))
+    except Exception as error:  # a value of a type that a file can't have
+        answer = _Answer(error=f"the rows can't be written: {' '.join(str(error).split())}")
     sys.stdout.buffer.write(msgspec.json.encode(answer))
 
 
@@ -186,10 +189,9 @@ def _written(question: _Question) -> Written:
         _limit_memory(bounds)
         relation = select(connection, question.sql).limit(bounds.rows + 1)
         reader = relation.to_arrow_reader(_BATCH_ROWS)
-        schema = _named_apart(reader.schema)
         with Path(question.to).open("wb") as file:
-            rows = _Rows(reader, schema, bounds, file)
-            count = write_batches(rows.batches(), schema, file, question.form)
+            rows = _Rows(reader, bounds, file)
+            count = write_batches(rows.batches(), reader.schema, file, question.form)
         return Written(count, rows.more)
 
 
@@ -203,9 +205,8 @@ def _limit_memory(bounds: Bounds) -> None:
 class _Rows:
     """The batches of a result up to its limits."""
 
-    def __init__(self, reader: pa.RecordBatchReader, schema: pa.Schema, bounds: Bounds, file: IO[bytes]) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, bounds: Bounds, file: IO[bytes]) -> None:
         self._reader = reader
-        self._schema = schema
         self._bounds = bounds
         self._file = file
         self.more = False
@@ -216,20 +217,10 @@ class _Rows:
             if self.more:
                 return
             self.more = batch.num_rows > left
-            yield pa.RecordBatch.from_arrays(batch.slice(0, left).columns, schema=self._schema)
+            yield batch.slice(0, left)
             left -= min(left, batch.num_rows)
             if self._file.tell() >= self._bounds.result_mb << 20:
                 self.more = True
-
-
-def _named_apart(schema: pa.Schema) -> pa.Schema:
-    """The schema with a number at each name that occurs again."""
-    names: dict[str, int] = {}
-    fields = []
-    for field in schema:
-        names[field.name] = number = names.get(field.name, 0) + 1
-        fields.append(field if number == 1 else field.with_name(f"{field.name}_{number}"))
-    return pa.schema(fields)
 
 
 if __name__ == "__main__":

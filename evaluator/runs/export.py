@@ -169,7 +169,8 @@ def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[by
 def _cell(value: Any) -> Any:
     """A value that is safe in a spreadsheet: text that it would run as a formula gets a leading quote."""
     if isinstance(value, list):  # evidence is code, which may have semicolons but no line feeds
-        value = ("\n" if any(";" in item for item in value) else ";").join(value)
+        items = [str(item) for item in value]
+        value = ("\n" if any(";" in item for item in items) else ";").join(items)
     if isinstance(value, str):
         value = value.replace("\0", "\\x00")
         return "'" + value if value.startswith(_FORMULA_STARTS) else value
