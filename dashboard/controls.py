@@ -20,12 +20,12 @@ from dashboard import (
     widgets,
     workspace,
 )
+from dashboard.grading_jobs import jobs
 from dashboard.queries import filter_sql, search
 from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 
-_LOOK_AGAIN_S = 3
 _CLAUSE_NAMES = {
     "verdicts": "verdict",
     "model": "model",
@@ -83,7 +83,7 @@ def sidebar() -> None:
             return
         chosen = workspace.entry(view)
         _run_picker(entries, chosen, view)
-        if chosen is None or not chosen.graded:
+        if chosen is None or not chosen.graded or jobs().starting(chosen.path):
             return
         run = workspace.open_run(chosen)
         filter_panel.show(run, view)
@@ -106,6 +106,7 @@ def screen(*, named: bool = True) -> Screen:
     view = state.read()
     chosen = workspace.entry(view)
     if chosen is None:
+        grading.back(view.run)
         _no_entry(view)
         st.stop()
     view = view.but(run=chosen.name)
@@ -114,29 +115,19 @@ def screen(*, named: bool = True) -> Screen:
     if not chosen.graded:
         grading.offer(chosen)
         st.stop()
+    if jobs().starting(chosen.path):
+        grading.starting(chosen)
+        st.stop()
     run = workspace.open_run(chosen)
-    _follow(run)
     total = filter_sql.count(run, Filter())
     run_banners.degraded(run)
+    run_banners.growing(run)
     run_banners.stopped(run, total)
     if total == 0:
         _empty_run(run)
         st.stop()
     search_progress.watch(run, view.filter.find)
     return Screen(view, run, filter_sql.count(run, view.filter), total)
-
-
-def _follow(run: OpenRun) -> None:
-    """Draw the page again when a growing run has new rollouts."""
-    if run_banners.is_growing(run):
-        _look_again(run.name, run.key)
-
-
-@st.fragment(run_every=_LOOK_AGAIN_S)
-def _look_again(name: str, key: str) -> None:
-    chosen = next((e for e in workspace.entries() if e.name == name), None)
-    if chosen is not None and workspace.open_run(chosen).key != key:
-        st.rerun()
 
 
 def require_rows(screen_: Screen) -> None:

@@ -1,148 +1,115 @@
-"""Grades a rollouts file from the page: a thread does it, a fragment watches it, the result opens as a run."""
+"""The page of a rollouts file without grades: what it is, how it is to be graded, and the button that starts it."""
 
 from __future__ import annotations
 
 import itertools
-import threading
-import time
-from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 import evaluator
-from dashboard import bars, facts, sandbox_state, state, workspace
-from dashboard.queries.aggregates import VerdictCount
+from dashboard import facts, grading_form, navigation, sandbox_state, state, workspace
+from dashboard.grading_form import STORED, Settings, SettingsError
+from dashboard.grading_jobs import Job, Progress, jobs
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry
-from evaluator.file_grading import count_lines, default_run, run_stem
+from evaluator.file_grading import count_lines, run_stem
 from evaluator.formats import FormatError, load_rollouts, require_rows
-from evaluator.model import Grade, Verdict
 
-_POLL_S = 0.5
-_STORED = "stored"
-"""The grader of rewards that rollouts came with."""
+_POLL_S = 1.0
 _LOOKED_AT = 100
 """Rollouts, to see whether they came with rewards."""
+_FAULT = "grade_fault"
 
 lines = st.cache_data(show_spinner=False, max_entries=20)(count_lines)
 
 
-class Job:
-    """One grading of a file, on a thread of its own. Its fields may be read from anywhere at any time."""
-
-    def __init__(self, rollouts: Path, dataset: Path | None, out: Path, grader: str | None = None) -> None:
-        """Without a dataset only a grader will do that needs no tasks."""
-        self.rollouts = rollouts
-        self.grader = grader
-        self.out = out
-        self.total: int | None = None
-        self.counts: Counter[Verdict] = Counter()
-        self.failure: str | None = None
-        self.started = time.monotonic()
-        self._stop = threading.Event()
-        name = f"grade {rollouts.name}"
-        self._thread = threading.Thread(target=self._work, args=(dataset,), name=name, daemon=True)
-        self._thread.start()
-
-    @property
-    def running(self) -> bool:
-        return self._thread.is_alive()
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
-
-    @property
-    def graded(self) -> int:
-        return sum(self.counts.values())
-
-    def stop(self) -> None:
-        """End it soon; what has been graded is kept, as a run."""
-        self._stop.set()
-
-    def _work(self, dataset: Path | None) -> None:
-        try:
-            evaluator.grade_file(
-                self.rollouts,
-                dataset,
-                out=self.out,
-                grader=self.grader,
-                on_start=self._start,
-                on_grade=self._count,
-                stop=self._stop,
-            )
-        except (evaluator.SandboxUnavailable, ValueError, OSError) as error:
-            self.failure = " ".join(str(error).split())
-
-    def _start(self, total: int | None) -> None:
-        self.total = total
-
-    def _count(self, grade: Grade) -> None:
-        self.counts[grade.verdict] += 1
-
-
 def offer(entry: Entry) -> None:
-    """The page of a rollouts file that has no grades: what it is, and the buttons that give it some."""
-    if entry.path in _jobs():
-        _watch(entry.path)
-        return
+    """Everything about a file that is not graded yet. Another visitor's grading of it appears by itself."""
     facts.line([("file", str(entry.path))], title=f"{entry.name}: not graded yet")
+    job = jobs().of_rollouts(entry.path)
+    running = job is not None and job.running
+    _notice(entry.path, running=running)
+    if running and job is not None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            facts.note(f"It is being graded into {workspace.name_of(job.run)}.")
+            state.link("overview", View(run=workspace.name_of(job.run)), "Open the run")
+        return
+    fault = st.session_state.pop(_FAULT, "") or (job.failure if job is not None else "")
+    if fault:
+        facts.banner(f"The last grading failed: {fault}", warn=True)
     dataset = workspace.opened().dataset
     rewarded, fault = _looked_at(entry.path, entry.path.stat().st_mtime_ns)
     if fault:
         facts.banner(fault, warn=True)
         facts.note("Fix the file and load this page again. rollscope grade takes --map and --format.")
         return
-    refusal = sandbox_state.refusal() if dataset else None
-    if refusal:
-        facts.banner(refusal, warn=True)
-    with st.container(horizontal=True, gap="small"):
-        if rewarded:
-            _offer_rewards(entry, dataset)
-        if dataset:
-            _offer_grading(entry, dataset, first=not rewarded, refused=bool(refusal))
+    _buttons(entry, dataset, rewarded=rewarded)
     if dataset is None:
         to = "grade it anew" if rewarded else "grade it"
         facts.banner(
             f"A dataset with the test cases is needed to {to}. Start the dashboard with one:", warn=not rewarded
         )
         st.code(f"rollscope view {entry.path} --dataset DATASET.jsonl", language=None)
-    if dataset or rewarded:
-        found = [("dataset", dataset)] if dataset else []
-        facts.line([*found, ("grades go to", f"{run_stem(entry.path)}-<time>")])
 
 
-def _offer_rewards(entry: Entry, dataset: str | None) -> None:
-    tasks = Path(dataset) if dataset else None
-    st.button(
-        "Show the rewards it came with",
-        type="primary",
-        key="grade_stored",
-        on_click=_start,
-        args=(entry, tasks, _STORED),
-    )
+def _buttons(entry: Entry, dataset: str | None, *, rewarded: bool) -> None:
+    refusal = sandbox_state.refusal() if dataset else None
+    settings, wrong = Settings(), ""
+    if dataset:
+        try:
+            settings = grading_form.chosen()
+        except SettingsError as error:
+            wrong = str(error)
+    if refusal or wrong:
+        facts.banner(refusal or wrong, warn=True)
+    with st.container(horizontal=True, gap="small"):
+        if rewarded:
+            tasks = Path(dataset) if dataset else None
+            _start_button("Show the rewards it came with", "grade_stored", entry, tasks, Settings(grader=STORED))
+        if dataset:
+            label, off = _label(entry.path, settings.limit), bool(refusal or wrong)
+            _start_button(label, "grade", entry, Path(dataset), settings, first=not rewarded, disabled=off)
+            grading_form.popover(disabled=bool(refusal))
+    to = ("grades go to", f"{run_stem(entry.path)}-<time>")
+    if dataset:
+        facts.line([("dataset", dataset), *([] if wrong else settings.facts()), to])
+    elif rewarded:
+        facts.line([to])
 
 
-def _offer_grading(entry: Entry, dataset: str, *, first: bool, refused: bool) -> None:
-    count = lines(entry.path)
-    st.button(
-        "Grade the rollouts" if count is None else f"Grade {counted(count, 'rollout')}",
-        type="primary" if first else "secondary",
-        key="grade",
-        disabled=refused,
-        on_click=_start,
-        args=(entry, Path(dataset)),
-    )
+def _label(path: Path, limit: int | None) -> str:
+    known = [count for count in (lines(path), limit) if count is not None]
+    return f"Grade {counted(min(known), 'rollout')}" if known else "Grade the rollouts"
 
 
-def _start(entry: Entry, dataset: Path | None, grader: str | None = None) -> None:
+def _start_button(
+    label: str, key: str, entry: Entry, dataset: Path | None, settings: Settings, *, first: bool = True,
+    disabled: bool = False,
+) -> None:  # fmt: skip
+    args = (entry, dataset, settings)
+    st.button(label, type="primary" if first else "secondary", key=key, disabled=disabled, on_click=_start, args=args)
+
+
+def _start(entry: Entry, dataset: Path | None, settings: Settings) -> None:
+    """Begin, and open the run, which grows from here on."""
     # An address without a run means the first entry, which the new run will be: the picker would go back to this one.
     state.write(View(run=entry.name))
-    known = _jobs().get(entry.path)
-    if known is None or not known.running:
-        _jobs()[entry.path] = Job(entry.path, dataset, default_run(entry.path).resolve(), grader)
+    work = partial(
+        evaluator.grade_file, entry.path, dataset, grader=settings.grader, checker=settings.checker,
+        limits=settings.limits, workers=settings.workers, limit=settings.limit,
+    )  # fmt: skip
+    try:
+        job = jobs().grade(entry.path, work)
+    except OSError as error:
+        st.session_state[_FAULT] = f"{error.filename}: can't be written: {error.strerror}"
+        return
+    if not job.running:
+        return  # it failed at once: this page says why
+    page = "rollouts" if settings.grader == STORED else "overview"
+    state.go(page, View(run=workspace.name_of(job.run)))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -160,53 +127,47 @@ def _looked_at(path: Path, changed: int) -> tuple[bool, str]:
 
 
 @st.fragment(run_every=_POLL_S)
-def _watch(path: Path) -> None:
-    """The job's progress, drawn again twice a second until it ends."""
-    job = _jobs().get(path)
+def _notice(path: Path, *, running: bool) -> None:
+    """Draw the page again when a grading of the file begins or ends; until it ends, how far it is."""
+    job = jobs().of_rollouts(path)
+    if (job is not None and job.running) != running:
+        st.rerun()
+    if running and job is not None:
+        progress_line(job.progress, job)
+
+
+def starting(entry: Entry) -> None:
+    """The page of a run that is being made: its dataset is read."""
+    facts.line([("rollouts", _rollouts(entry.path))], title=f"{entry.name}: starting")
+    _begun(entry.path)
+
+
+def _rollouts(run: Path) -> str:
+    job = jobs().of_run(run)
+    return str(job.rollouts) if job is not None else "unknown"
+
+
+@st.fragment(run_every=_POLL_S / 2)
+def _begun(run: Path) -> None:
+    job = jobs().starting(run)
     if job is None:
         st.rerun()
-    if not job.running:
-        _ended(job)
-        return
-    total = job.total or 0
-    rate = job.graded / max(time.monotonic() - job.started, 1e-3)
-    left = f"about {(total - job.graded) / rate:,.0f} s left" if total and job.graded else "starting"
-    facts.line(
-        [
-            ("graded", f"{job.graded:,}" + (f" of {total:,}" if total else "")),
-            ("passed", f"{job.counts[Verdict.PASSED]:,}"),
-            ("rate", f"{rate:,.1f} a second"),
-            ("", left),
-        ],
-        title=f"{'Reading' if job.grader == _STORED else 'Grading'} {path.name}",
-    )
-    st.progress(min(1.0, job.graded / total) if total else 0.0)
-    st.button("Stopping" if job.stopping else "Stop", key="stop", disabled=job.stopping, on_click=job.stop)
-    _verdicts(job)
+    progress_line(job.progress, job, said="Reading the dataset and starting the sandbox.")
 
 
-def _ended(job: Job) -> None:
-    """Open the run; where nothing could be graded, say why."""
-    _jobs().pop(job.rollouts, None)
-    if job.failure is not None:
-        facts.banner(f"Nothing was graded: {job.failure}", warn=True)
-        st.button("Back", key="grade_back")
-        return
-    graded = workspace.graded_here()
-    if job.out not in graded:
-        graded.append(job.out)
-    page = "rollouts" if job.grader == _STORED else "overview"
-    state.go(page, View(run=workspace.name_of(job.out)))
-    st.rerun()
+def back(name: str) -> None:
+    """From a run that could not be made, to the rollouts, whose page says why."""
+    job = jobs().failed(name)
+    if job is not None:
+        found = next((e.name for e in workspace.entries() if e.path == job.rollouts), "")
+        state.name(navigation.page(), View(run=found))
+        st.stop()
 
 
-def _verdicts(job: Job) -> None:
-    counts = dict(job.counts)
-    found = [VerdictCount(v.value, counts[v]) for v in Verdict if v in counts]
-    bars.plain(found)
-
-
-@st.cache_resource(show_spinner=False)
-def _jobs() -> dict[Path, Job]:
-    """The gradings under way, by rollouts file: a reload or a second visitor finds the same one."""
-    return {}
+def progress_line(progress: Progress, job: Job | None, *, said: str = "") -> None:
+    """How far a grading is, with the button that stops it where it runs on this server."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="progress"):
+        words = "Stopping: what is graded is kept." if job is not None and job.stopping else said
+        facts.banner(words or progress.words().capitalize())
+        if job is not None:
+            st.button("Stop", key="stop", disabled=job.stopping, on_click=job.stop)

@@ -1,10 +1,12 @@
-"""Whether code can run on this machine, and what to do where it can't."""
+"""Whether visitors may run code on this machine, which graders they may use, and what to do where they can't."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dashboard import workspace
+from evaluator.graders import get_grader
+from evaluator.graders.spec import names_file
 
 
 @st.cache_resource(ttl=300, show_spinner=False)
@@ -25,3 +27,12 @@ def refusal() -> str | None:
     if not workspace.may_run_code():
         return "Running code is off, because others can reach this page. To allow it, start with --allow-rerun."
     return fix()
+
+
+def grader_refusal(grader: str) -> str | None:
+    """Why a page may not grade with a grader that a visitor or a run names; None if it may. Raises `GraderError`."""
+    if names_file(grader):
+        return f"grader {grader}: it loads code from a file: use rollscope grade"
+    if get_grader(grader).waits:
+        return f"grader {grader}: it calls another service: use rollscope grade"
+    return None

@@ -6,9 +6,10 @@ A URL can open only these: it names an entry, never a path.
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import msgspec
@@ -16,6 +17,7 @@ import streamlit as st
 
 from dashboard.queries import tables
 from dashboard.state import View
+from evaluator.runs.files import LOCK, is_run
 from evaluator.runs.notes import Notes, NotesError, notes_stamp, read_notes
 from evaluator.runs.reading import Manifest, Run
 
@@ -24,6 +26,9 @@ Params = dict[str, str | int | float | list[str]]
 
 VARIABLE = "ROLLSCOPE_OPEN"
 _APP = Path(__file__).resolve().parent.parent
+_LOCKS = Path("/proc/locks")
+_REST = 5
+"""A growing run is loaded again after at least so many times what its last loading took."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -31,6 +36,8 @@ class Opened(msgspec.Struct, frozen=True):
     """What the command line opens. Paths are absolute or relative to the working directory."""
 
     runs: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Folders of runs: those that are in them, also later."""
     rollouts: tuple[str, ...] = ()
     dataset: str | None = None
     allow_rerun: bool = False
@@ -94,7 +101,9 @@ def bundled_runs() -> list[Path]:
 def entries() -> list[Entry]:
     """The run picker's lines: runs, then rollouts files, each with a unique name."""
     files = opened()
-    runs = [Path(path) for path in files.runs] + graded_here()
+    runs = [Path(path) for path in files.runs]
+    runs += [run for folder in files.folders for run in runs_in(Path(folder))]
+    runs += graded_here()
     paths = [(path, True) for path in dict.fromkeys(runs)]
     paths += [(Path(path), False) for path in files.rollouts]
     taken: set[str] = set()
@@ -111,13 +120,13 @@ def entry(view: View) -> Entry | None:
 
 def name_of(path: Path) -> str:
     """The picker's name of an open path."""
-    return next(e.name for e in entries() if e.path == path)
+    return next((e.name for e in entries() if e.path == path), path.name)
 
 
 def open_run(chosen: Entry) -> OpenRun:
     """The run of an entry. Raises `WorkspaceError` with one line when it can't be read."""
     try:
-        stamp = _stamp(chosen.path)
+        stamp = _settled(chosen.path)
         run, connection = _connected(str(chosen.path), stamp)
         noted = notes_stamp(chosen.path)
         notes = _noted(str(chosen.path), stamp, noted)
@@ -125,6 +134,29 @@ def open_run(chosen: Entry) -> OpenRun:
         detail = " ".join(str(error).split())
         raise WorkspaceError(f"{chosen.path} can't be opened as a run: {detail}") from None
     return OpenRun(chosen.name, chosen.path, stamp, run, connection, notes, noted)
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The runs in a folder, by name."""
+    try:
+        return sorted(child for child in folder.iterdir() if is_run(child))
+    except OSError:
+        return []
+
+
+def has_writer(path: Path) -> bool:
+    """Whether a process holds the run's lock. It is looked up, as trying to take it could block a writer."""
+    try:
+        inode = str((path / LOCK).stat().st_ino)
+        held = [line.split() for line in _LOCKS.read_text().splitlines()]
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return any(
+        "FLOCK" in words and any(word.rsplit(":", 1)[-1] == inode for word in words if ":" in word[:-1])
+        for words in held
+    )
 
 
 def may_run_code() -> bool:
@@ -140,10 +172,16 @@ def graded_here() -> list[Path]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:  # noqa: ARG001
+def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:
+    began = time.monotonic()
     run = Run.open(Path(path))
     connection = run.connect()
     tables.load(connection)
+    now = time.monotonic()
+    older = _loadings().get(path)
+    _loadings()[path] = _Loading(stamp, now + _REST * (now - began))
+    if older is not None and older.stamp != stamp:
+        _connected.clear(path, older.stamp)  # each holds the whole run in memory
     return run, connection
 
 
@@ -156,6 +194,27 @@ def _noted(path: str, stamp: tuple[int, int], noted: int) -> Notes:  # noqa: ARG
         raise WorkspaceError(str(error)) from None
     tables.load_tags(_connected(path, stamp)[1], notes)
     return notes
+
+
+class _Loading(NamedTuple):
+    """The newest state of a run in memory."""
+
+    stamp: tuple[int, int]
+    due: float
+    """Until then a run that still grows is shown as it was: loading it must not take all the time."""
+
+
+@st.cache_resource(show_spinner=False)
+def _loadings() -> dict[str, _Loading]:
+    return {}
+
+
+def _settled(path: Path) -> tuple[int, int]:
+    """The stamp of the state to show: the newest, but for a large run that grows not every few seconds."""
+    known = _loadings().get(str(path))
+    if known is not None and time.monotonic() < known.due and has_writer(path):
+        return known.stamp
+    return _stamp(path)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

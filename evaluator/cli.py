@@ -109,7 +109,7 @@ def grade(
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grader_option, grading, preamble_option
-    from evaluator.file_grading import grade_file
+    from evaluator.file_grading import grade_file, limits_of
     from evaluator.formats import parse_field_map
     from evaluator.sandbox import Settings
 
@@ -121,7 +121,7 @@ def grade(
         dataset or grading.dataset_for(rollouts, format_, grader),
         out=out,
         workers=workers,
-        limits=grading.limits_of(timeout, memory),
+        limits=limits_of(timeout, memory),
         checker=checker,
         grader=grader_option.grader_text(grader),
         preamble=preamble_option.preamble_text(preamble),

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
 
 _SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".json", ".rollouts")
+_VIRTUAL_PER_RESIDENT: Final = 4
 _JUDGE_FAILED: Final = "verdict = 'unknown' AND list_contains(flags, 'judge_failed')"
 """These have no reward because a judge did not answer, which it may by now."""
 
@@ -202,7 +203,10 @@ def grade_file(
         if on_start is not None:
             on_start(wanted.total(limit, rollouts))
         began, graded = time.monotonic(), 0
-        for rollout, grade, place in local.grade_all(data.tasks, iter(wanted), options, workers=workers, stop=stop):
+        graded_now = local.grade_all(
+            data.tasks, iter(wanted), options, workers=workers, stop=stop, on_wait=writer.flush_when_due
+        )
+        for rollout, grade, place in graded_now:
             writer.add(rollout, grade, wanted.row(place))
             graded += 1
             if on_grade is not None:
@@ -215,6 +219,17 @@ def grade_file(
         raise
     finally:
         writer.close("stopped")  # no effect after a good end
+
+
+def limits_of(timeout: float | None, memory: float | None) -> Limits:
+    """The limits for `--timeout` seconds and `--memory` MiB. Raises `RecordError` for a bad number."""
+    limits = Limits()
+    changes: dict[str, float] = {}
+    if timeout is not None:
+        changes |= {"wall_s": timeout, "cpu_s": timeout, "total_s": max(limits.total_s, timeout)}
+    if memory is not None:
+        changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
+    return limits.replaced(changes)
 
 
 def default_run(rollouts: Path) -> Path:
@@ -274,10 +289,8 @@ class _Wanted:
         """About how many they are; None where that would take reading the file."""
         if self._again is not None:
             return len(self._again)
-        if limit is not None:
-            return limit
-        lines = count_lines(path)
-        return None if lines is None else max(lines - len(self._done), 1)
+        known = [count for count in (count_lines(path), limit) if count is not None]
+        return max(min(known) - len(self._done), 1) if known else None
 
 
 def _grader_text(grader: str | None) -> str | None:

@@ -22,14 +22,13 @@ from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
 from evaluator.formats import Problem
 from evaluator.graders import needs_tasks
-from evaluator.model import Grade, Limits
+from evaluator.model import Grade
 from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command
 
-__all__ = ["dataset_for", "grade", "grade_quietly", "limits_of", "summarise_written"]
+__all__ = ["dataset_for", "grade", "grade_quietly", "summarise_written"]
 
 _PRINTED_PROBLEMS: Final = 20
-_VIRTUAL_PER_RESIDENT: Final = 4
 
 
 def dataset_for(rollouts: Path, format_name: str | None, grader: str | None) -> Path:
@@ -37,17 +36,6 @@ def dataset_for(rollouts: Path, format_name: str | None, grader: str | None) -> 
     if needs_tasks(grader_text(grader)):
         return required_dataset(rollouts, format_name)
     return found_dataset(rollouts, format_name) or rollouts
-
-
-def limits_of(timeout: float | None, memory: float | None) -> Limits:
-    """The limits for `--timeout` seconds and `--memory` MiB."""
-    limits = Limits()
-    changes: dict[str, float] = {}
-    if timeout is not None:
-        changes |= {"wall_s": timeout, "cpu_s": timeout, "total_s": max(limits.total_s, timeout)}
-    if memory is not None:
-        changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
-    return limits.replaced(changes)
 
 
 def grade(job: partial[GradedFile], *, as_json: bool) -> int:

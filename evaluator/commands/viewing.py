@@ -37,7 +37,7 @@ _PR_SET_PDEATHSIG: Final = 1
 def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follow: bool, allow_rerun: bool) -> int:
     """Serve the dashboard until stopped. Without a path: the bundled example."""
     require("streamlit", "dashboard", "the dashboard needs streamlit and more")
-    runs, rollouts = _sorted(paths)
+    runs, folders, rollouts = _sorted(paths)
     if dataset is not None and not dataset.is_file():
         raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
     if not paths:
@@ -48,6 +48,7 @@ def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follo
         tell_failures(file, None)
     opened = {
         "runs": [str(run.resolve()) for run in runs],
+        "folders": [str(folder.resolve()) for folder in folders],
         "rollouts": [str(file.resolve()) for file in rollouts],
         "dataset": str(dataset.resolve()) if dataset else None,
         "allow_rerun": allow_rerun,
@@ -56,23 +57,23 @@ def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follo
     return _serve(json.dumps(opened), host, _free_port(host, port))
 
 
-def _sorted(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Runs and files of rollouts. A directory of runs stands for the runs in it."""
+def _sorted(paths: Iterable[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Runs, directories of runs, and files of rollouts."""
     runs: list[Path] = []
+    folders: list[Path] = []
     rollouts: list[Path] = []
     for path in paths:
         if is_run(path):
             runs.append(path)
         elif path.is_dir():
-            inside = sorted(child for child in path.iterdir() if is_run(child))
-            if not inside:
+            if not any(is_run(child) for child in path.iterdir()):
                 raise CommandError(f"{path}: not a run and holds none: give a directory that `rollscope grade` wrote")
-            runs += inside
+            folders.append(path)
         elif path.is_file():
             rollouts.append(path)
         else:
             raise CommandError(f"{path}: no such file or directory: give a run or a file of rollouts")
-    return runs, rollouts
+    return runs, folders, rollouts
 
 
 def _serve(opened: str, host: str, port: int) -> int:

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -49,16 +49,18 @@ def grade_all(
     *,
     workers: int | None = None,
     stop: threading.Event | None = None,
+    on_wait: Callable[[], object] | None = None,
 ) -> Iterator[Graded]:
     """Grades each rollout and yields it when it is done. Order, memory, duplicates, errors: see `evaluator.grade_all`.
 
-    When `stop` is set, no further rollout starts, unfinished ones are abandoned, and the iterator ends.
+    When `stop` is set, no further rollout starts, unfinished ones are abandoned, and the iterator ends. `on_wait` is
+    called in the calling thread a few times a second while no grade arrives.
     """
     if workers is not None and workers < 0:
         raise ValueError(f"workers is {workers}: give 1 or more")
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
-    return crew.grades(_named(rollouts))
+    return crew.grades(_named(rollouts), on_wait)
 
 
 def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
@@ -97,7 +99,7 @@ class _Crew:
         """Threads that run code."""
         self._stranded: set[Worker] = set()
 
-    def grades(self, rollouts: Iterable[Rollout]) -> Iterator[Graded]:
+    def grades(self, rollouts: Iterable[Rollout], on_wait: Callable[[], object] | None) -> Iterator[Graded]:
         first = Sandbox(self._options.sandbox)
         if any(lane.runs_code for lane in self._lanes):
             _warm_up(first)  # raises if there is no sandbox, before anything is graded
@@ -111,7 +113,7 @@ class _Crew:
                     worker = Worker(self._options, gate, sandboxes[-1])
                     if not self._start(worker, lane, threads):
                         break
-            yield from self._exchange(iter(enumerate(rollouts)))
+            yield from self._exchange(iter(enumerate(rollouts)), on_wait)
         finally:
             self._ending.set()
             for _, waiting in threads:
@@ -148,7 +150,9 @@ class _Crew:
         lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
         lane.waiting.put((row, rollout))
 
-    def _exchange(self, numbered: Iterator[tuple[int, Rollout]]) -> Iterator[Graded]:
+    def _exchange(
+        self, numbered: Iterator[tuple[int, Rollout]], on_wait: Callable[[], object] | None
+    ) -> Iterator[Graded]:
         pending = 0
         exhausted = False
         most = _WAITING_PER_WORKER * sum(lane.threads for lane in self._lanes)
@@ -165,6 +169,8 @@ class _Crew:
             try:
                 done = self._done.get(timeout=0.2)
             except queue.Empty:
+                if on_wait is not None:
+                    on_wait()
                 continue
             if isinstance(done, BaseException):
                 raise done

@@ -94,6 +94,11 @@ def export(
         raise QueryError(one_line(error)) from None
 
 
+def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes], format_: str) -> int:
+    """Write rows as "csv", "jsonl", "parquet" or an "arrow" stream, and return their number."""
+    return _writer(format_)(batches, schema, file)
+
+
 def _format_of(to: Path | str | IO[bytes]) -> str:
     if not isinstance(to, Path | str):
         raise ExportError("a stream has no file extension: pass the format")
@@ -152,7 +157,7 @@ def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
 def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180; also quotes a lone CR or LF
-    writer.writerow(schema.names)
+    writer.writerow(map(_cell, schema.names))
     rows = 0
     for batch in batches:
         writer.writerows(zip(*(map(_cell, column.to_pylist()) for column in batch.columns), strict=True))
@@ -164,7 +169,8 @@ def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[by
 def _cell(value: Any) -> Any:
     """A value that is safe in a spreadsheet: text that it would run as a formula gets a leading quote."""
     if isinstance(value, list):  # evidence is code, which may have semicolons but no line feeds
-        value = ("\n" if any(";" in item for item in value) else ";").join(value)
+        items = [str(item) for item in value]
+        value = ("\n" if any(";" in item for item in items) else ";").join(items)
     if isinstance(value, str):
         value = value.replace("\0", "\\x00")
         return "'" + value if value.startswith(_FORMULA_STARTS) else value
@@ -192,8 +198,18 @@ def _write_parquet(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: I
     return rows
 
 
+def _write_arrow(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
+    rows = 0
+    with pa.ipc.new_stream(file, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
+
+
 _WRITERS: Final[dict[str, BatchWriter]] = {
     "csv": _write_csv,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,
+    "arrow": _write_arrow,
 }

@@ -7,6 +7,7 @@ through `select` (one SELECT statement) or `rows_where` (one condition).
 
 from __future__ import annotations
 
+import re
 import secrets
 import tempfile
 from collections.abc import Sequence
@@ -30,7 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 _THREADS: Final = 2
-_MEMORY: Final = "1GB"
+_MEMORY_MB: Final = 1_000
+_GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 
 class Run:
@@ -60,18 +62,24 @@ class Run:
         """The keys (`sample_key`) of the samples that have a grade."""
         return graded_samples(self.path)
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
+    def connect(
+        self, *, memory_mb: int = _MEMORY_MB, threads: int = _THREADS, spills: bool = True
+    ) -> duckdb.DuckDBPyConnection:
         """A connection to an in-memory database with the views, as of now; connect again to see new parts.
 
-        It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`.
+        It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`. `spills`:
+        whether a sort larger than the memory goes to a temporary file.
         """
-        connection = duckdb.connect(":memory:", config={"threads": _THREADS, "memory_limit": _MEMORY})
+        connection = duckdb.connect(
+            ":memory:",
+            config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
+        )
         self.manifest = read_manifest(self.path)
         files = self._files()
         for table, paths in files.items():
             stored = _stored_columns(connection, paths)
             connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"])))
-        _lock(connection, [path for paths in files.values() for path in paths])
+        _lock(connection, [path for paths in files.values() for path in paths], spills=spills)
         return connection
 
     def tasks(self) -> list[Task]:
@@ -111,7 +119,7 @@ def select(
             raise QueryError("use one SELECT statement: the run can be read, not changed")
         return connection.sql(sql, params=list(parameters) or None)
     except duckdb.Error as error:
-        raise QueryError(one_line(error)) from None
+        raise QueryError(one_line(error) + _hint(error, sql)) from None
 
 
 def rows_where(connection: duckdb.DuckDBPyConnection, table: str, condition: str | None) -> duckdb.DuckDBPyRelation:
@@ -127,12 +135,16 @@ def rows_where(connection: duckdb.DuckDBPyConnection, table: str, condition: str
         chosen.limit(0).fetchall()  # reports a wrong column now, not when the rows are read
         [kind] = relation.select(duckdb.SQLExpression(condition)).types
     except duckdb.Error as error:
-        reserved = isinstance(error, duckdb.ParserException) and "group" in condition.lower()
-        hint = ' (the column group needs quotes: "group")' if reserved else ""
-        raise QueryError(one_line(error) + hint) from None
+        raise QueryError(one_line(error) + _hint(error, condition)) from None
     if str(kind) != "BOOLEAN":
         raise QueryError(f"the condition must be true or false, not a {kind}: compare it with something")
     return chosen
+
+
+def _hint(error: duckdb.Error, sql: str) -> str:
+    """What to do where the column `group` was taken for SQL's word."""
+    is_reserved = isinstance(error, duckdb.ParserException) and _GROUP.search(sql)
+    return ' (the column group needs quotes: "group")' if is_reserved else ""
 
 
 def one_line(error: duckdb.Error) -> str:
@@ -184,11 +196,11 @@ def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> None:
+def _lock(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
     allowed = ", ".join(map(_quoted, paths))
     # For sorts larger than memory: DuckDB creates the directory when it needs it and removes it again.
     spill = Path(tempfile.gettempdir()) / f"rollscope-{secrets.token_hex(8)}"
-    connection.execute(f"SET temp_directory = {_quoted(spill)}")
+    connection.execute(f"SET temp_directory = {_quoted(spill) if spills else repr('')}")
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

@@ -148,7 +148,7 @@ class RunWriter:
         manifest.counts[grade.verdict] = manifest.counts.get(grade.verdict, 0) + 1
         if not manifest.layers:
             manifest.layers = grade.layers
-        self._flush_when_due()
+        self.flush_when_due()
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
@@ -201,9 +201,10 @@ class RunWriter:
         if not any(self.path.iterdir()):
             self.path.rmdir()
 
-    def _flush_when_due(self) -> None:
+    def flush_when_due(self) -> None:
+        """Write what has been added, if it is much or old. To be called also while no grade arrives."""
         full = self._rollouts.rows >= PART_ROWS or self._rollouts.bytes + self._cases.bytes >= PART_BYTES
-        if full or time.monotonic() >= self._due:
+        if self._rollouts.rows and (full or time.monotonic() >= self._due):
             self.flush()
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, Request, ViewportSize, expect, sync_playwright
 
-from tests.dashboard import check_run, hostile_text, sample_run
+from tests.dashboard import check_run, hostile_text, sample_run, waiting
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +72,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
             str(check_run.write(folder / "checks")),
             str(hostile_text.write(folder / "hostile")),
         ],
-        "rollouts": [str(rollouts)],
+        "rollouts": [str(rollouts), str(waiting.write(folder, "waiting", quick=5, slow=60)[0])],
         "dataset": str(dataset),
     }
 

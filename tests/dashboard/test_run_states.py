@@ -19,7 +19,7 @@ from evaluator.cli import main
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
-from tests.dashboard.test_pages import PAGES, component, followed, no_exception, text, visit
+from tests.dashboard.test_pages import PAGES, followed, no_exception, text, visit
 
 
 def open_alone(monkeypatch: pytest.MonkeyPatch, path: Path, task: Task, *grades: Grade, **asked: Any) -> Path:
@@ -199,13 +199,14 @@ def grades_go_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Pa
     workspace.graded_here().clear()
 
 
-def until_opened(app: AppTest) -> AppTest:
-    """The run that the end of a grading opens."""
-    for _ in range(200):
-        if component(app, "go")["address"]:
-            return followed(app)
-        app.run()
-    pytest.fail("no run was opened")
+def until_graded(app: AppTest) -> AppTest:
+    """The page of the run that a click on Grade opened, once it is complete."""
+    opened = followed(app)
+    for _ in range(500):
+        if not any("stop" in (button.key or "") for button in opened.button):
+            return opened
+        opened.run()
+    pytest.fail("the grading did not end")
 
 
 def test_the_rewards_that_rollouts_came_with_are_one_click_away(
@@ -217,7 +218,7 @@ def test_the_rewards_that_rollouts_came_with_are_one_click_away(
     assert "to grade it anew" in text(app)
     app.button(key="grade_stored").click().run()
     assert app.query_params["run"] in ("new.jsonl", ["new.jsonl"])  # else the run picker would come back to it
-    opened = until_opened(app)
+    opened = until_graded(app)
     no_exception(opened)
     (run,) = grades_go_to.iterdir()
     assert opened.query_params["run"] in (run.name, [run.name])
@@ -240,7 +241,7 @@ def test_a_run_from_the_page_is_named_as_one_from_the_command(
     app = visit("overview")
     assert "<b>runs/r-&lt;time&gt;</b>" in text(app)
     app.button(key="grade_stored").click().run()
-    until_opened(app)
+    until_graded(app)
     with pytest.raises(SystemExit, match="0"):
         main(["grade", str(packed), "--grader", "stored"])
     names = [re.sub(r"\d{8}T\d{6}Z(-2)?", "TIME", run.name) for run in grades_go_to.iterdir()]

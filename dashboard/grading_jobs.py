@@ -1,0 +1,207 @@
+"""Gradings in threads of this server: all visitors see the same ones, and they outlive the tab that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter, deque
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+import evaluator
+from dashboard import workspace
+from evaluator.file_grading import GradedFile, default_run
+from evaluator.model import Grade
+from evaluator.runs.files import is_run
+
+_WINDOW_S = 15.0
+_KNOWN_AFTER_S = 2.0
+"""A rate over less time is a guess."""
+_APART_S = 0.25
+_ENDS_WITHIN_S = 1.0
+
+
+class Pace:
+    """How fast a count grows, over the last 15 seconds. Safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def note(self, count: int, now: float) -> None:
+        """The count at a moment, in seconds of a clock that never goes back."""
+        with self._lock:
+            if not self._seen or now - self._seen[-1][0] >= _APART_S:
+                self._seen.append((now, count))
+            while len(self._seen) > 1 and self._seen[1][0] <= now - _WINDOW_S:
+                self._seen.popleft()
+
+    def rate(self, count: int, now: float) -> float | None:
+        """Per second; None until it is known."""
+        with self._lock:
+            if not self._seen:
+                return None
+            older = [at for at in self._seen if at[0] <= now - _WINDOW_S]
+            began, before = older[-1] if older else self._seen[0]
+        seconds = now - began
+        return None if seconds < _KNOWN_AFTER_S else max(0, count - before) / seconds
+
+
+class Progress(NamedTuple):
+    """How far a grading is."""
+
+    graded: int
+    total: int | None
+    """None where counting the rollouts would take long."""
+    rate: float | None
+    """Per second, over the last seconds; None while it is not known yet."""
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.graded / self.total) if self.total else 0.0
+
+    def words(self) -> str:
+        """`graded 312 of 870, 41 a second, about 14 s left`."""
+        of = f" of {max(self.total, self.graded):,}" if self.total is not None else ""
+        said = [f"graded {self.graded:,}{of}"]
+        left = None if self.total is None else max(0, self.total - self.graded)
+        if left == 0:
+            return f"{said[0]}, finishing"
+        if self.rate is None:
+            return f"{said[0]}, starting"
+        if self.rate == 0:
+            return f"{said[0]}, none in the last {_WINDOW_S:.0f} s"
+        said.append(f"{self.rate:,.0f} a second" if self.rate >= 3 else f"{self.rate * 60:,.0f} a minute")
+        if left is not None:
+            said.append(f"about {_duration(left / self.rate)} left")
+        return ", ".join(said)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Job:
+    """One grading on a thread of its own. Its fields may be read from anywhere at any time."""
+
+    def __init__(self, rollouts: Path, run: Path, work: partial[GradedFile], before: int = 0) -> None:
+        """`work`: a `grade_file` into `run`. `before`: how many grades the run has already."""
+        self.rollouts = rollouts
+        self.run = run
+        self.counts: Counter[str] = Counter()
+        self.failure: str | None = None
+        self._before = before
+        self._total: int | None = None
+        self._pace = Pace()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, args=(work,), name=f"grade {run.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def progress(self) -> Progress:
+        graded = self.counts.total()
+        total = None if self._total is None else self._before + self._total
+        rate = self._pace.rate(graded, time.monotonic()) if graded else None
+        return Progress(self._before + graded, total, rate)
+
+    def stop(self) -> None:
+        """End it, usually within a second. What has been graded is kept, and can be resumed."""
+        self._stop.set()
+        self._thread.join(_ENDS_WITHIN_S)  # so that the page shows the end with this click
+
+    def _work(self, work: partial[GradedFile]) -> None:
+        try:
+            work(on_start=self._start, on_grade=self._count, stop=self._stop)
+        except (evaluator.SandboxUnavailable, ValueError, OSError) as error:
+            self.failure = " ".join(str(error).split())
+        except Exception as error:  # a bug of ours: say so, rather than end without a word
+            self.failure = f"the grader failed: {error!r}"
+        finally:
+            if not is_run(self.run):
+                _give_up(self.run)
+
+    def _start(self, total: int | None) -> None:
+        self._total = total
+        self._pace.note(0, time.monotonic())
+
+    def _count(self, grade: Grade) -> None:
+        self.counts[grade.verdict.value] += 1
+        self._pace.note(self.counts.total(), time.monotonic())
+
+
+class Jobs:
+    """The last grading of each run. A file has one grading at a time, whoever asks for it, and so has a run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[Path, Job] = {}
+
+    def of_run(self, run: Path) -> Job | None:
+        """The last grading into a run."""
+        return self._jobs.get(run)
+
+    def of_rollouts(self, rollouts: Path) -> Job | None:
+        """The last grading of a file."""
+        return next((job for job in reversed(list(self._jobs.values())) if job.rollouts == rollouts), None)
+
+    def starting(self, run: Path) -> Job | None:
+        """The grading that will make this run, while it has not."""
+        job = self.of_run(run)
+        return job if job is not None and job.running and not is_run(run) else None
+
+    def failed(self, name: str) -> Job | None:
+        """The grading that should have made a run of this name, and made none."""
+        failed = [job for job in self._jobs.values() if job.failure is not None and not is_run(job.run)]
+        return next((job for job in failed if job.run.name == name), None)
+
+    def grade(self, rollouts: Path, work: partial[GradedFile]) -> Job:
+        """Grade a file into a new run; the grading under way, if there is one. Raises `OSError`."""
+        with self._lock:
+            job = self.of_rollouts(rollouts)
+            if job is None or not job.running:
+                run = default_run(rollouts).resolve()
+                run.mkdir(parents=True)  # nobody else takes the name
+                workspace.graded_here().append(run)
+                job = self._begin(Job(rollouts, run, partial(work, out=run)))
+            return job
+
+    def resume(self, rollouts: Path, run: Path, work: partial[GradedFile], before: int) -> Job:
+        """Grade the rest of a run; the grading under way, if there is one."""
+        with self._lock:
+            job = self.of_run(run)
+            if job is None or not job.running:
+                job = self._begin(Job(rollouts, run, work, before))
+            return job
+
+    def _begin(self, job: Job) -> Job:
+        self._jobs.pop(job.run, None)  # so that the last one begun is last
+        self._jobs[job.run] = job
+        return job
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The gradings of this server."""
+    return Jobs()
+
+
+def _give_up(run: Path) -> None:
+    """Nothing was graded: the run is not offered, and its empty folder is removed."""
+    with contextlib.suppress(ValueError):
+        workspace.graded_here().remove(run)
+    with contextlib.suppress(OSError):
+        run.rmdir()
