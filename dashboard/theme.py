@@ -1,4 +1,4 @@
-"""The verdicts' colours, the ink that is legible on them, and the pages' style sheet."""
+"""The pages' style sheet, with the verdicts' colours."""
 
 from __future__ import annotations
 
@@ -8,55 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
+from evaluator import verdict_colours
 from evaluator.model import Verdict
+from evaluator.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
+
+__all__ = [
+    "COLOURS", "FAILED", "HATCHED", "apply", "asset", "ink", "is_dark", "palette", "stylesheet", "verdict",
+]  # fmt: skip
 
 _ASSETS = Path(__file__).parent / "assets"
-
-COLOURS: dict[Verdict, str] = {
-    Verdict.PASSED: "#009E73",
-    Verdict.WRONG_ANSWER: "#D55E00",
-    Verdict.RUNTIME_ERROR: "#CC79A7",
-    Verdict.COMPILE_ERROR: "#882255",
-    Verdict.TIME_LIMIT: "#E69F00",
-    Verdict.MEMORY_LIMIT: "#56B4E9",
-    Verdict.OUTPUT_LIMIT: "#0072B2",
-    Verdict.NO_CODE: "#999933",
-    Verdict.REJECTED: "#332288",
-    Verdict.SANDBOX_ERROR: "#6B6B6B",
-    Verdict.UNKNOWN: "#BBBBBB",
-    Verdict.NOT_RUN: "#FFFFFF",
-}
-
-HATCHED = (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
-"""Also drawn hatched: they have no reward, and must never look like a failure."""
-
-FAILED: tuple[Verdict, ...] = (
-    Verdict.WRONG_ANSWER,
-    Verdict.RUNTIME_ERROR,
-    Verdict.COMPILE_ERROR,
-    Verdict.TIME_LIMIT,
-    Verdict.MEMORY_LIMIT,
-    Verdict.OUTPUT_LIMIT,
-    Verdict.NO_CODE,
-    Verdict.REJECTED,
-)
-"""The verdicts that are the completion's own fault."""
-
-
-def verdict(word: str) -> Verdict:
-    """The verdict of a stored word; a word from a newer version counts as unknown."""
-    try:
-        return Verdict(word)
-    except ValueError:
-        return Verdict.UNKNOWN
-
-
-def ink(colour: str) -> str:
-    """Black or white, whichever has the higher contrast on `colour` (WCAG relative luminance)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
 
 
 def palette() -> dict[str, dict[str, object]]:
@@ -87,20 +47,10 @@ def apply() -> None:
 def stylesheet(*, dark: bool) -> str:
     """The pages' style sheet without comments, with the tokens of the light or the dark page."""
     tokens = "".join(f"--rs-{name}: {values[dark]};" for name, values in _TOKENS.items())
-    chips = "".join(_chip_rule(v) for v in Verdict)
+    chips = verdict_colours.rules("rs-v-", border="var(--rs-line)")
     sheets = [str(path.relative_to(_ASSETS)) for path in sorted((_ASSETS / "pages").glob("*.css"))]
     rules = re.sub(r"/\*.*?\*/", "", asset(*sheets), flags=re.DOTALL)
     return f":root {{ {tokens} }}\n{rules}\n{chips}"
-
-
-def _chip_rule(v: Verdict) -> str:
-    colour = COLOURS[v]
-    rule = f"background-color: {colour}; color: {ink(colour)};"
-    if v in HATCHED:
-        rule += " background-image: repeating-linear-gradient(45deg, #0003 0 2px, #0000 2px 5px);"
-    if v is Verdict.NOT_RUN:
-        rule = "background: transparent; color: inherit; box-shadow: inset 0 0 0 1px var(--rs-line);"
-    return f".rs-v-{v.value} {{ {rule} }}\n"
 
 
 _TOKENS: dict[str, tuple[str, str]] = {

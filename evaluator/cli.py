@@ -166,7 +166,7 @@ def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     to: Annotated[
         str | None,
-        typer.Option("--to", help="FILE.csv, FILE.jsonl or FILE.parquet. [default: JSONL on stdout]"),
+        typer.Option("--to", help="FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]"),
     ] = None,
     per: Annotated[Literal["rollout", "case"], typer.Option(help="One row per rollout or per test case.")] = "rollout",
     where: Annotated[
@@ -174,7 +174,7 @@ def export(
     ] = None,
     columns: Annotated[str | None, typer.Option("--columns", help="Columns to write: A,B,C.")] = None,
 ) -> int:
-    """Write a run's grades as CSV, JSON lines or Parquet."""
+    """Write a run's grades as CSV, JSON lines, Parquet or a report in HTML."""
     from evaluator.commands import exporting
 
     return exporting.export_run(run, to, per=per, where=where, columns=columns)

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_modules", "stages", "extras"}
 """Records and small helpers, which know each other alone."""
-RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after"}
+RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after", "verdict_colours"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
-    "graders", "engines", "api", "file_grading", "auditing", "references", "formats", "runs",
+    "graders", "engines", "api", "file_grading", "auditing", "references", "report", "formats", "runs",
 }  # fmt: skip
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "assertions": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
     "runs": RECORDS,
+    "report": RECORDS | {"runs"},
     "graders": RECORDS | GRADING,
     "engines": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "engines"},

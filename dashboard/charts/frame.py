@@ -68,8 +68,11 @@ def dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figur
     return figure
 
 
-def show(figure: go.Figure, key: str, alt: str, targets: Sequence[Target]) -> None:
-    """Draw a figure; a click on a mark opens its target."""
+def show(figure: go.Figure, key: str, alt: str, targets: Sequence[Target] = ()) -> None:
+    """Draw a figure; a click on a mark opens its target, if there are any."""
+    if not targets:
+        st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt)
+        return
 
     def picked() -> None:
         points = st.session_state[key]["selection"]["points"]

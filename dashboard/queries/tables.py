@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import duckdb
 
-from dashboard.queries import difference_kinds
-from dashboard.queries.expressions import CLUSTER
+from evaluator.runs.clusters import CLUSTER, KINDS, load_kinds
 from evaluator.runs.notes import Notes
 from evaluator.runs.schema import column_names
 
@@ -29,11 +28,11 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     short = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not in _LONG)
     connection.execute("ALTER VIEW rollouts RENAME TO stored_rollouts")
     connection.execute("ALTER VIEW cases RENAME TO stored_cases")
-    difference_kinds.load(connection)
+    load_kinds(connection, "stored_rollouts", "stored_cases")
     connection.execute(f"""
         CREATE TABLE rollouts AS SELECT {short}, {CLUSTER} AS err, length(completion) AS length
-        FROM stored_rollouts LEFT JOIN {difference_kinds.KINDS} USING ("row") ORDER BY "row" """)  # noqa: S608
-    connection.execute(f"DROP TABLE {difference_kinds.KINDS}")
+        FROM stored_rollouts LEFT JOIN {KINDS} USING ("row") ORDER BY "row" """)  # noqa: S608
+    connection.execute(f"DROP TABLE {KINDS}")
     connection.execute(f"CREATE TABLE cases AS SELECT {', '.join(_CASE_COLUMNS)} FROM stored_cases")  # noqa: S608
     connection.execute(_PARTS)
     connection.execute("""

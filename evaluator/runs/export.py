@@ -18,6 +18,7 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.runs.files import ExportError
+from evaluator.runs.noted import NOTE_COLUMNS, add_note_columns
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
 
@@ -70,7 +71,7 @@ def export(
     `to`: a file whose extension (.csv, .jsonl, .parquet) is the format, or an open binary stream with `format` "csv",
     "jsonl" or "parquet". A file appears only once it is complete. `per`: one row per rollout or per test case.
     `where`: a DuckDB condition over the columns of that table. `rows`: only rollouts with these values of the column
-    `row`, and their test cases. `columns`: which, in this order; None for the default.
+    `row`, and their test cases. `columns`: which of `export_columns`, in this order; None for the default.
     Raises `ExportError` for an unknown extension, column or format, `QueryError` for a bad condition.
     """
     write = _writer(_format_of(to) if format is None else format)
@@ -80,11 +81,10 @@ def export(
             if not columns and per == "rollout" and _has_components(connection):
                 at = chosen.index("grader") + 1
                 chosen = [*chosen[:at], "components", *chosen[at:]]
-            relation = rows_where(connection, _TABLES[per], where)
-            if rows is not None:
-                connection.register("chosen", pa.table({"row": pa.array(rows, pa.int64())}))
-                relation = relation.filter(_CHOSEN[per])
-            relation = relation.order(_ORDER[per])
+            noted = per == "rollout" and (where is not None or not set(NOTE_COLUMNS).isdisjoint(chosen))
+            if noted:
+                add_note_columns(connection, run.path)
+            relation = chosen_rows(connection, per, where, rows).order(_ORDER[per])
             reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
             batches = (_without_addresses(batch) for batch in reader)
             if isinstance(to, Path | str):
@@ -97,6 +97,22 @@ def export(
 def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes], format_: str) -> int:
     """Write rows as "csv", "jsonl", "parquet" or an "arrow" stream, and return their number."""
     return _writer(format_)(batches, schema, file)
+
+
+def chosen_rows(
+    connection: duckdb.DuckDBPyConnection, per: Per, where: str | None, rows: Sequence[int] | None
+) -> duckdb.DuckDBPyRelation:
+    """The rows that an export with these arguments has, in any order. Raises `QueryError` for a bad condition."""
+    relation = rows_where(connection, _TABLES[per], where)
+    if rows is None:
+        return relation
+    connection.register("chosen", pa.table({"row": pa.array(rows, pa.int64())}))
+    return relation.filter(_CHOSEN[per])
+
+
+def export_columns(per: Per) -> list[str]:
+    """The columns that an export can have: those of the run, and for rollouts also `NOTE_COLUMNS`."""
+    return [*column_names(_TABLES[per]), *(NOTE_COLUMNS if per == "rollout" else ())]
 
 
 def _format_of(to: Path | str | IO[bytes]) -> str:
@@ -117,7 +133,7 @@ def _writer(format_: str) -> BatchWriter:
 def _checked_columns(columns: Sequence[str] | None, per: Per) -> Sequence[str]:
     if not columns:
         return _DEFAULTS[per]
-    known = column_names(_TABLES[per])
+    known = export_columns(per)
     for name in columns:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]

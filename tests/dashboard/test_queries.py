@@ -8,9 +8,9 @@ import pytest
 
 from dashboard.queries import aggregates, dataset, distributions, filter_sql, listing, orders, records, search
 from dashboard.queries.columns import COLUMNS
-from dashboard.queries.expressions import CLUSTER
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+from evaluator.runs.clusters import CLUSTER
 from evaluator.runs.export import export
 from tests.dashboard import check_run, sample_run
 

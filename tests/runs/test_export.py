@@ -13,6 +13,8 @@ import pytest
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
 from evaluator.runs import writing
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
+from evaluator.runs.noted import NOTE_COLUMNS
+from evaluator.runs.notes import note_rollout, note_task
 from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from evaluator.runs.schema import column_names
 from tests.runs.older_run import forget_columns
@@ -197,3 +199,40 @@ def test_regraded_samples_are_exported_once(tmp_path: Path, monkeypatch: pytest.
         writer.add(Rollout(task_id="t", sample_id="a", completion="c"), grade("a"), 0)
     rows = as_jsonl(Run.open(tmp_path / "run"), columns=["sample_id", "verdict"])
     assert rows == [{"sample_id": "a", "verdict": "passed"}, {"sample_id": "b", "verdict": "passed"}]
+
+
+HOSTILE_TAGS = ("a, b", "line\nfeed", "<b>x</b>", "=1+1", "t" * 10_000, "half \ud800", "semi;colon")
+
+
+def test_tags_and_notes_are_columns_of_rollouts(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), grade("b"), grade("c", task="u"))
+    note_rollout(run.path, "t", "a", tags=HOSTILE_TAGS, note="a note\nof two lines")
+    note_task(run.path, "t", judgement="bad", note="wrong test")
+    note_task(run.path, "t", 3, judgement="good")
+    chosen = ["sample_id", *NOTE_COLUMNS]
+    a, b, c = as_jsonl(run, columns=chosen)
+    kept = [*HOSTILE_TAGS[:5], "half \\ud800", HOSTILE_TAGS[6]]
+    assert a == {"sample_id": "a", "tags": kept, "note": "a note\nof two lines", "task_judgement": "bad",
+                 "task_note": "wrong test"}  # fmt: skip
+    assert b == {"sample_id": "b", "tags": None, "note": None, "task_judgement": "bad", "task_note": "wrong test"}
+    assert c == {"sample_id": "c"} | dict.fromkeys(NOTE_COLUMNS)
+    assert as_csv(run, columns=chosen)[0]["note"] == "a note\nof two lines"
+    assert [row["sample_id"] for row in as_jsonl(run, where="list_contains(tags, 'a, b')")] == ["a"]
+    assert "tags" not in as_jsonl(run)[0]
+    export(run, tmp_path / "out.parquet", columns=chosen)
+    assert pq.read_table(tmp_path / "out.parquet")["tags"].to_pylist() == [kept, None, None]
+
+
+def test_a_broken_file_of_notes_only_stops_exports_of_notes(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"))
+    (run.path / "notes.json").write_text("[")
+    assert len(as_jsonl(run)) == 1
+    with pytest.raises(ExportError, match="move it away"):
+        as_jsonl(run, columns=["tags"])
+
+
+def test_two_notes_on_one_rollout_do_not_double_its_row(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"))
+    twice = {"rollouts": [{"task_id": "t", "sample_id": "a", "note": word} for word in ("old", "new")]}
+    (run.path / "notes.json").write_text(json.dumps(twice))
+    assert [row["note"] for row in as_jsonl(run, columns=["note"])] == ["new"]

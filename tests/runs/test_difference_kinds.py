@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.difference_kinds import LONGEST, OTHER, kind
 from dashboard.queries import aggregates, filter_sql
 from dashboard.state import Filter
 from evaluator.checkers import floats
 from evaluator.model import CaseResult, Difference, Verdict
+from evaluator.runs.difference_kinds import LONGEST, OTHER, kind
 from tests.dashboard.rows import Row, Written, row
 
 VALUES = [

@@ -1,0 +1,53 @@
+"""Similar failures have the same name: the error cluster, which the report and the dashboard count."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evaluator.extras import needs
+from evaluator.runs.difference_kinds import LONGEST, kind
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import duckdb
+
+# Digits, quoted text and addresses differ between similar failures, so a cluster's name leaves them out. An apostrophe
+# after a letter opens no quotation: "can't".
+_FIRST_LINE: Final = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
+    '0x[0-9a-fA-F]+', '0x…', 'g'), '(^|\W)(''[^'']*''|"[^"]*")', '\1''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
+CLUSTER: Final = f"""CASE WHEN verdict = 'passed' THEN NULL
+    WHEN verdict = 'wrong_answer' THEN concat_ws(': ', verdict, difference_kind)
+    WHEN verdict IN ('time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
+    WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict
+    ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
+         ELSE ': ' || {_FIRST_LINE} END END"""
+"""The name of the error cluster of a rollout, from its columns and its `difference_kind`."""
+KINDS: Final = "difference_kinds"
+"""The table that `load` makes: `row` and `difference_kind` of each wrong answer with both outputs."""
+
+_MESSAGE: Final = 300
+# One character more than is compared shows which texts are longer.
+_WRONG: Final = """
+    CREATE TEMP TABLE wrong AS
+    WITH r AS (SELECT "row", task_id, sample_id, first_failing_test AS test_index
+               FROM {rollouts} WHERE verdict = 'wrong_answer'),
+         c AS (SELECT task_id, sample_id, test_index, diff_line IS NOT NULL OR diff_path IS NULL AS as_text,
+                      left(expected, {longest}) AS expected, left(actual, {longest}) AS actual,
+                      left(coalesce(difference, ''), {message}) AS message
+               FROM {cases} WHERE verdict = 'wrong_answer' AND expected IS NOT NULL AND actual IS NOT NULL)
+    SELECT "row", any_value(struct_pack(expected, actual, message, as_text)) AS pair
+    FROM r JOIN c USING (task_id, sample_id, test_index) GROUP BY "row" """
+_KINDS: Final = f"""
+    CREATE TEMP TABLE {KINDS} AS SELECT wrong."row", named.difference_kind
+    FROM (SELECT unnest($ids) AS id, unnest($kinds) AS difference_kind) AS named
+    JOIN pairs USING (id) JOIN wrong USING (pair)"""  # noqa: S608
+
+
+def load_kinds(connection: duckdb.DuckDBPyConnection, rollouts: str, cases: str) -> None:
+    """Make the table from these two views. Many samples fail alike, so each pair of outputs is looked at once."""
+    connection.execute(_WRONG.format(rollouts=rollouts, cases=cases, longest=LONGEST + 1, message=_MESSAGE))
+    connection.execute("CREATE TEMP TABLE pairs AS SELECT pair, row_number() OVER () AS id FROM wrong GROUP BY pair")
+    columns = "id, pair.expected, pair.actual, pair.message, pair.as_text"
+    found = connection.execute(f"SELECT {columns} FROM pairs").fetchall()  # noqa: S608
+    kinds = [kind(expected, actual, message, as_text=as_text) for _, expected, actual, message, as_text in found]
+    connection.execute(_KINDS, {"ids": [row[0] for row in found], "kinds": kinds})
+    connection.execute("DROP TABLE wrong; DROP TABLE pairs")

@@ -1,0 +1,163 @@
+"""The report: text is never markup, lists say what they leave out, and a browser without scripts shows it."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evaluator import invisible
+from evaluator.cli import main
+from evaluator.model import Grade, Rollout, Verdict
+from evaluator.report import write_report
+from evaluator.runs.notes import note_rollout, note_task
+from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
+from tests.dashboard import hostile_text, sample_run
+
+OURS = {
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "code", "dl", "div", "dt", "dd", "table",
+    "thead", "tbody", "tr", "th", "td", "span", "i", "b", "pre", "article",
+}  # fmt: skip
+
+
+class Seen(HTMLParser):
+    """The elements, attributes and text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page_of(run: Path, **options: object) -> str:
+    stream = io.BytesIO()
+    write_report(Run.open(run), stream, **options)
+    return stream.getvalue().decode()
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A hostile run with hostile notes and bad lines."""
+    run = hostile_text.write(tmp_path / "hostile<b>")
+    for row, text in enumerate(hostile_text.TEXTS):
+        note_rollout(run, hostile_text.TEXTS[6], f"{2 * row} {text}", tags=(text,), note=text)
+    note_task(run, hostile_text.TEXTS[6], judgement="bad", note=hostile_text.TEXTS[7])
+    manifest = Run.open(run).manifest
+    manifest.add_problem(hostile_text.TEXTS[0], 3, hostile_text.TEXTS[1])
+    manifest.dataset = hostile_text.TEXTS[2]
+    (run / "run.json").write_bytes(msgspec.json.encode(manifest))
+    return run
+
+
+def test_no_text_of_a_run_is_markup_or_invisible(hostile: Path) -> None:
+    page = page_of(hostile, chosen_by=hostile_text.TEXTS[0])
+    seen = Seen(page)
+    assert seen.tags <= OURS
+    assert seen.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "style"}
+    for text in hostile_text.TEXTS:
+        assert invisible.marked(text) in seen.text
+    assert not invisible.UNSEEN.search(page)
+    assert "http" not in re.sub(r"http-equiv|http://e\.example", "", page)
+
+
+def test_it_shows_where_a_rollout_fails(tmp_path: Path) -> None:
+    page = page_of(sample_run.write(tmp_path / "run"))
+    assert re.search(r"<b><i> +4</i> +total = total\.plus\(1\)</b>", page)
+    seen = Seen(page)
+    for part in ("13", "pass@1", "math/add", "Failures that look alike", "no test cases", "small", "large"):
+        assert part in seen.text
+
+
+def made(path: Path, tasks: int, samples: int, verdict: Verdict = Verdict.WRONG_ANSWER) -> Path:
+    with RunWriter.create(path, Manifest(dataset_hash="abc")) as writer:
+        for row in range(tasks * samples):
+            task, sample = f"task {row // samples}", f"s{row % samples}"
+            grade = Grade(task_id=task, sample_id=sample, verdict=verdict, reward=0.0, code="x = 1\n" * 50)
+            writer.add(Rollout(task_id=task, sample_id=sample, completion="c"), grade, row)
+        writer.close("finished")
+    return path
+
+
+def test_it_stays_small_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    page = page_of(made(tmp_path / "run", tasks=210, samples=70))
+    text = Seen(page).text
+    assert "the first 200 of 210 tasks" in text
+    assert "Of each task, the first 64 samples." in text
+    assert "the first 50 of 14,700 failures" in text
+    assert len(page) < 2_000_000
+
+
+def test_the_condition_applies_and_is_shown(tmp_path: Path) -> None:
+    run = sample_run.write(tmp_path / "run")
+    note_rollout(run, "math/add", "add#0", tags=("look",), note="")
+    by_tag = "list_contains(tags, 'look')"
+    text = Seen(page_of(run, where=by_tag)).text
+    assert "1 of 13 rollouts" in text
+    assert by_tag in text
+    with pytest.raises(QueryError, match="verdct"):
+        page_of(run, where="verdct = 'passed'")
+    assert "none: chosen by outcome" in Seen(page_of(run, rows=[0, 1], by_outcome=True)).text
+
+
+def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
+    assert "rollouts" in page_of(sample_run.write_empty(tmp_path / "run"))
+
+
+def command(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["export", *map(str, arguments)])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, target = sample_run.write(tmp_path / "run"), tmp_path / "report.html"
+    assert command(run, "--to", target, "--where", "verdict = 'passed'") == 0
+    assert "report.html: 2 rollouts" in capsys.readouterr().err
+    assert target.read_text().startswith("<!doctype html>")
+    assert command(run, "--to", target, "--columns", "code") == 2
+    assert "leave out --columns" in capsys.readouterr().err
+    assert command(run, "--to", tmp_path / "absent" / "r.html") == 2
+    assert "can't be written" in capsys.readouterr().err
+    (run / "notes.json").write_text("not notes")
+    assert command(run, "--to", target) == 2
+    assert "move it away" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_without_scripts_shows_it_and_asks_for_nothing(hostile: Path, scheme: str) -> None:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not chromium:
+        pytest.skip("no Chromium: name one in CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    report = hostile.parent / "report.html"
+    write_report(Run.open(hostile), report)
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_context(java_script_enabled=False, color_scheme=scheme).new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(report.as_uri())
+        assert page.get_by_role("heading", name="Failures", exact=False).count() >= 2
+        assert page.title() == "hostile<b>: Rollscope report"
+        assert page.locator("a, script, img, iframe").count() == 0
+        ground = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+        browser.close()
+    assert asked == [report.as_uri()]
