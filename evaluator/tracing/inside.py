@@ -1,7 +1,7 @@
 """Runs a completion with line tracing, inside the sandbox: a program on its own, whose last line calls `main`.
 
 Each step is written to stderr's file as it happens, one JSON array a line after a random word, so that the steps are
-there however the process ends. Nothing of the completion's own code runs to show a value: no `__repr__`, no `__str__`.
+there however the process ends.
 """
 
 from __future__ import annotations
@@ -20,105 +20,22 @@ from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from evaluator.tracing.shown import FIXED, shown
+
 _FILE = "completion.py"
-_ROOM = 160
-"""Characters of a value."""
 _VALUE_ROOM = 4_000
 """Characters of what a call returns."""
-_DEEP = 6
-_SORTED = 1_000
+_MESSAGE_ROOM = 200
 _MOST_NAMES = 30
 _WHOLE_EVERY = 200
 """After so many steps, a step comes with all names of its frame: earlier steps may be dropped."""
 _CAREFUL = 20_000
 """After so many steps, a value that can change in place is looked at only on lines that name it."""
 _NOT_SHOWN = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
-_PLAIN = {"Decimal", "Fraction", "datetime", "date", "time", "timedelta"}
-_FIXED = frozenset({int, float, complex, bool, str, bytes, type(None), range})
 _ITEM = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*|\d+)(?:([+-])(\d+))?\](?:\[([A-Za-z_]\w*|\d+)(?:([+-])(\d+))?\])?")
 _GENERATES = 0x20 | 0x80 | 0x200
 """Code of a generator or a coroutine."""
 _MISSING = object()
-
-
-def shown(value: object, room: int = _ROOM) -> str:
-    """The value as text of about `room` characters at most."""
-    try:
-        text = _shown(value, room, 0)
-    except BaseException:
-        return "<?>"
-    return text if len(text) <= room else f"{text[: room - 1]}…"
-
-
-def _shown(value: Any, room: int, depth: int) -> str:
-    kind = type(value)
-    if kind is int:
-        return repr(value) if value.bit_length() < 4 * room else f"<int of {value.bit_length()} bits>"
-    if kind in (str, bytes, bytearray):
-        return repr(value) if len(value) <= room else f"{value[:room]!r}… ({len(value)} characters)"
-    if kind in _FIXED:
-        return repr(value)
-    if depth >= _DEEP:
-        return "…"
-    if isinstance(value, dict):
-        body = _pairs(dict.items(value), len(value), room, depth)
-        return f"{{{body}}}" if kind is dict else f"{kind.__name__}({{{body}}})"
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
-        return _sequence(value, kind, room, depth)
-    if isinstance(value, (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)):
-        return f"<{kind.__name__} {getattr(value, '__name__', '')}>"
-    if kind.__module__ in ("datetime", "decimal", "fractions") and kind.__name__ in _PLAIN:
-        return repr(value)
-    return _object(value, kind, room, depth)
-
-
-def _sequence(value: Any, kind: type, room: int, depth: int) -> str:
-    base = next(each for each in (list, tuple, set, frozenset, deque) if isinstance(value, each))
-    values: Iterable[object] = base.__iter__(value)
-    if base in (set, frozenset) and len(value) <= _SORTED and all(type(each) in _FIXED for each in value):
-        with contextlib.suppress(TypeError):
-            values = sorted(value)
-    body = _items(values, base.__len__(value), room, depth)
-    if kind is list:
-        return f"[{body}]"
-    if kind is tuple:
-        return f"({body},)" if tuple.__len__(value) == 1 else f"({body})"
-    if kind is set:
-        return f"{{{body}}}" if body else "set()"
-    return f"{kind.__name__}({body})" if issubclass(kind, tuple) else f"{kind.__name__}([{body}])"
-
-
-def _items(values: Iterable[object], count: int, room: int, depth: int) -> str:
-    pieces: list[str] = []
-    for value in values:
-        if room <= 0:
-            return f"{', '.join(pieces)}, … ({count} items)"
-        pieces.append(_shown(value, room, depth + 1))
-        room -= len(pieces[-1]) + 2
-    return ", ".join(pieces)
-
-
-def _pairs(pairs: Iterable[tuple[object, object]], count: int, room: int, depth: int, joint: str = ": ") -> str:
-    pieces: list[str] = []
-    for key, value in pairs:
-        if room <= 0:
-            return f"{', '.join(pieces)}, … ({count} items)"
-        name = _shown(key, room, depth + 1) if joint == ": " else str(key)
-        pieces.append(f"{name}{joint}{_shown(value, room, depth + 1)}")
-        room -= len(pieces[-1]) + 2
-    return ", ".join(pieces)
-
-
-def _object(value: object, kind: type, room: int, depth: int) -> str:
-    if isinstance(value, BaseException):
-        return f"{kind.__name__}({_items(value.args, len(value.args), room, depth)})"
-    try:
-        fields = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return f"<{kind.__name__}>"
-    if type(fields) is not dict or not fields:
-        return f"<{kind.__name__}>"
-    return f"{kind.__name__}({_pairs(fields.items(), len(fields), room, depth, '=')})"
 
 
 class _Log:
@@ -299,7 +216,7 @@ class _Frame:
         for name in names:
             value = scope.get(name, _MISSING)
             if value is values.get(name, _MISSING) and (
-                type(value) in _FIXED or (mentioned is not None and name not in mentioned)
+                type(value) in FIXED or (mentioned is not None and name not in mentioned)
             ):
                 continue
             if value is _MISSING or name[0] == "." or name[:2] == "__" or isinstance(value, _NOT_SHOWN):
@@ -312,7 +229,7 @@ class _Frame:
                     changed[name] = text
 
     def _items(self, frame: FrameType, line: int) -> dict[str, str]:
-        found: dict[str, str] = {}
+        found = {}
         for text, name, *keys in self.tracer.items_of(line):
             value: Any = frame.f_locals.get(name, frame.f_globals.get(name))
             for key, sign, more in (keys[:3], keys[3:]):
@@ -338,9 +255,11 @@ class _Frame:
 def _message(error: object) -> str:
     """An exception's text without its own code."""
     args = error.args if isinstance(error, BaseException) else (error,)
+    if isinstance(error, KeyError) and len(args) == 1:
+        return shown(args[0])
     if args and type(args[0]) is str and (len(args) == 1 or isinstance(error, SyntaxError)):
-        return args[0][:_ROOM]
-    return ", ".join(shown(each) for each in args[:5])[:_ROOM]
+        return args[0][:_MESSAGE_ROOM]
+    return ", ".join(shown(each) for each in args[:5])[:_MESSAGE_ROOM]
 
 
 def _line_of(error: BaseException) -> int:
@@ -402,8 +321,7 @@ class _Run:
             self._traced(lambda: exec(statement, names))  # noqa: S102
         else:
             suite, method = order["method"]
-            test = names[suite](method).debug if suite else names[method]
-            self._traced(test)
+            self._traced(names[suite](method).debug if suite else names[method])
 
     def _traced(self, work: Callable[[], Any]) -> Any:
         threading.settrace(self.tracer.call)

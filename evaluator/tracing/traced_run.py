@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import secrets
 from functools import cache
 from importlib import resources
@@ -20,6 +21,7 @@ from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, S
 from evaluator.syntax import lines_of, tree_of
 from evaluator.tracing.steps import Trace, read
 
+_NOT_INSIDE = re.compile(r"^from (?:__future__|evaluator\.tracing\.shown) import .*$", re.MULTILINE)
 _CAP = 2**20
 _MOST_S = 10.0
 _SPARE_S = 2.0
@@ -118,7 +120,10 @@ def _run(order: _Order, planned: PlannedCase | None, limits: Limits, sandbox: Sa
 
 @cache
 def _driver() -> str:
-    return (resources.files("evaluator.tracing") / "inside.py").read_text("utf-8")
+    """Both modules as one program."""
+    folder = resources.files("evaluator.tracing")
+    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "inside.py")]
+    return "from __future__ import annotations\n" + _NOT_INSIDE.sub("", "\n".join(texts))
 
 
 def _order(task: Task, code: str, index: int, checker: str | None) -> tuple[str, _Order | None, PlannedCase | None]:
