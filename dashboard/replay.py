@@ -48,35 +48,35 @@ class Fold(NamedTuple):
 Node = int | Fold
 
 
-def of(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window = TO_SHOW) -> Replay:
-    """The replay of a rollout's test case, from this session if it was made before. Raises `ReplayError`."""
-    key = (screen.run.key, rollout.task_id, rollout.sample_id, test.test_index, window)
+def of(
+    screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window = TO_SHOW, code: str | None = None
+) -> Replay:
+    """The replay of a rollout's test case, from this session if it was made before. Raises `ReplayError`.
+
+    `code`: another code of the same task to run in its place.
+    """
+    code = rollout.code if code is None else code
+    key = (screen.run.key, rollout.task_id, test.test_index, window, code)
     known: dict[object, Replay] = st.session_state.setdefault(_SESSION, {})
     if key not in known:
-        made = _made(screen, rollout, test, window)
+        made = _made(screen, rollout, test, window, code)
         while len(known) >= _KEPT:
             known.pop(next(iter(known)))
         known[key] = made
     return known[key]
 
 
-def is_made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window = TO_SHOW) -> bool:
-    """Whether this session has the replay."""
-    key = (screen.run.key, rollout.task_id, rollout.sample_id, test.test_index, window)
-    return key in st.session_state.get(_SESSION, {})
-
-
-def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window) -> Replay:
+def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window, code: str | None) -> Replay:
     record = records.task(screen.run, rollout.task_id)
-    if rollout.code is None or record is None:
-        missing = "completion has no code" if rollout.code is None else "run does not have the task"
+    if code is None or record is None:
+        missing = "completion has no code" if code is None else "run does not have the task"
         raise ReplayError(f"Nothing to replay: the {missing}.")
     if test.verdict == Verdict.TIME_LIMIT:
         window = window._replace(most_s=min(window.most_s, _SLOW_S))
     try:
         made = replay(
             msgspec.json.decode(record.task, type=Task),
-            rollout.code,
+            code,
             test.test_index,
             limits=_limits(screen, rollout),
             checker=screen.run.manifest.checker,
