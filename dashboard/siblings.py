@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import streamlit as st
 from rapidfuzz import fuzz, process
-from rapidfuzz.distance import Levenshtein
 
 from dashboard import facts, replay, sandbox_state, siblings_view, state
 from dashboard.controls import Screen
+from dashboard.parting import levelled, part, same_lines
 from dashboard.queries import records
 from dashboard.queries import siblings as queries
 from dashboard.queries.records import CaseRecord, RolloutRecord
@@ -18,11 +18,8 @@ from dashboard.replay import ReplayError
 from dashboard.wording import counted
 from evaluator.model import Verdict
 from evaluator.syntax import lines_of
-from evaluator.tracing import Step, Trace
 
 _QUICK_S = 0.5
-_MOST_LINES = 2_000
-_ALIKE = 60
 
 
 class Passing(NamedTuple):
@@ -32,13 +29,6 @@ class Passing(NamedTuple):
     code: str
     sample_id: str | None = None
     about: str = ""
-
-
-class Parting(NamedTuple):
-    """The first step at which two runs differ; None for a run that has ended before."""
-
-    ours: Step | None
-    theirs: Step | None
 
 
 def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
@@ -84,21 +74,6 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
     return None
 
 
-def levelled(code: str) -> str:
-    """The code with four spaces for each level of its lines: how wide a writer indents is no difference."""
-    levels, out = [0], []
-    for line in lines_of(code):
-        text = line.lstrip()
-        if text:
-            width = len(line.expandtabs()) - len(text.expandtabs())
-            while width < levels[-1]:
-                levels.pop()
-            if width > levels[-1]:
-                levels.append(width)
-        out.append("    " * (len(levels) - 1) + text if text else "")
-    return "\n".join(out)
-
-
 def short_name(sample_id: str, task_id: str) -> str:
     """A sample's id without its task's."""
     short = sample_id.removeprefix(task_id).removeprefix(task_id.rpartition("/")[2])
@@ -130,44 +105,7 @@ def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str
         more = f"the first {steps}" if ours.end is None or ours.end.steps > len(ours.steps) else "all steps"
         facts.note(f"The two runs do not part: {more} on lines that both have are the same.")
         return
-    siblings_view.parting(parting.ours, parting.theirs, lines_of(code), lines_of(found.code))
-
-
-def same_lines(ours: str, theirs: str) -> dict[int, int]:
-    """Our lines that the other code has too, or has much alike in the same place."""
-    left, right = ([line.strip() for line in lines_of(code)[:_MOST_LINES]] for code in (ours, theirs))
-    found: dict[int, int] = {}
-    for piece in Levenshtein.opcodes(left, right):
-        if piece.tag in ("equal", "replace"):
-            for line in range(piece.src_start, piece.src_end):
-                other = line - piece.src_start + piece.dest_start
-                if fuzz.ratio(left[line], right[other]) >= _ALIKE:
-                    found[line + 1] = other + 1
-    return found
-
-
-def part(ours: Trace, theirs: Trace, lines: dict[int, int]) -> Parting | None:
-    """Where two runs part, as the steps on their common lines show; None if they do not."""
-    known = set(lines.values())
-    left = [step for step in ours.steps if step.line in lines]
-    right = [step for step in theirs.steps if step.line in known]
-    for one, other in zip(left, right, strict=False):
-        if lines[one.line] != other.line or _differ(one, other):
-            return Parting(one, other)
-    shorter = min(len(left), len(right))
-    if len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs)):
-        return None
-    return Parting(*(steps[shorter] if len(steps) > shorter else None for steps in (left, right)))
-
-
-def _differ(one: Step, other: Step) -> bool:
-    """Whether two steps did different things. Names do not matter; nor do values that are kept in other variables."""
-    left, right = (sorted(change.value for change in step.changed) for step in (one, other))
-    return one.said != other.said or (len(left) == len(right) and left != right)
-
-
-def _is_whole(trace: Trace) -> bool:
-    return trace.end is not None and trace.end.steps == len(trace.steps)
+    siblings_view.parting(parting, lines_of(code), lines_of(found.code))
 
 
 # --- The group's answers ------------------------------------------------------------------------

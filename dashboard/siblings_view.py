@@ -10,6 +10,7 @@ from dashboard import diff, escape, state, theme
 from dashboard.diff import Row, Span
 from dashboard.diff_view import text_block
 from dashboard.escape import html
+from dashboard.parting import Parting
 from dashboard.queries.siblings import Answer
 from dashboard.state import View
 from dashboard.wording import counted
@@ -72,11 +73,13 @@ def _short(spans: Sequence[Span]) -> list[Span]:
     return [(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…", differs) for text, differs in spans]
 
 
-def parting(ours: Step | None, theirs: Step | None, code: Sequence[str], other: Sequence[str]) -> None:
+def parting(found: Parting, code: Sequence[str], other: Sequence[str]) -> None:
     """The two steps, one below the other; the line of ours is a link into the code."""
-    where = f"at step {ours.number:,}, line {ours.line}" if ours else "where this one ends"
-    rows = _step("this one", ours, code, link=True) + _step("passing", theirs, other, link=False)
-    title = f"<b>The runs part {html(where)}</b>"
+    at = found.before or found.ours
+    where = f"at step {at.number:,}, line {at.line}" if at else "at their start"
+    then = " They go on to different lines:" if found.before else ""
+    rows = _step("this one", found.ours, code, link=True) + _step("passing", found.theirs, other, link=False)
+    title = f"<b>The runs part {html(where)}.</b>{then}"
     st.html(f'<div class="rs-parting">{title}<ul class="rs-frames rs-mono">{rows}</ul></div>')
 
 
