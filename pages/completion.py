@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import completion, controls, conversation, reward_parts
+from dashboard import completion, controls, conversation, reward_parts, siblings, why
 
 screen = controls.screen(named=False)
 rollout = completion.find(screen)
@@ -13,6 +13,12 @@ left, right = st.columns([1, 1], gap="small")
 with left:
     completion.code(screen, rollout, test)
 with right:
+    if screen.view.tab == "why":
+        why.show(screen, rollout, test)
+        st.stop()
+    if screen.view.tab == "siblings":
+        siblings.show(screen, rollout, test)
+        st.stop()
     reward_parts.show(rollout)
     completion.flags(rollout)
     completion.error(rollout, test)

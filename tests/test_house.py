@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "graders": RECORDS | GRADING,
     "engines": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "engines"},
+    "tracing": RECORDS | GRADING | {"graders", "engines"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
     "references": LIBRARY,

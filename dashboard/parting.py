@@ -1,0 +1,80 @@
+"""Where the runs of two codes for the same task part: their steps on the lines that both have, side by side."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from evaluator.syntax import lines_of
+from evaluator.tracing import Step, Trace
+
+_MOST_LINES = 2_000
+_ALIKE = 60
+
+
+class Parting(NamedTuple):
+    """The first step at which two runs differ; None for a run that has ended before."""
+
+    ours: Step | None
+    theirs: Step | None
+    before: Step | None = None
+    """Our last common step, where they went on to different lines."""
+
+
+def levelled(code: str) -> str:
+    """The code with four spaces for each level of its lines: how wide a writer indents is no difference."""
+    levels, out = [0], []
+    for line in lines_of(code):
+        text = line.lstrip()
+        if text:
+            width = len(line.expandtabs()) - len(text.expandtabs())
+            while width < levels[-1]:
+                levels.pop()
+            if width > levels[-1]:
+                levels.append(width)
+        out.append("    " * (len(levels) - 1) + text if text else "")
+    return "\n".join(out)
+
+
+def same_lines(ours: str, theirs: str) -> dict[int, int]:
+    """Our lines that the other code has too, or has much alike in the same place."""
+    left, right = ([line.strip() for line in lines_of(code)[:_MOST_LINES]] for code in (ours, theirs))
+    found: dict[int, int] = {}
+    for piece in Levenshtein.opcodes(left, right):
+        if piece.tag in ("equal", "replace"):
+            for line in range(piece.src_start, piece.src_end):
+                other = line - piece.src_start + piece.dest_start
+                if fuzz.ratio(left[line], right[other]) >= _ALIKE:
+                    found[line + 1] = other + 1
+    return found
+
+
+def part(ours: Trace, theirs: Trace, lines: dict[int, int]) -> Parting | None:
+    """Where two runs part, as the steps on their common lines show; None if they do not."""
+    known = set(lines.values())
+    left = [step for step in ours.steps if step.line in lines]
+    right = [step for step in theirs.steps if step.line in known]
+    before: Step | None = None
+    for one, other in zip(left, right, strict=False):
+        if lines[one.line] != other.line:
+            return Parting(one, other, before)
+        if _differ(one, other):
+            return Parting(one, other)
+        before = one
+    shorter = min(len(left), len(right))
+    if len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs)):
+        return None
+    one_left, other_left = (steps[shorter] if len(steps) > shorter else None for steps in (left, right))
+    return Parting(one_left, other_left, before)
+
+
+def _differ(one: Step, other: Step) -> bool:
+    """Whether two steps did different things. Names do not matter; nor do values that are kept in other variables."""
+    left, right = (sorted(change.value for change in step.changed) for step in (one, other))
+    return one.said != other.said or (len(left) == len(right) and left != right)
+
+
+def _is_whole(trace: Trace) -> bool:
+    return trace.end is not None and trace.end.steps == len(trace.steps)

@@ -1,0 +1,161 @@
+"""A trace as data, read from what the traced process wrote: bounded, typed, and trusted only for display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+
+_MOST_BYTES = 2 * 2**20
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+_Line = Annotated[int, msgspec.Meta(ge=0, le=10**7)]
+_Name = Annotated[str, msgspec.Meta(max_length=200)]
+_Text = Annotated[str, msgspec.Meta(max_length=400)]
+_Names = Annotated[dict[_Name, _Text], msgspec.Meta(max_length=64)]
+
+Ended = Literal["ended", "raised", "exited", "stopped"]
+
+
+class _StepRecord(msgspec.Struct, array_like=True, tag="step", forbid_unknown_fields=True):
+    number: _Count
+    line: _Line
+    function: _Name
+    depth: _Count
+    frame: _Count
+    before: _Count
+    changed: _Names
+    items: _Names
+    whole: _Names
+
+
+class _ReturnRecord(msgspec.Struct, array_like=True, tag="return", forbid_unknown_fields=True):
+    at: _Count
+    changed: _Names
+    value: _Text
+    generates: bool
+
+
+class _RaiseRecord(msgspec.Struct, array_like=True, tag="raise", forbid_unknown_fields=True):
+    at: _Count
+    changed: _Names
+    error: _Name
+    message: _Text
+
+
+class _EndRecord(msgspec.Struct, array_like=True, tag="end", forbid_unknown_fields=True):
+    how: Ended
+    steps: _Count
+    value: Annotated[str, msgspec.Meta(max_length=5_000)]
+    error: _Name
+    line: _Line
+
+
+_DECODER = msgspec.json.Decoder(_StepRecord | _ReturnRecord | _RaiseRecord | _EndRecord)
+
+
+class Change(NamedTuple):
+    """A variable and its value, as text."""
+
+    name: str
+    value: str
+
+
+class Step(msgspec.Struct):
+    """One executed line: what it was about to read, and what changed until the frame's next line."""
+
+    number: int
+    """From 1. The numbers jump where steps were dropped."""
+    line: int
+    function: str
+    depth: int
+    frame: int
+    """Which call it belongs to."""
+    changed: list[Change] = msgspec.field(default_factory=list)
+    items: list[Change] = msgspec.field(default_factory=list)
+    """What the line reads by subscript, before it runs."""
+    whole: list[Change] = msgspec.field(default_factory=list)
+    """At some steps: the frame's variables before the line runs."""
+    said: str = ""
+    """What it returned or raised."""
+
+
+class End(msgspec.Struct, frozen=True):
+    """How the traced run ended, as its process says."""
+
+    how: Ended
+    steps: int
+    value: str = ""
+    """What the call returned, or the exception's message."""
+    error: str = ""
+    """The exception's type."""
+    line: int = 0
+
+
+class Trace(msgspec.Struct):
+    """The first and the last steps of a run, and its end; without one, the process was killed."""
+
+    steps: list[Step]
+    end: End | None
+    broken: bool = False
+    """Whether it has lines that can't be read."""
+
+
+def read(data: bytes, word: str, lines: int, first: int, last: int) -> Trace:
+    """The trace among all that a process wrote, at most its `first` and its `last` steps. Never raises.
+
+    `lines`: how many the code has.
+    """
+    trace = Trace([], None)
+    by_number: dict[int, Step] = {}
+    for raw in _records(data[:_MOST_BYTES], word.encode()):
+        try:
+            record = _DECODER.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            trace.broken = True
+            continue
+        if isinstance(record, _EndRecord):
+            trace.end = End(record.how, record.steps, record.value, record.error, record.line)
+        elif isinstance(record, _StepRecord):
+            before = trace.steps[-1].number if trace.steps else 0
+            if record.number <= before or not 0 < record.line <= lines:
+                trace.broken = True
+                continue
+            _change(by_number.get(record.before), record.changed)
+            step = Step(record.number, record.line, record.function, min(record.depth, 10_000), record.frame)
+            step.items, step.whole = _changes(record.items), _changes(record.whole)
+            by_number[step.number] = step
+            trace.steps.append(step)
+        else:
+            step_ended = by_number.get(record.at)
+            _change(step_ended, record.changed)
+            if step_ended is not None:
+                step_ended.said = _said(record)
+    if len(trace.steps) > first + last:
+        trace.steps = trace.steps[:first] + trace.steps[len(trace.steps) - last :]
+    return trace
+
+
+def _records(data: bytes, word: bytes) -> Iterator[bytes]:
+    """The lines that begin with the word. The last one counts only if it is complete."""
+    for line in data.split(b"\n")[:-1]:
+        if line.startswith(word):
+            yield line[len(word) :]
+
+
+def _change(step: Step | None, changed: dict[str, str]) -> None:
+    if step is not None:
+        step.changed += _changes(changed)
+
+
+def _changes(found: dict[str, str]) -> list[Change]:
+    return [Change(name, value) for name, value in found.items()]
+
+
+def _said(record: _ReturnRecord | _RaiseRecord) -> str:
+    if isinstance(record, _RaiseRecord):
+        return f"raised {record.error}: {record.message}" if record.message else f"raised {record.error}"
+    if not record.value:
+        return ""
+    return f"{'yielded' if record.generates else 'returned'} {record.value}"

@@ -1,0 +1,171 @@
+"""Runs one test case of a completion again, with line tracing, in the grading sandbox."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import secrets
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+import msgspec
+
+from evaluator.assertions.plan import Form, SuitePlan
+from evaluator.assertions.ungradable import UngradableError
+from evaluator.engines import pool
+from evaluator.graders.cases.plans import PlannedCase, plan_for
+from evaluator.model import Limits, Mode, Task
+from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+from evaluator.syntax import lines_of, tree_of
+from evaluator.tracing.steps import Trace, read
+
+_NOT_INSIDE = re.compile(r"^from (?:__future__|evaluator\.tracing\.shown) import .*$", re.MULTILINE)
+_CAP = 2**20
+_MOST_S = 10.0
+_SPARE_S = 2.0
+_SPARE_MB = 64
+_LEAST_OUTPUT_MB = 4
+
+
+class Window(NamedTuple):
+    """How many steps are kept, from the start and from the end, and for how long the program may run."""
+
+    first: int = 200
+    last: int = 2_000
+    most_s: float = _MOST_S
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """A traced run: its steps, and how it ended as the sandbox saw it."""
+
+    trace: Trace
+    outcome: Outcome | None
+    """None if nothing was run."""
+    right: bool | None = None
+    """Whether the checker accepts what a stdin program printed; None where that can't be told."""
+    refusal: str = ""
+    """Why nothing was run, as one line."""
+    budget_s: float = 0.0
+    checkable: bool = False
+
+
+class _Order(msgspec.Struct):
+    """What the traced process gets: no expected output, except those in a suite's own statements."""
+
+    source: str
+    preamble: str
+    mode: str
+    entry_point: str | None
+    setup: tuple[str, ...] = ()
+    statement: str = ""
+    method: tuple[str, str] = ("", "")
+    word: str = ""
+    first: int = 0
+    last: int = 0
+    cap: int = _CAP
+    budget_s: float = _MOST_S
+
+
+def replay(
+    task: Task,
+    code: str,
+    index: int,
+    *,
+    limits: Limits,
+    checker: str | None = None,
+    settings: Settings | None = None,
+    window: Window | None = None,
+) -> Replay:
+    """Runs test case `index` with tracing. `limits` are the run's.
+
+    Never grades: a trace is the completion's word. Raises `SandboxUnavailable` and `FaultError`.
+    """
+    window = window or Window()
+    refusal, order, planned = _order(task, code, index, checker)
+    if order is None:
+        return Replay(Trace([], None), None, refusal=refusal)
+    limits = limits.replaced(task.limits)
+    budget_s = min(window.most_s, 2 * limits.wall_s + 1)
+    order = msgspec.structs.replace(
+        order, word=f"@{secrets.token_hex(8)} ", first=window.first, last=window.last, budget_s=budget_s
+    )
+    outcome = pool.in_sandbox(settings or Settings(), lambda sandbox: _run(order, planned, limits, sandbox))
+    trace = read(outcome.stderr.data, order.word, len(lines_of(code)), window.first, window.last)
+    judged = planned is not None and order.mode == "stdin" and trace.end is not None and trace.end.how != "stopped"
+    right = planned.judge(outcome.stdout.text()) is None if planned is not None and judged else None
+    return Replay(trace, outcome, right=right, budget_s=budget_s, checkable=order.mode in ("stdin", "call"))
+
+
+def _run(order: _Order, planned: PlannedCase | None, limits: Limits, sandbox: Sandbox) -> Outcome:
+    program = Program(_driver() + f"\nmain({json.dumps(msgspec.to_builtins(order))!r})\n")
+    time_s = order.budget_s + _SPARE_S
+    traced = msgspec.structs.replace(
+        limits,
+        wall_s=time_s,
+        cpu_s=time_s,
+        total_s=time_s,
+        memory_mb=limits.memory_mb + _SPARE_MB,
+        output_mb=max(limits.output_mb, _LEAST_OUTPUT_MB),
+        processes=0,
+    )
+    payload = planned.payload if planned is not None else b""
+    with sandbox.execute(program, traced, reuse=False, several=False) as execution:
+        outcome = execution.run(payload, wall_s=time_s)
+    if outcome.status is Status.FAULT:
+        raise FaultError(outcome.message)
+    return outcome
+
+
+@cache
+def _driver() -> str:
+    """Both modules as one program."""
+    folder = resources.files("evaluator.tracing")
+    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "inside.py")]
+    return "from __future__ import annotations\n" + _NOT_INSIDE.sub("", "\n".join(texts))
+
+
+def _order(task: Task, code: str, index: int, checker: str | None) -> tuple[str, _Order | None, PlannedCase | None]:
+    """Why the test case can't be replayed, or what to run and the planned case with its input."""
+    if task.mode is Mode.ANSWER:
+        return "Not supported for tasks that have an answer and no code.", None, None
+    try:
+        plan = plan_for(task, checker)
+    except UngradableError as error:
+        return str(error), None, None
+    if isinstance(plan, SuitePlan):
+        refusal, order = _order_of_suite(task, plan, code, index)
+        return refusal, order, None
+    planned = next((each for each in plan.cases if each.case.index == index), None)
+    if planned is None:
+        return f"The task has no test case {index}.", None, None
+    mode = "call" if plan.by_value else "stdin"
+    entry_point = task.entry_point if plan.by_value else None
+    return "", _Order(code, task.preamble, mode, entry_point), planned
+
+
+def _order_of_suite(task: Task, plan: SuitePlan, code: str, index: int) -> tuple[str, _Order | None]:
+    """A statement of the test, or one of its methods, after the code."""
+    suite = plan.suite
+    place = next((place for place, case in enumerate(plan.cases) if case.index == index), None)
+    if place is None:
+        return f"The task has no test case {index}.", None
+    if plan.needs:
+        return f"Not supported for tests that need {', '.join(sorted(plan.needs))}.", None
+    if plan.form is Form.METHODS:
+        parts = (suite.definitions, suite.test)
+        return "", _Order(code, task.preamble, "method", task.entry_point, parts, method=plan.methods[place])
+    before = (suite.test, _imports_of_check(suite.test)) if plan.form is Form.STATEMENTS else suite.imports
+    setup = (suite.definitions, *before)
+    return "", _Order(code, task.preamble, "statement", task.entry_point, setup, plan.cases[place].input)
+
+
+def _imports_of_check(test: str) -> str:
+    """The imports in the body of `check`, which its statements need."""
+    module = tree_of(test)
+    found = (
+        [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "check"] if module else []
+    )
+    body = found[-1].body if found else []
+    return "\n".join(ast.unparse(node) for node in body if isinstance(node, (ast.Import, ast.ImportFrom)))
