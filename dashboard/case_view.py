@@ -25,7 +25,7 @@ _WHAT = {
     Mode.ANSWER: "what the grader checks",
 }
 _IN_WORDS = re.compile(r"(?:an?|anything|close|in|none|one|text) [a-z]|[<>]=? ")
-"""An expectation that is not a value, such as `a true value`, `one of [1, 2]` or `< 3`."""
+_PLACE = re.compile(r"line \d|\[")
 
 
 def is_code(mode: str) -> bool:
@@ -69,6 +69,21 @@ def _last_statement(source: str) -> int:
     return starts[-1] if starts else 0
 
 
+def first_difference(
+    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str
+) -> str:
+    """What is wrong, in one line: what the checker says, else where the texts first differ; or nothing."""
+    if difference:
+        return difference if _speaks(difference) else f"First difference: {difference}"
+    compared = verdict is Verdict.WRONG_ANSWER and not is_code(mode) and mode != Mode.ANSWER
+    return diff_view.banner(diff.compare(expected, actual)) if compared and expected is not None and actual else ""
+
+
+def _speaks(difference: str) -> bool:
+    """Whether it needs no introduction, unlike `line 3, column 1` or `[0][1]: expected 5, got 4`."""
+    return not _PLACE.match(difference)
+
+
 def expected_and_actual(
     verdict: Verdict,
     expected: str | None,
@@ -76,31 +91,35 @@ def expected_and_actual(
     difference: str | None,
     mode: str,
     line: int | None = None,
+    *,
+    introduced: bool = False,
 ) -> None:
     """Both sides with their first difference; or the sides that there are, where the test case was not compared.
 
     `line`: where the difference is in the actual output, if the checker says so.
+    `introduced`: the page says already what `first_difference` says.
     """
-    compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
+    said = "" if introduced else first_difference(verdict, expected, actual, difference, mode)
+    if said:
+        facts.banner(said, code=is_code(mode))
     if is_code(mode):
         _statement(verdict, expected, actual, difference)
-        return
-    if mode == Mode.ANSWER:
+    elif mode == Mode.ANSWER:
         _checked(verdict, expected, actual, difference)
-        return
-    if expected is None and actual is None:
-        return
-    if expected is None:
-        _got(actual or "")
-        return
+    elif expected is None:
+        if actual is not None:
+            _got(actual)
+    else:
+        _output(verdict, expected, actual or "", line)
+
+
+def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> None:
+    """For an output or a value: both texts."""
+    compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if not actual and not (compared and expected):
         _nothing(expected, verdict)
         return
-    actual = actual or ""
-    if verdict is Verdict.WRONG_ANSWER:
-        where = f"First difference: {difference}" if difference else diff_view.banner(diff.compare(expected, actual))
-        facts.banner(where)
-    elif compared and expected != actual:
+    if verdict is Verdict.PASSED and expected != actual:
         facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
         facts.note(f"Output before {verdict.value}:")
@@ -109,10 +128,8 @@ def expected_and_actual(
 
 def _statement(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
     """For a statement: the message names both sides, and may be all there is."""
-    if difference:
-        facts.banner(difference, code=True)
     if expected and actual:
-        as_text = verdict is Verdict.WRONG_ANSWER and not _IN_WORDS.match(expected)
+        as_text = verdict is Verdict.WRONG_ANSWER and not in_words(expected)
         st.html((diff_view.side_by_side if as_text else diff_view.beside)(expected, actual))
     elif actual:
         _got(actual)
@@ -122,10 +139,13 @@ def _statement(verdict: Verdict, expected: str | None, actual: str | None, diffe
         _nothing(expected, verdict)
 
 
+def in_words(expected: str) -> bool:
+    """Whether an expectation is a description, such as `a true value`, `one of [1, 2]` or `< 3`, and no value."""
+    return bool(_IN_WORDS.match(expected))
+
+
 def _checked(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
     """For an answer: the expectation may be no text to match, such as `0 to 120` or one answer per line."""
-    if difference:
-        facts.banner(difference)
     if expected and actual is not None:
         is_text = (difference or "").startswith("expected ")  # not `0 to 120`, or a schema
         as_text = verdict is Verdict.WRONG_ANSWER and is_text and "\n" not in expected

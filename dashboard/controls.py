@@ -178,9 +178,10 @@ def pager(view: View, count: int, size: int, noun: str) -> None:
         facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
 
 
-def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str) -> str:
-    """A row of alternatives, stored in the URL's `view`; `options` are word -> label. Returns the word."""
-    current = view.view if view.view in options else default
+def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str, field: str = "view") -> str:
+    """A row of alternatives, stored in the URL's `field`; `options` are word -> label. Returns the word."""
+    named: str = getattr(view, field)
+    current = named if named in options else default
     with widgets.place(key, width="content"):
         st.segmented_control(
             label,
@@ -188,7 +189,7 @@ def choice(label: str, options: dict[str, str], view: View, *, key: str, default
             format_func=lambda word: options[word],
             label_visibility="collapsed",
             **widgets.bound(
-                key, current, lambda view, chosen: view.but(view="" if chosen == default else chosen or "")
+                key, current, lambda view, chosen: view.but(**{field: "" if chosen == default else chosen or ""})
             ),
         )
     return current

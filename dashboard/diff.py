@@ -1,4 +1,4 @@
-"""Expected beside actual: which lines and characters differ, and where the first difference is.
+"""Expected beside actual: which lines and words differ, and where the first difference is.
 
 Text in, rows out; `diff_view` draws them. The work is bounded: RapidFuzz's memory grows with the product of
 both lengths, so long outputs are cut to a window around the first difference first.
@@ -6,6 +6,7 @@ both lengths, so long outputs are cut to a window around the first difference fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
@@ -20,12 +21,18 @@ MAX_LINES = 20_000
 MAX_ROWS = 100_000
 """Lines of both sides together, also before the first difference. Beyond it, only that window is aligned."""
 MAX_CHARACTERS = 5_000
-"""Characters of a pair of lines that are compared one by one, around their first difference."""
+"""Characters of a pair of lines that are compared word by word, around their first difference."""
 MAX_PAIRS = 200
-"""Pairs of changed lines that are compared one by one."""
+"""Pairs of changed lines that are compared word by word."""
 _WINDOW = 200
 _CONTEXT = 3
 _HEAD, _TAIL = 260, 60
+_WORD = re.compile(r"\d[\w.]*|\w+|.", re.DOTALL)
+_LONG_WORD = 12
+"""Two words of at least this length that are mostly the same are compared letter by letter."""
+_MOSTLY = 0.8
+_SHOWN_OF_WORD = 24
+_EXCERPT = re.compile(r"\n|[^\S\n]+|\S+")
 
 Span = tuple[str, bool]
 """A piece of a line, and whether it differs."""
@@ -88,24 +95,24 @@ def first_difference(expected: str, actual: str) -> First:
     """The first place where two different texts differ."""
     at = common_prefix(expected, actual)
     line_start = expected.rfind("\n", 0, at) + 1
-    return First(expected.count("\n", 0, at) + 1, at - line_start + 1, _excerpt(expected, at), _excerpt(actual, at))
+    start = _start_of_word(expected, actual, at)
+    return First(expected.count("\n", 0, at) + 1, at - line_start + 1, _word(expected, start), _word(actual, start))
 
 
-def _excerpt(text: str, at: int) -> str:
-    """The word at a position: up to 24 characters, within its line."""
-    if at >= len(text):
-        return ""
-    if text[at] == "\n":
-        return "\n"
-    end = text.find("\n", at)
-    piece = text[at : end if end >= 0 else len(text)]
-    word = piece.split(" ", 1)[0] if not piece[0].isspace() else piece[: len(piece) - len(piece.lstrip())]
-    return word[:24]
+def _start_of_word(expected: str, actual: str, at: int) -> int:
+    """Where the word begins in which two texts differ; `at` itself where only white space differs."""
+    if not any(side[at : at + 1].strip() for side in (expected, actual)):
+        return at
+    start = at
+    while start > max(0, at - _SHOWN_OF_WORD // 2) and not expected[start - 1].isspace():
+        start -= 1
+    return start
 
 
-def _common_suffix(a: str, b: str, prefix: int) -> int:
-    limit = min(len(a), len(b)) - prefix
-    return common_prefix(a[::-1][:limit], b[::-1][:limit]) if limit > 0 else 0
+def _word(text: str, at: int) -> str:
+    """The word, or the white space, at a position of a text: up to 24 characters, within its line."""
+    found = _EXCERPT.match(text, at)
+    return found[0][:_SHOWN_OF_WORD] if found else ""
 
 
 def _aligned(left: Excerpt, right: Excerpt, start: int, end: int) -> Iterator[Row]:
@@ -161,24 +168,51 @@ def _shared_head(left: list[str], right: list[str]) -> int:
 
 
 def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
-    """The characters of two lines that differ. Long lines are compared only around their first difference."""
-    prefix = common_prefix(a, b)
-    suffix = _common_suffix(a, b, prefix)
-    middle_a, middle_b = a[prefix : len(a) - suffix], b[prefix : len(b) - suffix]
-    if len(middle_a) + len(middle_b) > MAX_CHARACTERS:
-        return _joined(a, prefix, suffix, [(middle_a, True)]), _joined(b, prefix, suffix, [(middle_b, True)])
-    spans_a: list[Span] = []
-    spans_b: list[Span] = []
-    for op in Indel.opcodes(middle_a, middle_b):
-        differs = op.tag != "equal"
-        spans_a.append((middle_a[op.src_start : op.src_end], differs))
-        spans_b.append((middle_b[op.dest_start : op.dest_end], differs))
-    return _joined(a, prefix, suffix, spans_a), _joined(b, prefix, suffix, spans_b)
+    """The words of two lines that differ. Long lines are compared only around their first difference."""
+    left, right = _WORD.findall(a), _WORD.findall(b)
+    head = _shared_head(left, right)
+    tail = _shared_head(left[head:][::-1], right[head:][::-1])
+    middles = left[head : len(left) - tail], right[head : len(right) - tail]
+    shared = [("".join(left[:head]), False)], [("".join(left[len(left) - tail :]), False)]
+    if sum(len(word) for words in middles for word in words) > MAX_CHARACTERS:
+        spans = [("".join(middles[0]), True)], [("".join(middles[1]), True)]
+    else:
+        spans = _changed_words(*middles)
+    return _joined([*shared[0], *spans[0], *shared[1]]), _joined([*shared[0], *spans[1], *shared[1]])
 
 
-def _joined(text: str, prefix: int, suffix: int, middle: list[Span]) -> list[Span]:
-    spans = [(text[:prefix], False), *middle, (text[len(text) - suffix :] if suffix else "", False)]
-    return [span for span in spans if span[0]]
+def _changed_words(left: list[str], right: list[str]) -> tuple[list[Span], list[Span]]:
+    spans: tuple[list[Span], list[Span]] = ([], [])
+    for tag, i1, i2, j1, j2 in _opcodes(left, right):
+        gone, new = left[i1:i2], right[j1:j2]
+        if tag == "change" and len(gone) == len(new) == 1 and _alike(gone[0], new[0]):
+            _add_letters(spans, gone[0], new[0])
+            continue
+        spans[0].append(("".join(gone), tag == "change"))
+        spans[1].append(("".join(new), tag == "change"))
+    return spans
+
+
+def _alike(one: str, other: str) -> bool:
+    shortest = min(len(one), len(other))
+    return shortest >= _LONG_WORD and Indel.normalized_similarity(one, other) >= _MOSTLY
+
+
+def _add_letters(spans: tuple[list[Span], list[Span]], one: str, other: str) -> None:
+    for op in Indel.opcodes(one, other):
+        spans[0].append((one[op.src_start : op.src_end], op.tag != "equal"))
+        spans[1].append((other[op.dest_start : op.dest_end], op.tag != "equal"))
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Without empty pieces, neighbours of one kind as one."""
+    out: list[Span] = []
+    for text, differs in spans:
+        if text and out and out[-1][1] == differs:
+            out[-1] = (out[-1][0] + text, differs)
+        elif text:
+            out.append((text, differs))
+    return out
 
 
 def _trimmed(rows: Iterable[Row]) -> list[Row]:

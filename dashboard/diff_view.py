@@ -30,8 +30,10 @@ def banner(comparison: Comparison) -> str:
     return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
 
 
-def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
-    """A table of both texts with the differences marked.
+def side_by_side(
+    expected: str, actual: str, line: int | None = None, *, names: tuple[str, str] = ("expected", "actual")
+) -> str:
+    """A table of both texts with the differences marked. `names` are the heads of the two sides.
 
     `line`: the line of actual at which the checker found its first difference; that row is outlined. The rows before
     it may differ as texts only. None: the first row that differs.
@@ -39,12 +41,12 @@ def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
     comparison = compare(expected, actual)
     if not comparison.rows:
         part = "" if comparison.actual.gap is None else ", the same in the stored parts"
-        return _plain(expected, f"expected and actual{part}")
+        return _plain(expected, f"{names[0]} and {names[1]}{part}")
     changed = [row for row in comparison.rows if row.kind == "change"]
     reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
     first = next(iter(reached or changed), None)
     body = "".join(_row(row, first=row is first) for row in comparison.rows)
-    head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
+    head = _head(f"{names[0]} · {_extent(comparison.expected)}", f"{names[1]} · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
     if not changed:
         notes.append("the difference was not stored")
@@ -59,7 +61,7 @@ def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
 def beside(expected: str, actual: str) -> str:
     """Both texts unmarked, for values that are not compared as text."""
     head = "<tr><th>expected</th><th>actual</th></tr>"
-    cells = "".join(f"<td>{html(_named(_cut(text)))}</td>" for text in (expected, actual))
+    cells = "".join(f"<td>{html(_named(cut(text)))}</td>" for text in (expected, actual))
     return _box(f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>")
 
 
@@ -69,7 +71,7 @@ def expected_alone(expected: str, why: str) -> str:
         f'<tr><td class="no">{n}</td><td>{html(line)}</td>'
         + (f'<td class="no"></td><td class="end" rowspan="99">{html(why)}</td>' if n == 1 else "")
         + "</tr>"
-        for n, line in enumerate(_cut(expected).split("\n"), 1)
+        for n, line in enumerate(cut(expected).split("\n"), 1)
     )
     head = _head("expected", "actual")
     return _box(f"{_TABLE}{head}<tbody>{rows}</tbody></table>")
@@ -77,7 +79,7 @@ def expected_alone(expected: str, why: str) -> str:
 
 def text_block(text: str, *, height: str = "160px", limit: int = 20_000) -> str:
     """Text in a box that scrolls; beyond `limit` characters, only its head and tail."""
-    return f'<pre class="rs-text" style="max-height:{height}">{html(_cut(text, limit))}</pre>'
+    return f'<pre class="rs-text" style="max-height:{height}">{html(cut(text, limit))}</pre>'
 
 
 _TABLE = '<table><colgroup><col class="no"><col><col class="no"><col></colgroup>'
@@ -143,15 +145,16 @@ def _named(text: str) -> str:
 
 
 def _plain(text: str, title: str) -> str:
-    body = html(_named(_cut(text)))
+    body = html(_named(cut(text)))
     return _box(f"<table><thead><tr><th>{html(title)}</th></tr></thead><tbody><tr><td>{body}</td></tr></tbody></table>")
 
 
 def _box(table: str) -> str:
-    return f'<div class="rs-diff" style="max-height:300px">{table}</div>'
+    return f'<div class="rs-diff rs-sides" tabindex="0">{table}</div>'
 
 
-def _cut(text: str, limit: int = _SHOWN) -> str:
+def cut(text: str, limit: int = _SHOWN) -> str:
+    """The text; beyond `limit` characters, its head and tail."""
     if len(text) <= limit:
         return text
     half = limit // 2

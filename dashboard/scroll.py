@@ -1,6 +1,8 @@
-"""Scrolls the code view to the failing line, for which it needs a script."""
+"""What the Completion page needs a script for: scrolling its code to a line, and the title's link."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -9,6 +11,6 @@ from dashboard import theme
 _mount = st.components.v2.component("rollscope_scroll", html="<span></span>", js=theme.asset("scroll.js"))
 
 
-def to(anchor: str | None, *, key: str) -> None:
-    """Scroll the code box to `anchor` if `key` differs from the last call's."""
-    _mount(key="scroll", data={"anchor": anchor, "key": key}, height=1)
+def to(anchor: str | None, *, key: str, on_task: Callable[[], None]) -> None:
+    """Scroll the code box to `anchor` if `key` differs from the last call's. A click on the task calls `on_task`."""
+    _mount(key="scroll", data={"anchor": anchor, "key": key}, height=1, on_task_change=on_task)

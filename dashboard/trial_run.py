@@ -1,19 +1,25 @@
-"""An editor to run any code against a task's test cases, in the grading sandbox; nothing is written to the run."""
+"""Runs any code against a task's test cases as the run did, in the grading sandbox; nothing is written to the run.
+
+`offer` is the Tasks page's editor. The Completion page has its own, `dashboard.rerun`, which grades and shows through
+the functions here.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import msgspec
 import streamlit as st
 
-from dashboard import case_view, code_view, diff_view, escape, facts, sandbox_state
+from dashboard import case_view, code_view, completion_view, diff_view, escape, facts, sandbox_state
 from dashboard.controls import Screen
 from dashboard.queries import listing, records
 from dashboard.queries.records import TaskRecord
-from evaluator.graders import GraderError, traits
+from evaluator.graders import GraderError, needs_tasks, traits
+from evaluator.graders.bench import Disagreements
 from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
+from evaluator.runs.reading import Manifest
 
 _RESULT = "trial_result"
 
@@ -32,12 +38,11 @@ def offer(screen: Screen, record: TaskRecord, index: int | None) -> None:
     if index is None:
         facts.note("The task has no test case that can run, so there is nothing to run code against.")
         return
-    task, grader = msgspec.json.decode(record.task, type=Task), trial_grader(screen.run.manifest.grader)
-    grading = traits(task, grader)
-    if grading.waits:
-        facts.note("Its grader calls another service, so there are no trial runs here. Use `rollscope grade`.")
+    task, manifest = msgspec.json.decode(record.task, type=Task), screen.run.manifest
+    if reason := nothing_to_run(task, manifest):
+        facts.note(reason)
         return
-    takes_code = grading.runs_code
+    takes_code = runs_code(task, manifest)
     facts.section("Run any code against the test cases" if takes_code else "Grade any answer to the task")
     refusal = sandbox_state.refusal() if takes_code else None
     if refusal:
@@ -61,7 +66,8 @@ def offer(screen: Screen, record: TaskRecord, index: int | None) -> None:
         if one or every:
             chosen = index if one else None
             with st.spinner("Running in the sandbox"):
-                st.session_state[_RESULT] = Trial(task.task_id, chosen, text, trial_grade(task, grader, text, chosen))
+                grade = trial_grade(task, trial_grader(manifest.grader), text, chosen, manifest)
+                st.session_state[_RESULT] = Trial(task.task_id, chosen, text, grade)
         _result(record)
 
 
@@ -91,13 +97,54 @@ def trial_grader(grader: str | None) -> str | None:
         return None
 
 
-def trial_grade(task: Task, grader: str | None, text: str, index: int | None) -> Grade:
-    """The grade of a text by the run's grader, on a single test case if that can run alone."""
+def nothing_to_run(task: Task, manifest: Manifest) -> str | None:
+    """Why a task of this run has no trial runs, in one line; None if it has."""
+    grader = trial_grader(manifest.grader)
+    if not needs_tasks(grader):
+        return "The rollouts came with these rewards: there is nothing to run."
+    if traits(task, grader).waits:
+        return "Its grader calls another service, so there are no trial runs here. Use `rollscope grade`."
+    return None
+
+
+def runs_code(task: Task, manifest: Manifest) -> bool:
+    """Whether a trial run runs code; an answer is only compared."""
+    return traits(task, trial_grader(manifest.grader)).runs_code
+
+
+def trial_grade(
+    task: Task, grader: str | None, text: str, index: int | None, manifest: Manifest | None = None
+) -> Grade:
+    """The grade of a text by the run's grader, on a single test case if that can run alone.
+
+    `manifest`: the run whose limits, checker and rules apply; None: the defaults. The sandbox is always a strict one
+    on this server's own Python: a run from elsewhere must not weaken it, nor name a program to start.
+    """
     from evaluator import grade
 
     if index is not None and task.mode in (Mode.CALL, Mode.STDIN):
         task = msgspec.structs.replace(task, cases=tuple(c for c in task.cases if c.index == index), weights=None)
-    return grade(task, text, grader=grader, kind=Kind.FULL)
+    rules = manifest or Manifest()
+    return grade(
+        task,
+        text,
+        grader=grader,
+        kind=Kind.FULL,
+        limits=rules.limits,
+        checker=rules.checker,
+        unverified="unknown" if rules.unverified == "unknown" else "keep",
+        disagreement=next((word for word in get_args(Disagreements) if word == rules.disagreement), "unknown"),
+    )
+
+
+def unlike_the_run(manifest: Manifest) -> list[str]:
+    """What a trial run has that the run had not, one sentence each."""
+    said = []
+    if manifest.interpreter:
+        said.append(f"The run used the Python at {manifest.interpreter}; here, code runs on this server's own.")
+    if manifest.sandbox != "strict":
+        said.append(f"The run's sandbox was {manifest.sandbox}; here, it is strict.")
+    return said
 
 
 def _result(record: TaskRecord) -> None:
@@ -107,16 +154,16 @@ def _result(record: TaskRecord) -> None:
     _headline(trial.grade)
     shown = [case for case in trial.grade.cases if trial.test in (None, case.index)]
     if len(shown) > 1:
-        _strip(shown)
-    failing = next((case for case in shown if case.verdict != "passed"), shown[0] if shown else None)
+        st.html(completion_view.letters(shown))
+    failing = deciding(trial.grade, trial.test)
     if failing is not None:
-        _case(failing, trial.text, record.mode)
+        show_case(failing, trial.text, record.mode)
 
 
-def _strip(cases: list[CaseResult]) -> None:
-    """One letter per test case, as in the grid."""
-    cells = [facts.chip_html(case.verdict.value, f"test {case.index}: {case.verdict.value}") for case in cases]
-    st.html(f'<div class="rs-mono" style="max-height:6em;overflow:auto;line-height:1.7">{" ".join(cells)}</div>')
+def deciding(grade: Grade, test: int | None) -> CaseResult | None:
+    """The test case to look at: the one that was run, else the first that failed, else the first."""
+    shown = [case for case in grade.cases if test in (None, case.index)]
+    return next((case for case in shown if case.verdict != "passed"), shown[0] if shown else None)
 
 
 def _headline(result: Grade) -> None:
@@ -129,7 +176,8 @@ def _headline(result: Grade) -> None:
     facts.line(found, title=result.verdict.value, chip=result.verdict.value)
 
 
-def _case(case: CaseResult, text: str, mode: str) -> None:
+def show_case(case: CaseResult, text: str, mode: str) -> None:
+    """The result of one test case: where in `text` it stopped, expected beside actual, its output."""
     facts.line(
         [
             ("test", str(case.index)),

@@ -1,18 +1,20 @@
 // Scrolls a line to the middle of the code view: once when the page shows another line, and on a click on a link to
-// a line. Only the code's box scrolls, never the page.
+// a line. Only the code's box scrolls, never the page. A plain click on the title's task goes to Python.
 
 export default function (component) {
-  const { data, parentElement } = component;
+  const { data, parentElement, setTriggerValue } = component;
   const host = parentElement.host ?? parentElement;
   if (host.__shown !== data.key) {
     host.__shown = data.key;
     whenThere(data.anchor, 40);
   }
   const onClick = (event) => {
-    const link = event.target.closest?.("a[href^='#']");
-    if (!link || !link.closest(".rs-frames")) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const link = event.target.closest?.(".rs-task, .rs-frames a[href^='#'], .rs-flags a[href^='#']");
+    if (!link) return;
     event.preventDefault();
-    centre(link.getAttribute("href").slice(1));
+    if (link.matches(".rs-task")) setTriggerValue("task", true);
+    else centre(link.getAttribute("href").slice(1));
   };
   document.addEventListener("click", onClick, true);
   return () => document.removeEventListener("click", onClick, true);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -10,6 +10,7 @@ from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER
 from dashboard.workspace import OpenRun, Params
 from evaluator.model import TestCase
+from evaluator.runs.schema import column_names
 
 T = TypeVar("T")
 
@@ -42,6 +43,7 @@ class RolloutRecord(msgspec.Struct, frozen=True):
     components: str | None
     code: str | None
     completion: str
+    kind: str | None
     line_offset: int | None
     duplicate_of: str | None
     layers: list[str] | None
@@ -116,6 +118,23 @@ def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRec
     sql = f"""SELECT {_columns(CaseRecord)} FROM stored_cases
               WHERE task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
     return _first(run, CaseRecord, sql, {"task": task_id, "sample": sample_id, "test": test_index})
+
+
+@cached
+def whole(run: OpenRun, task_id: str, sample_id: str, test_index: int | None) -> dict[str, dict[str, Any]]:
+    """Every column of a rollout and of one of its test cases, as stored; for a single one only."""
+    ids: Params = {"task": task_id, "sample": sample_id}
+    found = {"rollout": _whole(run, "rollouts", 'ORDER BY "row" LIMIT 1', ids)}
+    if test_index is not None:
+        found["test case"] = _whole(run, "cases", "AND test_index = $test LIMIT 1", ids | {"test": test_index})
+    return found
+
+
+def _whole(run: OpenRun, table: str, rest: str, ids: Params) -> dict[str, Any]:
+    names = column_names(table)
+    columns = ", ".join(f'"{name}"' for name in names)
+    sql = f"SELECT {columns} FROM stored_{table} WHERE task_id = $task AND sample_id = $sample {rest}"  # noqa: S608
+    return {name: value for row in run.rows(sql, ids) for name, value in zip(names, row, strict=True)}
 
 
 @cached

@@ -90,7 +90,7 @@ def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
     assert "exact match: the whole text" in [code.value for code in app.code]
     assert "stdout" not in shown, "nothing ran"
     panes = next(group for group in app.get("button_group") if group.proto.label == "Pane")
-    assert [option.content for option in panes.proto.options] == ["Completion", "Prompt"]
+    assert [option.content for option in panes.proto.options] == ["Completion", "Prompt", "Transcript", "JSON"]
 
 
 @pytest.mark.usefixtures("answers")
@@ -123,7 +123,7 @@ def test_a_reward_of_one_part_has_no_table() -> None:
 @pytest.mark.usefixtures("answers")
 def test_a_check_that_expects_no_text_says_what_is_wrong() -> None:
     _, shown = of_sample("shape", "s1")
-    assert '<div class="rs-banner" role="status">NaN is not JSON</div>' in shown
+    assert '<div class="what">NaN is not JSON</div>' in shown
     assert "{&quot;n&quot;: NaN}" in shown
 
 

@@ -44,7 +44,7 @@ def test_a_completion_that_is_not_verified_says_why_and_what_that_means_for_its_
     assert f"not verified: {check_run.PATCHES}." in kept
     assert "with --unverified unknown it would be unknown" in kept
     left = unescape(text(visit("completion", run="withheld", task="checks/stack", sample="stack#0")))
-    assert "unknown · checks/stack" in left
+    assert "</span> unknown · <a" in left
     assert f"not verified: {check_run.PATCHES}. So it is unknown and has no reward" in left
     assert "not verified" not in text(visit("completion", run="checks", task="checks/stack", sample="stack#3"))
 

@@ -75,6 +75,30 @@ def test_white_space_is_drawn_where_it_differs_and_not_elsewhere() -> None:
     assert "a b" in html
 
 
+def marked(expected: str, actual: str) -> tuple[list[str], list[str]]:
+    """The marked pieces of each line."""
+    left, right = diff.changed_spans(expected, actual)
+    return [text for text, differs in left if differs], [text for text, differs in right if differs]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "marks"),
+    [
+        ("True", "False", (["True"], ["False"])),
+        ("[1, True, 12]", "[1, False, 2]", (["True", "12"], ["False", "2"])),
+        ("0.5 1", "0.25 1", (["0.5"], ["0.25"])),
+        ("[[1, 5]]", "[[1, 4], [4, 5]]", ([], ["4], [4, "])),
+        ("antidisestablishment", "antidisestablishmend", (["t"], ["d"])),
+        ("a b", "a  b", ([], [" "])),
+        ("", "x", ([], ["x"])),
+    ],
+)
+def test_a_word_that_differs_is_marked_as_a_whole_unless_it_is_long(
+    expected: str, actual: str, marks: tuple[list[str], list[str]]
+) -> None:
+    assert marked(expected, actual) == marks
+
+
 def test_carriage_returns_and_a_missing_newline_are_named() -> None:
     html = diff_view.side_by_side("a\nb\n", "a\r\nb")
     assert "carriage return" in html
@@ -85,7 +109,7 @@ def test_carriage_returns_and_a_missing_newline_are_named() -> None:
 @pytest.mark.parametrize(
     ("expected", "actual", "said"),
     [
-        ("0.5\n", "0.50\n", "line 1, column 4, expected `⏎`, got `0`"),
+        ("0.5\n", "0.50\n", "line 1, column 4, expected `0.5`, got `0.50`"),
         ("a\n1 2\n", "a\n1 3\n", "line 2, column 3, expected `2`, got `3`"),
         ("a", "", "line 1, column 1, expected `a`, got the end of the text"),
     ],

@@ -1,0 +1,129 @@
+"""What the model was asked, and what it did: messages, reasoning, tool calls with their results, the completion.
+
+All of it comes from a file, a model or a tool: it is shown as text, never as markup.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dashboard import escape
+from dashboard.queries.records import RolloutRecord, TaskRecord
+
+_MAX_LABEL = 80
+_MESSAGES = ("messages", "prompt")
+"""Fields of the metadata that may hold the messages of a chat."""
+_REASONING = ("reasoning", "reasoning_content", "thinking")
+_COUNTS = {
+    "input": ("input_tokens", "prompt_tokens"),
+    "output": ("output_tokens", "completion_tokens"),
+    "total": ("total_tokens", "num_tokens", "tokens"),
+}
+"""The number of tokens, by the names that APIs and trainers give it."""
+
+
+class Turn(NamedTuple):
+    """One turn: who did what, and its texts as (caption, text); `omitted` counts the characters left out of it."""
+
+    label: str
+    parts: list[tuple[str, str]]
+    omitted: int = 0
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One item of the conversation that a reader of rollouts kept."""
+
+    type: str
+    role: str | None = None
+    name: str | None = None
+    text: str | None = None
+    arguments: str | None = None
+    output: str | None = None
+    omitted: int = 0
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    conversation: list[Item] = []
+
+
+def fields(metadata: str | None) -> dict[str, Any]:
+    """The metadata as an object; empty where there is none."""
+    try:
+        found = json.loads(metadata or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def items(metadata: str | None) -> list[Item]:
+    """The conversation in a rollout's metadata; none for a single message, or where the name means something else."""
+    try:
+        return msgspec.convert(fields(metadata), _Metadata).conversation
+    except msgspec.ValidationError:
+        return []
+
+
+def turns(rollout: RolloutRecord, task: TaskRecord | None) -> list[Turn]:
+    """Every turn that the run has, the completion last."""
+    found, kept = fields(rollout.metadata), items(rollout.metadata)
+    sent = next((made for name in _MESSAGES if (made := _chat(found.get(name)))), [])
+    if not sent and task and task.prompt:
+        sent = [Turn("user · the task's prompt", [("", task.prompt)])]
+    thought = [Turn("reasoning", [("", found[name])]) for name in _REASONING if isinstance(found.get(name), str)]
+    made = [*sent, *thought, *map(_turn, kept)]
+    if not made or made[-1].parts != [("", rollout.completion)]:
+        made.append(Turn("assistant · completion", [("", rollout.completion)]))
+    return made
+
+
+def tokens(metadata: str | None) -> list[tuple[str, str]]:
+    """(name, number) of each count of tokens in the metadata."""
+    found = fields(metadata)
+    usage = found["usage"] if isinstance(found.get("usage"), dict) else {}
+    counts = {
+        name: next((n for key in keys for n in (usage.get(key), found.get(key)) if type(n) is int), None)
+        for name, keys in _COUNTS.items()
+    }
+    return [(f"{name} tokens", f"{count:,}") for name, count in counts.items() if count is not None]
+
+
+def _turn(item: Item) -> Turn:
+    parts = [("", item.text), ("arguments", item.arguments), ("output", item.output)]
+    who = " ".join(_line(text or "") for text in (item.role, item.type)).strip()
+    label = f"{who}: {_line(item.name)}" if item.name else who
+    return Turn(label, [(name, text) for name, text in parts if text], item.omitted)
+
+
+def _chat(messages: object) -> list[Turn]:
+    """The turns of a list of messages in the form of a chat API; none if it is something else."""
+    if not isinstance(messages, list) or not all(
+        isinstance(m, dict) and isinstance(m.get("role"), str) for m in messages
+    ):
+        return []
+    return [turn for message in messages for turn in _message(message)]
+
+
+def _message(message: dict[str, Any]) -> list[Turn]:
+    role, name = _line(message["role"]), message.get("name")
+    label = f"{role}: {_line(name)}" if isinstance(name, str) else role
+    thought = [("reasoning", message[key]) for key in _REASONING if isinstance(message.get(key), str)]
+    content = message.get("content")
+    parts = [*thought, ("", content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))]
+    found = [Turn(label, [part for part in parts if part[1] not in ("", "null")])]
+    calls = message.get("tool_calls")
+    return found + [_call(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else found
+
+
+def _call(call: dict[str, Any]) -> Turn:
+    function = call["function"] if isinstance(call.get("function"), dict) else call
+    arguments = function.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return Turn(f"tool call: {_line(str(function.get('name', '?')))}", [("arguments", text)])
+
+
+def _line(text: str) -> str:
+    text = " ".join(escape.text(text).split())
+    return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
