@@ -11,6 +11,6 @@ from dashboard import theme
 _mount = st.components.v2.component("rollscope_scroll", html="<span></span>", js=theme.asset("scroll.js"))
 
 
-def to(anchor: str | None, *, key: str, on_task: Callable[[], None]) -> None:
+def to(anchor: str | None, *, key: str, on_task: Callable[[], None] = lambda: None) -> None:
     """Scroll the code box to `anchor` if `key` differs from the last call's. A click on the task calls `on_task`."""
     _mount(key="scroll", data={"anchor": anchor, "key": key}, height=1, on_task_change=on_task)

@@ -1,0 +1,61 @@
+"""What people come for, and in how many clicks. The jobs of one page are tested with that page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import settled
+
+Visit = Callable[[str], Page]
+
+
+def test_the_first_difference_of_a_wrong_answer_is_two_clicks_away(visit: Visit) -> None:
+    page = visit("")
+    page.locator(".bars a", has_text="wrong_answer").first.click()  # one
+    page.wait_for_url("**/rollouts?*verdict=wrong_answer*")
+    settled(page)
+    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()  # two
+    expect(page.locator(".rs-banner", has_text="First difference")).to_be_in_viewport()
+    expect(page.locator(".rs-diff tr.first")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "?run=sample&verdict=failed",
+        "rollouts?run=sample&view=table&sort=slow&model=small",
+        "completion?run=sample&task=math/add&sample=add%232&verdict=runtime_error&tab=output",
+        "tasks?run=sample&task=math/add&test=1",
+    ],
+)
+def test_a_copied_address_shows_the_same_view_in_another_browser(visit: Visit, path: str) -> None:
+    page = visit(path)
+    settled(page)
+    there = page.context.browser
+    assert there is not None
+    other = there.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    other.set_default_timeout(90_000)
+    other.goto(page.url)
+    other.get_by_role("link", name="Overview").wait_for()
+    settled(other)
+    for part in ("stMain", "stSidebar"):
+        expect(other.get_by_test_id(part)).to_have_text(page.get_by_test_id(part).inner_text(), use_inner_text=True)
+    assert other.url == page.url
+    other.context.close()
+
+
+def test_the_keys_of_a_page_are_listed_and_the_tab_says_which_run_and_page_it_is(visit: Visit) -> None:
+    page = visit("completion?run=sample")
+    settled(page)
+    assert page.title() == "sample · Completion · Rollscope"
+    page.keyboard.press("h")
+    keys = page.get_by_role("dialog").locator("kbd")
+    expect(keys.filter(has_text="J")).to_be_visible()
+    listed = set(keys.all_inner_texts())
+    page.keyboard.press("Escape")
+    printed = page.locator('[data-testid="stMain"] button kbd, [data-testid="stMain"] button [data-testid*="hortcut"]')
+    for key in printed.all_inner_texts():
+        assert key in listed
