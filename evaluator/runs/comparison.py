@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -208,7 +209,9 @@ def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
     """
     found = list(_differing(a, b, _MINOR))
     if a.dataset_hash != b.dataset_hash:
-        left, right = (f"{each.dataset} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b))
+        left, right = (
+            f"{PurePath(each.dataset).name} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b)
+        )
         found.append(Setting("dataset", left, right))
     return found
 
