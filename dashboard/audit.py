@@ -77,8 +77,8 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
         key="audit",
         type="secondary" if job else "primary",
         disabled=refusal is not None or running or len(names) < 2,
-        on_click=audit_job.start,
-        args=(screen.run, names),
+        on_click=_start,
+        args=(screen, names),
         width="stretch",
     )
     if refusal:
@@ -87,6 +87,11 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
         facts.note("Choose two checkers or more.")
     elif job is None:
         facts.note("Runs each completion once more in the sandbox, and lets every checker judge the same answers.")
+
+
+def _start(screen: Screen, names: tuple[str, ...]) -> None:
+    if sandbox_state.refusal() is None:  # the browser decides whether a button is disabled
+        audit_job.start(screen.run, names)
 
 
 def _choose(view: View, names: list[str]) -> View:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -14,8 +14,10 @@ from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Component, Grade, Kind, Rollout, Task
-from evaluator.runs.reading import Run
 from evaluator.sandbox import Settings, Strictness
+
+if TYPE_CHECKING:
+    from evaluator.runs.reading import Run
 
 _BATCH: Final = 500
 BY_TESTS: Final = ("tests", "audit", "colossalai")

@@ -6,14 +6,17 @@ tests. Rollouts that could not be graded are left out and counted; a disagreemen
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
-from evaluator.metrics import Floats, Interval, mcnemar, paired_difference
+from evaluator.metrics import Interval, mcnemar, paired_difference
 from evaluator.model import Limits
 from evaluator.runs.schema import Manifest
 
@@ -47,9 +50,6 @@ class Change(StrEnum):
     """On one side, no rollout could be graded."""
 
 
-COMPARED: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
-
-
 class Outcome(NamedTuple):
     """A task's rollouts on one side."""
 
@@ -78,13 +78,8 @@ class TaskChange(NamedTuple):
     change: Change
     a: Outcome | None
     b: Outcome | None
-
-    @property
-    def points(self) -> float | None:
-        """B's pass rate minus A's, in percentage points."""
-        if self.change not in COMPARED or self.a is None or self.b is None:
-            return None
-        return 100 * (self.b.rate - self.a.rate)
+    points: float | None = None
+    """B's pass rate minus A's, in percentage points; None if the task can't be compared."""
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -152,21 +147,19 @@ def side(
 
 def compare(a: Side, b: Side) -> Comparison:
     """Every task of both sides, and the difference over those that can be compared."""
-    ids = dict.fromkeys([*a.outcomes, *b.outcomes])
-    tasks = [TaskChange(task, _change(task, a, b), a.outcomes.get(task), b.outcomes.get(task)) for task in ids]
+    tasks = [_compared(task, a, b) for task in dict.fromkeys([*a.outcomes, *b.outcomes])]
     places = {change: place for place, change in enumerate(Change)}
     tasks.sort(key=lambda each: (places[each.change], -abs(each.points or 0)))
-    counts = dict.fromkeys(Change, 0)
-    for each in tasks:
-        counts[each.change] += 1
-    pairs = [(each.a, each.b) for each in tasks if each.change in COMPARED and each.a and each.b]
+    found = Counter(each.change for each in tasks)
+    counts = {change: found[change] for change in Change}
+    pairs = [(each.a, each.b) for each in tasks if each.points is not None and each.a and each.b]
+    left, right = (np.array([pair[place].rate for pair in pairs]) for place in (0, 1))
     single = bool(pairs) and all(left.graded == right.graded == 1 for left, right in pairs)
-    left, right = (_rates(outcomes) for outcomes in zip(*pairs, strict=True)) if pairs else (_rates(()), _rates(()))
     return Comparison(
         tasks=tasks,
         counts=counts,
-        a_mean=float(left.mean()) if pairs else float("nan"),
-        b_mean=float(right.mean()) if pairs else float("nan"),
+        a_mean=float(left.mean()) if pairs else math.nan,
+        b_mean=float(right.mean()) if pairs else math.nan,
         difference=paired_difference(left, right),
         p=mcnemar(counts[Change.FIXED], counts[Change.BROKEN]) if single else None,
         a_left_out=sum(outcome.left_out for outcome in a.outcomes.values()),
@@ -174,21 +167,17 @@ def compare(a: Side, b: Side) -> Comparison:
     )
 
 
-def _rates(outcomes: tuple[Outcome, ...]) -> Floats:
-    return np.array([outcome.rate for outcome in outcomes])
-
-
-def _change(task: str, a: Side, b: Side) -> Change:
+def _compared(task: str, a: Side, b: Side) -> TaskChange:
     left, right = a.outcomes.get(task), b.outcomes.get(task)
     if left is None or right is None:
-        return Change.ONLY_B if left is None else Change.ONLY_A
+        return TaskChange(task, Change.ONLY_B if left is None else Change.ONLY_A, left, right)
     if a.hashes.get(task) != b.hashes.get(task):
-        return Change.OTHER_TESTS
+        return TaskChange(task, Change.OTHER_TESTS, left, right)
     if not left.graded or not right.graded:
-        return Change.NOT_GRADED
-    if left.rate == right.rate:
-        return Change.SAME
-    return Change.FIXED if right.rate > left.rate else Change.BROKEN
+        return TaskChange(task, Change.NOT_GRADED, left, right)
+    points = 100 * (right.rate - left.rate)
+    change = Change.SAME if not points else Change.FIXED if points > 0 else Change.BROKEN
+    return TaskChange(task, change, left, right, points)
 
 
 def settings_that_decide(a: Manifest, b: Manifest) -> list[Setting]:
@@ -208,7 +197,9 @@ def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
     """
     found = list(_differing(a, b, _MINOR))
     if a.dataset_hash != b.dataset_hash:
-        left, right = (f"{each.dataset} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b))
+        left, right = (
+            f"{PurePath(each.dataset).name} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b)
+        )
         found.append(Setting("dataset", left, right))
     return found
 

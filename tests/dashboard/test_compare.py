@@ -147,7 +147,7 @@ def test_without_a_second_side_the_page_says_what_to_open(tmp_path: Path, monkey
 
 
 @pytest.mark.usefixtures("opened")
-@pytest.mark.parametrize("name", ["/etc", "nowhere|small", "../models"])
+@pytest.mark.parametrize("name", ["/etc", "nowhere|small", "../models", "models2", "modelssmall"])
 def test_an_address_opens_only_what_the_command_opened(name: str) -> None:
     app = compared(a="models|small", b=name)
     assert f"{name} is not open here. Choose another run:" in text(app)

@@ -182,7 +182,7 @@ def test_settings_that_decide_verdicts_stand_against_a_headline(
 
 
 def test_another_version_or_dataset_file_is_only_said() -> None:
-    a = Manifest(python="3.11.2", dataset="d.jsonl", dataset_hash="sha256:0123456789")
+    a = Manifest(python="3.11.2", dataset="/a/d.jsonl", dataset_hash="sha256:0123456789")
     b = Manifest(python="3.12.1", dataset="d.jsonl", dataset_hash="sha256:9876543210")
     assert settings_that_decide(a, b) == []
     assert [(each.name, each.a, each.b) for each in minor_settings(a, b)] == [
