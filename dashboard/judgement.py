@@ -6,7 +6,7 @@ import os
 
 import streamlit as st
 
-from dashboard import escape, facts
+from dashboard import facts
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task, read_notes
 
@@ -57,7 +57,7 @@ def _judge(run: OpenRun, said: TaskNote, judgement: Judgement | None, typed: str
     try:
         note_task(run.path, said.task_id, said.test, judgement=judgement, tags=said.tags, note=note)
     except NotesError as error:
-        st.session_state[_FAULT] = escape.text(str(error))
+        st.session_state[_FAULT] = str(error)
 
 
 def _save(run: OpenRun, said: TaskNote, typed: str) -> None:
@@ -65,6 +65,6 @@ def _save(run: OpenRun, said: TaskNote, typed: str) -> None:
     try:
         now = read_notes(run.path).task(said.task_id, said.test) or TaskNote(said.task_id, said.test)
     except NotesError as error:
-        st.session_state[_FAULT] = escape.text(str(error))
+        st.session_state[_FAULT] = str(error)
         return
     _judge(run, now, now.judgement, typed)

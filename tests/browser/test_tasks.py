@@ -72,7 +72,7 @@ def test_a_new_test_case_is_tried_on_every_sample(visit: Visit) -> None:
     expect(given).to_have_value("0\n1")
     given.fill("20\n22")
     page.get_by_label("Expected, as JSON").fill("42")
-    page.get_by_role("button", name="Run on all 4 samples").click()
+    page.get_by_role("button", name="Run on 4 samples").click()
     expect(page.get_by_text("2 of 4 pass: 42 × 2")).to_be_visible()
     rows = page.get_by_label("samples", exact=True).locator("tbody tr")
     expect(rows).to_have_count(4)
