@@ -6,9 +6,9 @@ import os
 
 import streamlit as st
 
-from dashboard import escape, facts
+from dashboard import facts
 from dashboard.workspace import OpenRun
-from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task
+from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task, read_notes
 
 _FAULT = "judgement_fault"
 
@@ -28,16 +28,15 @@ def offer(run: OpenRun, task_id: str, test: int | None = None) -> None:
                 type="primary" if chosen else "secondary",
                 shortcut=str(number) if test is None else None,
                 disabled=locked,
-                on_click=_write,
+                on_click=_judge,
                 args=(run, said, None if chosen else word, typed),
             )
-        save = (run, said, said.judgement, typed)
         st.text_input(
             "Note", said.note, key=typed, placeholder=f"note on {'the task' if test is None else f'test {test}'}",
-            label_visibility="collapsed", disabled=locked, on_change=_write, args=save,
+            label_visibility="collapsed", disabled=locked, on_change=_save, args=(run, said, typed),
         )  # fmt: skip
         if test is None:
-            st.button("Save", key="save_note", shortcut="S", disabled=locked, on_click=_write, args=save)
+            st.button("Save", key="save_note", shortcut="S", disabled=locked, on_click=_save, args=(run, said, typed))
     if locked:
         facts.banner("The run's folder is read-only here, so no judgement can be saved.", warn=True)
     if test is None and (fault := st.session_state.pop(_FAULT, "")):
@@ -53,9 +52,19 @@ def words(run: OpenRun) -> dict[str, str]:
     return {task_id: ", ".join(parts) for task_id, parts in found.items()}
 
 
-def _write(run: OpenRun, said: TaskNote, judgement: Judgement | None, typed: str) -> None:
+def _judge(run: OpenRun, said: TaskNote, judgement: Judgement | None, typed: str) -> None:
     note = str(st.session_state.get(typed, said.note))
     try:
         note_task(run.path, said.task_id, said.test, judgement=judgement, tags=said.tags, note=note)
     except NotesError as error:
-        st.session_state[_FAULT] = escape.text(str(error))
+        st.session_state[_FAULT] = str(error)
+
+
+def _save(run: OpenRun, said: TaskNote, typed: str) -> None:
+    """Save the note. A click on a judgement also ends the typing of a note: what it has just written stays."""
+    try:
+        now = read_notes(run.path).task(said.task_id, said.test) or TaskNote(said.task_id, said.test)
+    except NotesError as error:
+        st.session_state[_FAULT] = str(error)
+        return
+    _judge(run, now, now.judgement, typed)

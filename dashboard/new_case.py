@@ -16,11 +16,12 @@ import streamlit as st
 from dashboard import answer_list, background, escape, facts, row_list, sandbox_state, state, theme
 from dashboard.background import Job
 from dashboard.controls import Screen
-from dashboard.queries import answers
+from dashboard.queries import answers, records
 from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.row_list import Column
 from dashboard.state import View
+from dashboard.wording import counted
 from evaluator import grade_all
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.runs.reading import Manifest
@@ -55,7 +56,10 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
     if record.mode == Mode.ANSWER:
         facts.note("Not supported for tasks whose answer is graded: they have one test case, the answer.")
         return
-    task, found = msgspec.json.decode(record.task, type=Task), answers.codes(screen.run, record.task_id, SAMPLES_MOST)
+    task, found = records.decoded(record.task, Task), answers.codes(screen.run, record.task_id, SAMPLES_MOST)
+    if task is None:
+        facts.note("Not supported for this run: the version that wrote it did not keep its tasks.")
+        return
     left, right = st.columns([1, 1.25], gap="small")
     with left:
         case, fault = _form(task, like)
@@ -63,10 +67,10 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             # Not in a callback, which would have the text of before a click that ends typing.
             clicked = st.button(
-                f"Run on {found.part('sample') or f'all {found.total:,} samples'}",
+                f"Run on {f'the {part}' if (part := found.part('sample')) else counted(found.total, 'sample')}",
                 key="run_new_case",
                 type="primary",
-                disabled=bool(refusal) or not found.rows or _running(),
+                disabled=bool(refusal) or not found.rows or _running(record.task_id),
             )
             facts.note(refusal or fault or "The run stays as it is.")
         if case is not None:
@@ -148,13 +152,16 @@ def _require_json(text: str, name: str) -> None:
 
 
 def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manifest) -> None:
+    earlier: Trial | None = st.session_state.get(_RESULT)
+    if earlier is not None:
+        earlier.job.stop()
     work = partial(_graded, task_with(task, case), samples, manifest.limits, manifest.checker)
     st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
 
 
-def _running() -> bool:
+def _running(task_id: str) -> bool:
     trial: Trial | None = st.session_state.get(_RESULT)
-    return trial is not None and trial.job.running
+    return trial is not None and trial.task_id == task_id and trial.job.running
 
 
 def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | None) -> Iterator[Grade]:

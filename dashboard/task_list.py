@@ -36,8 +36,7 @@ def show(screen: Screen) -> TaskRecord:
     count = dataset.task_total(run, view.filter, view.sort)
     lines = dataset.task_lines(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
     if not lines and not view.task:
-        said = "No task has a rollout in the filter." if view.filter else "The run has no dataset."
-        facts.banner(said, warn=True)
+        facts.banner(_why_none(view), warn=True)
         st.stop()
     chosen = view.task or lines[0].task_id
     known = [line.task_id for line in lines]
@@ -79,6 +78,13 @@ def reason_text(reason: Reason, tests: int) -> str:
     names = ", ".join(str(test) for test in sorted(reason.tests))
     agree = ", most agree on another answer" if reason.kind == suspects.NOBODY and "agree" in reason.why else ""
     return f"tests {names}{more}: {_OF_MANY.get(reason.kind, reason.why)}{agree}"
+
+
+def _why_none(view: View) -> str:
+    if not view.filter:
+        return "The run has no dataset."
+    said = "No task has a rollout in the filter"
+    return f"{said}, and {view.filter.q!r} in its id." if view.filter.q else f"{said}."
 
 
 def _columns(task_ids: list[str]) -> tuple[Column, ...]:

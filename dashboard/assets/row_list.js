@@ -7,6 +7,7 @@ export default function (component) {
   list.style.height = data.height;
   list.setAttribute("aria-label", data.label);
   const table = document.createElement("table");
+  table.setAttribute("role", "grid");
   const body = document.createElement("tbody");
   body.append(...data.rows.map(({ cells }, index) => row(cells, index, data, () => setTriggerValue("pick", index))));
   table.append(widths(data.columns), head(data.columns), body);

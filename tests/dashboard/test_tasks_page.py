@@ -176,7 +176,7 @@ def test_the_form_starts_from_the_selected_test_case() -> None:
     app = visit("tasks", task="math/add", test="1", tab="new")
     no_exception(app)
     assert [area.value for area in app.text_area] == ["1\n2", "3"]
-    assert app.button(key="run_new_case").label == "Run on all 4 samples"
+    assert app.button(key="run_new_case").label == "Run on 4 samples"
     app.text_area[0].set_value("1\n'b'").run()
     assert "Argument 2 is not JSON" in text(app)
     app.button(key="run_new_case").click().run()
