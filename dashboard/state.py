@@ -221,10 +221,15 @@ def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:
     default = type(record)()
     found = {name: getattr(record, name) for name in names}
     return {
-        name: f"{value:g}" if isinstance(value, float) else str(value)
+        name: _number(value) if isinstance(value, float) else str(value)
         for name, value in found.items()
         if value != getattr(default, name)
     }
+
+
+def _number(value: float) -> str:
+    """Short where that is exact: a bound must not lose the rollouts that lie on it."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def _value(name: str, text: str) -> Any:

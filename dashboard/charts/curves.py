@@ -47,7 +47,7 @@ def pass_at_k(curves: Sequence[Curve], *, height: int) -> go.Figure:
             )
             for point in curve.points
         ]  # fmt: skip
-        _add_line(figure, name, marks, look(index), band=0.10 if several else 0.18)
+        _add_line(figure, name, marks, look(index), band=max(0.04, 0.2 / len(curves)))
     points = [point for curve in curves for point in curve.points]
     tasks = max((point.tasks for point in points), default=0)
     named = f"{counted(len(curves), 'model')}, " if several else ""

@@ -19,6 +19,8 @@ _EACH_A_TICK = 5
 _FEW = 12
 _PRINTED = 6
 """Up to this many bars of a model have their share printed."""
+_ROOMY = 6
+"""Rows of up to this many models have room for a share above its bar."""
 _BAR = 0.68
 """The height of the longest bar in the row of a model."""
 
@@ -78,7 +80,7 @@ def by_model(
             width=bar,
             customdata=[[next(targets), count / total] for _, count in counts],
             text=[f"{count / total:.0%}" if len(rewards) <= _PRINTED else "" for _, count in counts],
-            textposition="auto",
+            textposition="auto" if len(models) <= _ROOMY else "inside",
             textangle=0,
             insidetextfont={"color": theme.ink(look(0).colour)},
             cliponaxis=False,

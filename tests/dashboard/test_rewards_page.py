@@ -27,8 +27,8 @@ def rollouts() -> list[Row]:
     return [
         row(
             f"t{task}", f"t{task}#{n}", reward=round(0.8 * passed + 0.01 * n + 0.001 * task, 3), model=MODELS[n % 2],
-            step=n % 3 * 10, completion="x" * (10 * n + task),
-            verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER,
+            step=n % 3 * 10, verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER,
+            completion="x" * (10 * n + task),
             components=(Component(name="tests", reward=float(passed)), Component(name="form", reward=0.1 * n)),
             cases=(CaseResult(index=0, verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER, wall_s=0.1 * n),),
         )

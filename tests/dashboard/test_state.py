@@ -7,7 +7,8 @@ from dashboard import state
 from dashboard.state import Filter, View, parse
 
 _text = some.text(max_size=20)
-_number = some.none() | some.floats(-1e6, 1e6).map(lambda x: float(f"{x:g}"))
+_number = some.none() | some.floats(-1e6, 1e6)
+_whole = some.none() | some.integers(0, 10**6)
 filters = some.builds(
     Filter,
     verdicts=some.lists(some.sampled_from(state.VERDICT_WORDS), unique=True).map(tuple),
@@ -18,6 +19,15 @@ filters = some.builds(
     q=_text,
     r_min=_number,
     r_max=_number,
+    wall_min=_number,
+    wall_max=_number,
+    step_min=_whole,
+    step_max=_whole,
+    len_min=_whole,
+    len_max=_whole,
+    tag=_text,
+    find=_text,
+    given=some.sampled_from(["", *state.AGREES]),
 )
 views = some.builds(
     View,
@@ -29,6 +39,16 @@ views = some.builds(
     sort=_text,
     page=some.integers(1, 10**6),
     view=_text,
+    tab=_text,
+    cols=_text,
+    by=_text,
+    fields=_text,
+    at=_text,
+    a=_text,
+    b=_text,
+    graders=_text,
+    query=_text,
+    zoom=_whole,
 )
 
 
