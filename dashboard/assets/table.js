@@ -22,6 +22,7 @@ export default function (component) {
 
 function drawn(table, sort) {
   const { data } = table, element = document.createElement("table");
+  element.setAttribute("role", "grid"); // its rows can be selected
   const head = element.createTHead().insertRow();
   for (const column of data.columns) head.append(header(column, sort));
   const body = element.createTBody();

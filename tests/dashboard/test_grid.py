@@ -7,9 +7,11 @@ import pytest
 from dashboard import grid, grid_columns
 from dashboard.grid_columns import Head
 from dashboard.queries import listing
+from dashboard.queries.columns import COLUMNS
 from dashboard.queries.listing import GridRow
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+from tests.dashboard import sample_run
 from tests.dashboard.test_pages import component, no_exception, text, visit
 
 
@@ -92,3 +94,26 @@ def test_one_task_shows_the_answers_to_the_selected_test_and_marks_the_rollout_s
 def test_every_cell_of_the_page_is_inside_or_outside_the_filter(run: OpenRun) -> None:
     for each in listing.grid(run, Filter(model="small"), "", 1):
         assert [model == "small" for model in each.models] == [mark == "1" for mark in each.mask]
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"view": "search", "find": "<img"},
+        {"view": "search"},
+        {"view": "table", "by": "task_id", "page": "99"},
+        {"view": "table", "by": "err", "sort": "-nonsense"},
+        {"view": "table", "fields": ",".join(COLUMNS), "sort": "-tags"},
+        {"view": "table", "fields": ",,"},
+        {"zoom": "999", "cols": "step", "at": "|||"},
+        {"task": "math/add", "at": "math/add|add#1", "test": "-3"},
+        {"task": "math/add", "view": "search", "find": "/(/"},
+        {"task": f"text/{sample_run.HOSTILE}", "at": f"text/{sample_run.HOSTILE}|s/{sample_run.HOSTILE}"},
+    ],
+    ids=str,
+)
+def test_no_address_makes_the_page_fail_or_draws_markup_from_a_file(params: dict[str, str]) -> None:
+    app = visit("rollouts", **params)
+    no_exception(app)
+    assert "<img" not in text(app)
