@@ -166,8 +166,12 @@ def _cell(name: str, value: Any) -> Cell:
 
 def short_sample(task_id: str, sample_id: str, model: str | None) -> str:
     """The sample's id without those of its task and model, which stand beside it."""
-    rest = sample_id.removeprefix(task_id).lstrip(_BETWEEN)
-    return rest.removeprefix(model or "").lstrip(_BETWEEN) or rest or sample_id
+    rest = sample_id
+    for part in (task_id, task_id.rpartition("/")[2], model or ""):
+        after = rest.removeprefix(part)
+        if part and after != rest and after.startswith((*_BETWEEN, "#")):
+            rest = after.lstrip(_BETWEEN) or rest
+    return rest
 
 
 def _groups(screen: Screen) -> None:

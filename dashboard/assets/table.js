@@ -22,6 +22,7 @@ export default function (component) {
 
 function drawn(table, sort) {
   const { data } = table, element = document.createElement("table");
+  element.setAttribute("role", "grid"); // its rows can be selected
   const head = element.createTHead().insertRow();
   for (const column of data.columns) head.append(header(column, sort));
   const body = element.createTBody();
@@ -38,7 +39,9 @@ function header(column, sort) {
     cell.textContent = column.label;
     return cell;
   }
-  const button = part("button", "sort", column.label + { up: " ▲", down: " ▼", "": "" }[column.sorted]);
+  const arrow = { up: " ▲", down: " ▼", "": column.label ? "" : "↕" }[column.sorted];
+  const button = part("button", "sort", column.label + arrow);
+  if (!column.label) button.setAttribute("aria-label", column.title);
   if (column.sorted) cell.setAttribute("aria-sort", column.sorted === "up" ? "ascending" : "descending");
   button.addEventListener("click", () => sort(column.name));
   cell.append(button);

@@ -105,6 +105,8 @@ def scan(run: OpenRun, find: str) -> Scan:
         found = _scans.get(key)
         is_new = found is None or found.connection is not run.connection
         if found is None or is_new:
+            for outdated in [each for each in _scans if each[0] == key[0] and each[1] != key[1]]:  # the run has grown
+                _scans.pop(outdated).discard()
             found = _scans[key] = Scan(run, find)
         _scans.move_to_end(key)
         while len(_scans) > _SCANS_KEPT:

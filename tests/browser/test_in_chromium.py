@@ -87,6 +87,7 @@ def test_a_failing_line_far_down_is_scrolled_into_sight_and_frames_scroll_to_the
 def test_the_grid_is_worked_with_the_keyboard(visit: Visit) -> None:
     page = visit("rollouts")
     page.locator(".scroller").focus()
+    page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".status")).to_contain_text("math/add · sample 2 · runtime_error · add#1 · large")
     page.keyboard.press("End")
@@ -106,7 +107,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     expect(page.get_by_text("! no rollout passes")).to_be_visible()  # meanwhile there are two grids
     settled(page)
     page.locator(".scroller").focus()
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".status")).to_contain_text("add#1 · test 1 · runtime_error · large")
     page.keyboard.press("Enter")
@@ -121,6 +122,7 @@ def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_
     assert [corner != middle for corner, middle in drawn] == [True, True, True, False]
     page.locator(".scroller").focus()
     page.keyboard.press("j")
+    page.keyboard.press("Home")
     expect(page.locator(".status")).to_contain_text("sample 1 · passed · stack#0 · m · not verified")
     page.locator(".bars a", has_text="not verified").click()
     page.wait_for_url("**/rollouts?*verified=no*")

@@ -62,7 +62,7 @@ def test_the_preview_follows_the_keys_and_up_returns_to_the_cell(visit: Visit) -
 
 def test_zoom_and_columns_are_in_the_address(visit: Visit) -> None:
     page = visit("rollouts?run=sample")
-    page.get_by_text("By model", exact=True).click()
+    page.get_by_test_id("stMain").get_by_text("By model", exact=True).click()
     page.wait_for_url("**cols=model**")
     settled(page)
     assert page.locator(".grid").evaluate("root => root.__grid.data.rows[0].letters") == "EP  PE  "
@@ -123,8 +123,9 @@ def test_groups_count_and_open_as_a_filter(visit: Visit) -> None:
 
 def test_every_completion_that_contains_a_text_is_found_and_opens(visit: Visit) -> None:
     page = visit("rollouts?run=sample")
-    page.get_by_text("Search", exact=True).click()
-    field = page.get_by_label("Find").locator("visible=true")
+    main = page.get_by_test_id("stMain")
+    main.get_by_text("Search", exact=True).click()
+    field = main.get_by_label("Find", exact=True).locator("visible=true")
     field.fill("/tot\\w+\\.plus/")
     field.press("Enter")
     page.wait_for_url(re.compile("find="))

@@ -59,6 +59,7 @@ def test_a_header_sorts_its_better_way_first_then_the_other_then_not(sort: str, 
         ("HumanEval/0", "HumanEval/0#2", None, "#2"), ("HumanEval/0", "HumanEval/0/gpt/1", "gpt", "1"),
         ("HumanEval/0", "HumanEval/0/gpt/1", None, "gpt/1"), ("add", "add/gpt", "gpt", "gpt"),
         ("add", "add", "add", "add"), ("add", "other#1", "m", "other#1"), ("add", "add/", "m", "add/"),
+        ("example/maze", "maze/base/3", "base", "3"), ("x/0", "01", None, "01"), ("x/0", "x/0/01", None, "01"),
     ],
 )  # fmt: skip
 def test_a_sample_is_named_without_its_task_and_model(task: str, sample: str, model: str | None, shown: str) -> None:
