@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, without_exception
+from tests.dashboard import sample_run
 
 Visit = Callable[[str], Page]
+HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
 ADD = "completion?task=math/add&sample=add%231&test=1"
 
 
@@ -38,6 +41,16 @@ def test_keys_slider_and_clicks_move_through_the_steps_and_the_code(visit: Visit
     expect(page.locator(".names .changed")).to_have_text(re.compile("total.*1"))
     without_exception(page)
     assert outside == []
+
+
+def test_texts_of_a_completion_are_no_markup_and_fit(visit: Visit) -> None:
+    for tab in ("why", "siblings"):
+        page = visit(f"completion?task={HOSTILE}&tab={tab}")
+        page.locator(".why .row" if tab == "why" else ".answers .row").first.wait_for()
+        without_exception(page)
+        assert page.title() != "owned"
+        assert page.locator("img[src='x'], a[href^='http://e.example']").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_steps_of_a_loop_unfold(visit: Visit) -> None:
