@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Indel, Levenshtein
 
 from evaluator.syntax import lines_of
 from evaluator.tracing import Step, Trace
 
 _MOST_LINES = 2_000
 _ALIKE = 60
+_CLOSEST = 20
 
 
 class Parting(NamedTuple):
@@ -36,6 +38,20 @@ def levelled(code: str) -> str:
                 levels.append(width)
         out.append("    " * (len(levels) - 1) + text if text else "")
     return "\n".join(out)
+
+
+def nearest(code: str, others: Sequence[str]) -> tuple[int, float]:
+    """The place of the code that is most like this one, and how many of its characters are the same, in percent.
+
+    Only those whose lines are most alike are compared character by character, which takes longer.
+    """
+    ours, theirs = levelled(code), [levelled(other) for other in others]
+    by_lines = process.extract(
+        ours.split("\n"), [text.split("\n") for text in theirs], scorer=Indel.normalized_similarity, limit=_CLOSEST
+    )
+    scores = {place: fuzz.ratio(ours, theirs[place]) for _, _, place in by_lines}
+    best = max(scores, key=scores.__getitem__)
+    return best, scores[best]
 
 
 def same_lines(ours: str, theirs: str) -> dict[int, int]:
@@ -64,7 +80,7 @@ def part(ours: Trace, theirs: Trace, lines: dict[int, int]) -> Parting | None:
             return Parting(one, other)
         before = one
     shorter = min(len(left), len(right))
-    if len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs)):
+    if shorter == 0 or len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs)):
         return None
     one_left, other_left = (steps[shorter] if len(steps) > shorter else None for steps in (left, right))
     return Parting(one_left, other_left, before)

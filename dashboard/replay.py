@@ -106,7 +106,8 @@ def ending(made: Replay) -> str:
         why = outcome.message or outcome.status.value if outcome else ""
         return f"killed: {why}"
     if end.how == "raised":
-        return f"raised {end.error}: {end.value}".rstrip(": ")
+        where = f" (line {end.line})" if end.line and not made.trace.steps else ""
+        return f"raised {end.error}: {end.value}".rstrip(": ") + where
     if end.how == "stopped":
         return f"stopped after {made.budget_s:g} s"
     if end.how == "exited":

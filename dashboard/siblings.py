@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import streamlit as st
-from rapidfuzz import fuzz, process
 
 from dashboard import facts, replay, sandbox_state, siblings_view, state
 from dashboard.controls import Screen
-from dashboard.parting import levelled, part, same_lines
+from dashboard.parting import levelled, nearest, part, same_lines
 from dashboard.queries import records
 from dashboard.queries import siblings as queries
 from dashboard.queries.records import CaseRecord, RolloutRecord
@@ -20,6 +19,7 @@ from evaluator.model import Verdict
 from evaluator.syntax import lines_of
 
 _QUICK_S = 0.5
+_END = 100
 
 
 class Passing(NamedTuple):
@@ -63,8 +63,8 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
     """The sample whose code is most like this one; else the task's reference."""
     candidates = queries.passing(screen.run, rollout.task_id, rollout.sample_id)
     if candidates and len(code) <= LONGEST_CODE:
-        best = process.extractOne(code, [each.code for each in candidates], scorer=fuzz.ratio, processor=levelled)
-        chosen, score = candidates[best[2]], best[1]
+        place, score = nearest(code, [each.code for each in candidates])
+        chosen = candidates[place]
         among = f" of the first {MOST_CANDIDATES} that passed" if len(candidates) == MOST_CANDIDATES else ""
         about = f"{score:.0f}% the same characters{among}" + (f" · {chosen.model}" if chosen.model else "")
         return Passing(chosen.sample_id, chosen.code, chosen.sample_id, about)
@@ -77,7 +77,8 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
 def short_name(sample_id: str, task_id: str) -> str:
     """A sample's id without its task's."""
     short = sample_id.removeprefix(task_id).removeprefix(task_id.rpartition("/")[2])
-    return short.lstrip("/#:_-. ") or sample_id
+    short = short.lstrip("/#:_-. ") or sample_id
+    return f"#{short}" if short.isdigit() else short
 
 
 # --- Where the runs part ------------------------------------------------------------------------
@@ -91,19 +92,15 @@ def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str
         return
     try:
         with st.spinner("Replaying both in the sandbox"):
-            ours = replay.of(screen, rollout, test, replay.TO_COMPARE).trace
-            theirs = replay.of(screen, rollout, test, replay.TO_COMPARE, found.code).trace
+            ours = replay.of(screen, rollout, test, replay.TO_COMPARE)
+            theirs = replay.of(screen, rollout, test, replay.TO_COMPARE, found.code)
     except ReplayError as error:
         facts.note(f"Where the two runs part can't be found. {error}")
         return
-    if not ours.steps or not theirs.steps:
-        facts.note("Where the two runs part can't be found: one of them left no steps.")
-        return
-    parting = part(ours, theirs, same_lines(code, found.code))
+    parting = part(ours.trace, theirs.trace, same_lines(code, found.code))
     if parting is None:
-        steps = counted(len(ours.steps), "step")
-        more = f"the first {steps}" if ours.end is None or ours.end.steps > len(ours.steps) else "all steps"
-        facts.note(f"The two runs do not part: {more} on lines that both have are the same.")
+        ends = [replay.ending(each)[:_END] for each in (ours, theirs)]
+        facts.note(f"No step differs on the lines that both codes have. This one {ends[0]}; the passing one {ends[1]}.")
         return
     siblings_view.parting(parting, lines_of(code), lines_of(found.code))
 

@@ -126,6 +126,16 @@ def test_values_are_bounded_and_show_the_end_of_what_grew() -> None:
     assert "(5000 items)" in values["table"]
 
 
+def test_a_long_trace_stays_within_a_mebibyte_and_keeps_its_end() -> None:
+    names = "\n".join(f"    v{n} = 'x' * 150 + str(i * {n})" for n in range(30))
+    made = traced(stdin_task(), f"for i in range(400):\n{names}\nlast = 1\n", Window())
+    assert made.outcome is not None
+    assert made.outcome.stderr.size < 1.1 * 2**20
+    assert made.trace.steps[0].number == 1
+    assert (made.trace.steps[-1].number, changes(made.trace.steps[-1])) == (12_402, {"last": "1"})
+    assert not made.trace.broken
+
+
 def test_recursion_has_depths_and_its_limit_is_the_programs_own() -> None:
     made = traced(call_task(3), "def f(n):\n    if n == 0:\n        return 0\n    return 1 + f(n - 1)\n")
     assert [step.depth for step in made.trace.steps] == [1, 1, 2, 2, 3, 3, 4, 4]

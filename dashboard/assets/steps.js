@@ -8,7 +8,12 @@ export default function (component) {
   const view = root.__view ?? (root.__view = {
     root, list: pick(".list"), names: pick(".names"), where: pick(".where"), slider: pick("input"), key: null,
   });
-  if (view.key === data.key) return;
+  if (view.key !== data.key) begin(view, data, pick);
+  else mark(view.steps[view.at].line, false, 20);
+  return unmark;
+}
+
+function begin(view, data, pick) {
   Object.assign(view, { key: data.key, steps: data.steps, at: data.steps.length - 1, open: new Set() });
   view.holders = holders(data.nodes);
   view.nodes = data.nodes;
@@ -164,9 +169,13 @@ function mark(line, scrolls, tries) {
     if (tries) requestAnimationFrame(() => mark(line, scrolls, tries - 1));
     return;
   }
-  for (const old of document.querySelectorAll(".rs-code .ln.at")) old.classList.remove("at");
+  unmark();
   element.classList.add("at");
   if (!scrolls) return;
   const offset = element.getBoundingClientRect().top - box.getBoundingClientRect().top;
   if (offset < 0 || offset > box.clientHeight - 20) box.scrollTop += offset - box.clientHeight / 2;
+}
+
+function unmark() {
+  for (const old of document.querySelectorAll(".rs-code .ln.at")) old.classList.remove("at");
 }

@@ -1,0 +1,78 @@
+"""The Why and Siblings tabs in a browser: keys, clicks and the code view beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import settled, without_exception
+from tests.dashboard import sample_run
+
+Visit = Callable[[str], Page]
+HOSTILE = quote(f"text/{sample_run.HOSTILE}", safe="")
+ADD = "completion?task=math/add&sample=add%231&test=1"
+
+
+def marked(page: Page) -> Locator:
+    return page.locator(".rs-code .ln.at")
+
+
+def test_keys_slider_and_clicks_move_through_the_steps_and_the_code(visit: Visit, outside: list[str]) -> None:
+    page = visit(f"{ADD}&tab=why")
+    steps = page.get_by_role("listbox", name="steps")
+    selected = steps.get_by_role("option", selected=True)
+    expect(selected).to_contain_text("raised AttributeError: 'int' object has no attribute 'plus'")
+    expect(marked(page)).to_have_attribute("id", "L4")
+    box = steps.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 720, "above the fold"
+    steps.press("ArrowUp")
+    expect(selected).to_contain_text("for _ in range(b):")
+    expect(marked(page)).to_have_attribute("id", "L3")
+    steps.press("Home")
+    expect(selected).to_contain_text("total = 1")
+    page.get_by_role("slider", name="step").fill("2")
+    expect(marked(page)).to_have_attribute("id", "L4")
+    steps.get_by_text("total = a").click()
+    expect(marked(page)).to_have_attribute("id", "L2")
+    expect(page.locator(".names .changed")).to_have_text(re.compile("total.*1"))
+    without_exception(page)
+    assert outside == []
+
+
+def test_texts_of_a_completion_are_no_markup_and_fit(visit: Visit) -> None:
+    for tab in ("why", "siblings"):
+        page = visit(f"completion?task={HOSTILE}&tab={tab}")
+        page.locator(".why .row" if tab == "why" else ".answers .row").first.wait_for()
+        without_exception(page)
+        assert page.title() != "owned"
+        assert page.locator("img[src='x'], a[href^='http://e.example']").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_steps_of_a_loop_unfold(visit: Visit) -> None:
+    page = visit("completion?run=long&task=long&sample=extra&tab=why")
+    steps = page.get_by_role("listbox", name="steps")
+    fold = steps.get_by_text(re.compile(r"▸ lines 1–2 × ")).last
+    before = steps.get_by_role("option").count()
+    fold.click()
+    expect(steps.get_by_text(re.compile(r"▾ lines 1–2 × "))).to_have_count(1)
+    assert steps.get_by_role("option").count() > before + 100
+    expect(steps.get_by_text("steps not kept")).to_have_count(1)
+    steps.get_by_text(re.compile(r"▾ lines 1–2 × ")).click()
+    expect(steps.get_by_role("option")).to_have_count(before)
+
+
+def test_an_answer_leads_to_the_sample_that_gave_it(visit: Visit) -> None:
+    page = visit(f"{ADD}&tab=siblings")
+    expect(page.get_by_text("This one raised AttributeError")).to_contain_text("the passing one returned 3")
+    answers = page.get_by_role("list").filter(has=page.locator(".sample"))
+    expect(answers.get_by_role("listitem").first).to_contain_text("expected")
+    answers.get_by_role("link", name="#3").click()
+    expect(page).to_have_url(re.compile(r"sample=add%233&test=1.*tab=siblings"))
+    settled(page)
+    expect(page.get_by_text("This sample passed")).to_be_visible()
+    without_exception(page)
