@@ -175,7 +175,7 @@ def graded_here() -> list[Path]:
 def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:
     began = time.monotonic()
     run = Run.open(Path(path))
-    connection = run.connect()
+    connection = run.connect(parts=True)
     tables.load(connection)
     now = time.monotonic()
     older = _loadings().get(path)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dashboard.queries import parts
 from dashboard.queries.cache import cached
+from dashboard.queries.parts import IN_PARTS
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.workspace import OpenRun
 
@@ -47,13 +49,13 @@ def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]
     sql = f"""
         WITH c AS (SELECT test_index, CASE WHEN {_COMPARED} THEN actual END AS answer,
                           CASE WHEN verdict IN ('passed', 'wrong_answer') THEN verdict ELSE '{ERROR}' END AS verdict
-                   FROM stored_cases WHERE task_id = $task AND verdict <> 'not_run'),
+                   FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND verdict <> 'not_run'),
              g AS (SELECT test_index, verdict, answer, count(*) AS n FROM c GROUP BY ALL)
         SELECT test_index, verdict, left(answer, {_SHOWN}), n FROM g
         QUALIFY row_number() OVER (PARTITION BY test_index ORDER BY n DESC, verdict, answer) <= $most
         ORDER BY test_index, n DESC, verdict, answer"""  # noqa: S608
     found: dict[int, list[Short]] = {}
-    for row in run.rows(sql, {"task": task_id, "most": most}):
+    for row in run.rows(sql, parts.of_task(run, task_id) | {"most": most}):
         found.setdefault(row[0], []).append(Short(*row))
     return found
 
@@ -63,13 +65,14 @@ def of_test(run: OpenRun, task_id: str, test_index: int, limit: int = 50) -> Ran
     """The answers to one test case, the most frequent first."""
     sql = f"""
         WITH c AS (SELECT sample_id, verdict, error_type, CASE WHEN {_COMPARED} THEN actual END AS answer
-                   FROM stored_cases WHERE task_id = $task AND test_index = $test),
+                   FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test),
              r AS (SELECT sample_id, model, "row" FROM rollouts WHERE task_id = $task)
         SELECT verdict, left(answer, {_SHOWN}), error_type, count(*), list(sample_id ORDER BY "row")[:{SAMPLES_LISTED}],
                list(model ORDER BY "row")[:{SAMPLES_LISTED}], count(*) OVER ()
         FROM c JOIN r USING (sample_id) GROUP BY verdict, answer, error_type
         ORDER BY verdict = 'not_run', count(*) DESC, min("row") LIMIT $limit"""  # noqa: S608
-    return ranking(run.rows(sql, {"task": task_id, "test": test_index, "limit": limit}), Answer)
+    found = parts.of_task(run, task_id) | {"test": test_index, "limit": limit}
+    return ranking(run.rows(sql, found), Answer)
 
 
 class Code(NamedTuple):
@@ -83,6 +86,7 @@ class Code(NamedTuple):
 @cached
 def codes(run: OpenRun, task_id: str, limit: int) -> Ranking[Code]:
     """The first samples of a task that have code, in file order."""
-    sql = """SELECT sample_id, code, verdict, count(*) OVER () FROM stored_rollouts
-             WHERE task_id = $task AND coalesce(code, '') <> '' ORDER BY "row" LIMIT $limit"""
-    return ranking(run.rows(sql, {"task": task_id, "limit": limit}), Code)
+    sql = f"""SELECT sample_id, code, verdict, count(*) OVER () FROM stored_rollouts
+             WHERE {IN_PARTS} AND task_id = $task AND coalesce(code, '') <> '' ORDER BY "row" LIMIT $limit"""  # noqa: S608
+    found = parts.of_task(run, task_id) | {"limit": limit}
+    return ranking(run.rows(sql, found), Code)

@@ -80,8 +80,9 @@ def samples(side: Side, filter_: Filter, task: str) -> Ranking[Attempt]:
 @cached
 def program(run: OpenRun, row: int) -> str:
     """The code of a rollout; its completion, where no code was found in it."""
-    sql = 'SELECT coalesce(code, completion) FROM stored_rollouts WHERE "row" = $row'
-    return str(run.rows(sql, {"row": row})[0][0])
+    [(part,)] = run.rows('SELECT part FROM rollouts WHERE "row" = $row', {"row": row})
+    sql = 'SELECT coalesce(code, completion) FROM stored_rollouts WHERE part = $part AND "row" = $row'
+    return str(run.rows(sql, {"part": part, "row": row})[0][0])
 
 
 def restricted(filter_: Filter, model: str) -> Filter:

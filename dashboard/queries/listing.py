@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dashboard.queries import parts
 from dashboard.queries.cache import cached
 from dashboard.queries.columns import COLUMNS, GROUP_SORTS, GROUPS, direction
 from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
 from dashboard.queries.filter_sql import where
 from dashboard.queries.orders import GRID_SORTS, order
+from dashboard.queries.parts import IN_PARTS
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
@@ -203,9 +205,10 @@ def answers(run: OpenRun, task_id: str, test_index: int) -> Ranking[Answer]:
     sql = f"""
         SELECT CASE WHEN error_type IS NULL THEN left(actual, 200) END AS answer, verdict, error_type, count(*) AS n,
                count(*) OVER ()
-        FROM stored_cases WHERE task_id = $task AND test_index = $test
+        FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test
         GROUP BY answer, verdict, error_type ORDER BY n DESC, answer LIMIT {ANSWERS_SHOWN}"""  # noqa: S608
-    return ranking(run.rows(sql, {"task": task_id, "test": test_index}), Answer)
+    found = parts.of_task(run, task_id) | {"test": test_index}
+    return ranking(run.rows(sql, found), Answer)
 
 
 @cached

@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from dashboard.queries import parts
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER
+from dashboard.queries.parts import IN_PARTS
 from dashboard.workspace import OpenRun, Params
 from evaluator.model import TestCase
 from evaluator.runs.schema import column_names
@@ -101,8 +103,9 @@ def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
         WITH s AS (SELECT "row" AS at, row_number() OVER (ORDER BY {FILE_ORDER}) AS number, count(*) OVER () AS samples
                    FROM rollouts WHERE task_id = $task)
         SELECT {_columns(RolloutRecord)} FROM stored_rollouts r JOIN s ON r."row" = s.at
-        WHERE task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
-    return _first(run, RolloutRecord, sql, {"task": task_id, "sample": sample_id})
+        WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
+    found = parts.of_task(run, task_id) | {"sample": sample_id}
+    return _first(run, RolloutRecord, sql, found)
 
 
 @cached
@@ -116,14 +119,15 @@ def verdicts_of(run: OpenRun, task_id: str, sample_id: str) -> list[tuple[int, s
 def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRecord | None:
     """The result of one test case of a rollout."""
     sql = f"""SELECT {_columns(CaseRecord)} FROM stored_cases
-              WHERE task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
-    return _first(run, CaseRecord, sql, {"task": task_id, "sample": sample_id, "test": test_index})
+              WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
+    found = parts.of_task(run, task_id) | {"sample": sample_id, "test": test_index}
+    return _first(run, CaseRecord, sql, found)
 
 
 @cached
 def whole(run: OpenRun, task_id: str, sample_id: str, test_index: int | None) -> dict[str, dict[str, Any]]:
     """Every column of a rollout and of one of its test cases, as stored; for a single one only."""
-    ids: Params = {"task": task_id, "sample": sample_id}
+    ids = parts.of_task(run, task_id) | {"sample": sample_id}
     found = {"rollout": _whole(run, "rollouts", 'ORDER BY "row" LIMIT 1', ids)}
     if test_index is not None:
         found["test case"] = _whole(run, "cases", "AND test_index = $test LIMIT 1", ids | {"test": test_index})
@@ -133,7 +137,8 @@ def whole(run: OpenRun, task_id: str, sample_id: str, test_index: int | None) ->
 def _whole(run: OpenRun, table: str, rest: str, ids: Params) -> dict[str, Any]:
     names = column_names(table)
     columns = ", ".join(f'"{name}"' for name in names)
-    sql = f"SELECT {columns} FROM stored_{table} WHERE task_id = $task AND sample_id = $sample {rest}"  # noqa: S608
+    sql = f"""SELECT {columns} FROM stored_{table}
+              WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample {rest}"""  # noqa: S608
     return {name: value for row in run.rows(sql, ids) for name, value in zip(names, row, strict=True)}
 
 

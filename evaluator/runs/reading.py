@@ -63,12 +63,13 @@ class Run:
         return graded_samples(self.path)
 
     def connect(
-        self, *, memory_mb: int = _MEMORY_MB, threads: int = _THREADS, spills: bool = True
+        self, *, memory_mb: int = _MEMORY_MB, threads: int = _THREADS, spills: bool = True, parts: bool = False
     ) -> duckdb.DuckDBPyConnection:
         """A connection to an in-memory database with the views, as of now; connect again to see new parts.
 
         It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`. `spills`:
-        whether a sort larger than the memory goes to a temporary file.
+        whether a sort larger than the memory goes to a temporary file. `parts`: whether `rollouts` and `cases` have a
+        last column `part`, the path of the row's file: with it in a condition, DuckDB opens no other file.
         """
         connection = duckdb.connect(
             ":memory:",
@@ -78,7 +79,7 @@ class Run:
         files = self._files()
         for table, paths in files.items():
             stored = _stored_columns(connection, paths)
-            connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"])))
+            connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"]), parts))
         _lock(connection, [path for paths in files.values() for path in paths], spills=spills)
         return connection
 
@@ -163,12 +164,15 @@ def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) ->
     return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
 
 
-def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_regraded: Path | None) -> str:
+def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_regraded: Path | None, parts: bool) -> str:
     known = {name for columns in stored for name in columns}
     found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
     names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
+    parts = parts and table != "tasks"
     if not paths:
-        return f"CREATE VIEW {table} AS SELECT {names} WHERE false"
+        nowhere = ", NULL::VARCHAR AS part" if parts else ""
+        return f"CREATE VIEW {table} AS SELECT {names}{nowhere} WHERE false"
+    names += ", _part AS part" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
