@@ -86,7 +86,7 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
 def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, test: CaseRecord | None) -> None:
     editing, edited = screen.view.view == EDIT, rerun.edit(screen, rollout) is not None
     st.button(
-        "Close the editor" if editing else "Edited" if edited else "Edit",
+        "Close" if editing else "Edited" if edited else "Edit",
         key="edit",
         shortcut="E",
         type="primary" if edited and not editing else "secondary",
