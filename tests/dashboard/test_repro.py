@@ -17,7 +17,7 @@ from evaluator.runs.schema import TASK_COLUMNS, TaskRow
 
 CALL = Task(
     task_id="call", mode=Mode.CALL, entry_point="add", preamble="import math",
-    cases=(TestCase(0, '[1, 2]\n"\\u00e9"', "[1]"),),
+    cases=(TestCase(0, '[1, 2]\n"\\u00e9"', '[1, "e"]'),),
 )  # fmt: skip
 METHOD = Task(task_id="method", mode=Mode.CALL, entry_point="merge", cases=(TestCase(0, "[2, 1]", "[1, 2]"),))
 STDIN = Task(task_id="stdin", mode=Mode.STDIN, cases=(TestCase(0, "3\n4\n", "7\n"),))
@@ -66,7 +66,7 @@ def test_a_call_shows_the_value_and_what_was_printed(tmp_path: Path) -> None:
         "    return [math.floor(a[0] + 0.5)] + [b]\n"
     )
     shown = ran(made(CALL, code), tmp_path)
-    assert shown["expected"] == "[1]"
+    assert shown["expected"] == "[1, 'e']"
     assert shown["actual"] == "[1, 'é']"
     assert shown["stdout"] == "seen é"
     assert shown["exit status"] == "0"
