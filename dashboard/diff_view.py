@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from hashlib import sha256
 
 from dashboard.diff import Comparison, Row, Span, compare
@@ -30,10 +31,8 @@ def banner(comparison: Comparison) -> str:
     return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
 
 
-def side_by_side(
-    expected: str, actual: str, line: int | None = None, *, names: tuple[str, str] = ("expected", "actual")
-) -> str:
-    """A table of both texts with the differences marked. `names` are the heads of the two sides.
+def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
+    """A table of both texts with the differences marked.
 
     `line`: the line of actual at which the checker found its first difference; that row is outlined. The rows before
     it may differ as texts only. None: the first row that differs.
@@ -41,12 +40,12 @@ def side_by_side(
     comparison = compare(expected, actual)
     if not comparison.rows:
         part = "" if comparison.actual.gap is None else ", the same in the stored parts"
-        return _plain(expected, f"{names[0]} and {names[1]}{part}")
+        return _plain(expected, f"expected and actual{part}")
     changed = [row for row in comparison.rows if row.kind == "change"]
     reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
     first = next(iter(reached or changed), None)
     body = "".join(_row(row, first=row is first) for row in comparison.rows)
-    head = _head(f"{names[0]} · {_extent(comparison.expected)}", f"{names[1]} · {_extent(comparison.actual)}")
+    head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
     notes = list(comparison.endings)
     if not changed:
         notes.append("the difference was not stored")
@@ -56,6 +55,34 @@ def side_by_side(
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
     tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
     return _box(f"{_TABLE}{head}<tbody>{body}{tail}</tbody></table>")
+
+
+def unified(before: str, after: str) -> str:
+    """What was changed in a code: lines that went, then lines that came, with a few of those around them."""
+    ended = [text.removesuffix("\n") + "\n" for text in (before, after)]
+    rows = compare(*ended).rows
+    body = ""
+    for changed, group in itertools.groupby(rows, key=lambda row: row.kind == "change"):
+        lines = list(group)
+        if changed:
+            body += "".join(_changed_line("−", row.left_no, row.left, "minus") for row in lines)
+            body += "".join(_changed_line("+", row.right_no, row.right, "plus") for row in lines)
+        else:
+            body += "".join(_same_line(row) for row in lines)
+    return _box(f'<table class="unified"><colgroup><col class="no"><col></colgroup><tbody>{body}</tbody></table>')
+
+
+def _changed_line(sign: str, number: int | None, spans: list[Span] | None, name: str) -> str:
+    if spans is None:
+        return ""
+    return f'<tr><td class="no">{number or ""} {sign}</td><td class="{name}">{_spans(spans)}</td></tr>'
+
+
+def _same_line(row: Row) -> str:
+    if row.kind == "equal":
+        return f'<tr><td class="no">{row.right_no or ""} &nbsp;</td><td>{_spans(row.right or [])}</td></tr>'
+    said = counted(row.folded, "line") if row.kind == "fold" else counted(row.left_out[1], "character")
+    return f'<tr><td class="fold" colspan="2">{said} not shown</td></tr>'
 
 
 def beside(expected: str, actual: str) -> str:

@@ -41,6 +41,7 @@ _PANES = {"code": "Code", "raw": "Raw", "prompt": "Prompt", "transcript": "Trans
 _PANES_OF_ANSWER = {"code": "Completion", "prompt": "Prompt", "transcript": "Transcript", "json": "JSON"}
 _TABS = {"result": "Result", "why": "Why", "siblings": "Siblings", "output": "Output"}
 _HEIGHT = "max(300px, calc(100vh - 222px))"
+_INPUT_HEIGHT = 300
 _TURNS_SHOWN = 200
 _JSON_TEXT = 4_000
 """The most characters of one text in the JSON that is shown; the download has all."""
@@ -86,7 +87,7 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
 def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, test: CaseRecord | None) -> None:
     editing, edited = screen.view.view == EDIT, rerun.edit(screen, rollout) is not None
     st.button(
-        "Close the editor" if editing else "Edited" if edited else "Edit",
+        "Close" if editing else "Edited" if edited else "Edit",
         key="edit",
         shortcut="E",
         type="primary" if edited and not editing else "secondary",
@@ -211,7 +212,7 @@ def _input(task: TaskRecord, index: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         facts.section(f"Input of test {index}: {case_view.name_of_input(task.mode)}, {facts.size(len(data))}")
         st.download_button("Download", data, f"input-{index}.txt", on_click="ignore", type="tertiary", key="dl_input")
-    case_view.show_input(text, task.mode)
+    case_view.show_input(text, task.mode, height=_INPUT_HEIGHT)
     case_view.note_cut(text)
 
 

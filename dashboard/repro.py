@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import json
 import re
 
 import msgspec
@@ -127,7 +130,7 @@ def script(record: TaskRecord, rollout: RolloutRecord, test: CaseRecord, text: s
     head = _HEAD.format(
         about=about.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'"),
         limits={"wall_s": limits.wall_s, "cpu_s": limits.cpu_s, "virtual_mb": limits.virtual_mb},
-        expected=_literal(expected if task.mode is Mode.STDIN else test.expected or expected),
+        expected=_literal(expected if task.mode is Mode.STDIN else _as_python(test.expected or expected)),
         stdin=_literal(given if task.mode is Mode.STDIN else ""),
         program=_literal(f"{task.preamble.rstrip()}\n{text.rstrip()}\n{ending}".lstrip("\n")),
         command=command,
@@ -149,6 +152,14 @@ def _ending(task: Task, given: str) -> tuple[str, list[str]]:
     if "." in method:
         return f"\n\n{test}", ["-m", "unittest", "-v", f"solution.{method}"]
     return f"\n\n{test}\n\n{method}()\n", imported
+
+
+def _as_python(text: str) -> str:
+    """A value as `repr` writes it, like the actual one; other text, such as `a true value`, as it is."""
+    for read in (json.loads, ast.literal_eval):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return repr(read(text))
+    return text
 
 
 def _literal(text: str) -> str:

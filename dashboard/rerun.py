@@ -14,6 +14,7 @@ import streamlit as st
 from dashboard import completion_view, diff_view, escape, facts, sandbox_state, state, trial_run
 from dashboard.controls import Screen
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
+from dashboard.state import View
 from evaluator.model import Grade, Mode, Task, Verdict
 
 TIMES = 5
@@ -39,6 +40,8 @@ class _Session(NamedTuple):
     reruns: dict[Identity, Rerun]
     revisions: dict[Identity, int]
     """How often an edit was discarded: a new key fills the editor anew."""
+    asked: dict[Identity, str]
+    """What to run next: `one`, `all` or `five`."""
 
 
 def edit(screen: Screen, rollout: RolloutRecord) -> str | None:
@@ -58,10 +61,11 @@ def editor(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, in
         facts.banner(reason, warn=True)
     for difference in trial_run.unlike_the_run(screen.run.manifest):
         facts.note(difference)
-    asked = _buttons(screen, rollout, off=reason is not None)
+    _buttons(screen, rollout, off=reason is not None)
     text = _text_area(screen, rollout, record)
-    if asked and task is not None:
-        _run(screen, rollout, task, text, index if asked != "all" else None, TIMES if asked == "five" else 1)
+    asked = _session().asked.pop(_identity(screen, rollout), None)
+    if asked and task is not None and not reason:
+        _run(screen, rollout, task, text, None if asked == "all" else index, TIMES if asked == "five" else 1)
 
 
 def result(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, test: CaseRecord | None) -> bool:
@@ -105,24 +109,28 @@ def stability(grades: tuple[Grade, ...], test: int | None) -> str:
     return f"{len(grades)} of {len(grades)} {counts[0][0]}{differ}"
 
 
-def _buttons(screen: Screen, rollout: RolloutRecord, *, off: bool) -> str:
-    """Which button was pressed: `one`, `all` or `five`; or nothing."""
-    to_result = screen.view.but(tab="")
+def _buttons(screen: Screen, rollout: RolloutRecord, *, off: bool) -> None:
+    identity, view = _identity(screen, rollout), screen.view
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        one = st.button(
-            "Run this test", key="rerun_one", shortcut="X", type="primary", disabled=off, on_click=state.write,
-            args=(to_result,),
+        st.button(
+            "Run this test", key="rerun_one", shortcut="X", type="primary", disabled=off, on_click=_ask,
+            args=(identity, "one", view),
         )  # fmt: skip
-        every = st.button("All tests", key="rerun_all", disabled=off, on_click=state.write, args=(to_result,))
-        five = st.button(
-            f"{TIMES} times", key="rerun_five", disabled=off, on_click=state.write, args=(to_result,),
+        st.button("All tests", key="rerun_all", disabled=off, on_click=_ask, args=(identity, "all", view))
+        st.button(
+            f"{TIMES} times", key="rerun_five", disabled=off, on_click=_ask, args=(identity, "five", view),
             help="This test, to see whether its result stays the same",
         )  # fmt: skip
         st.button(
             "Discard the edit", key="rerun_discard", type="tertiary", disabled=edit(screen, rollout) is None,
-            on_click=_discard, args=(_identity(screen, rollout),),
+            on_click=_discard, args=(identity,),
         )  # fmt: skip
-    return "one" if one else "all" if every else "five" if five else ""
+
+
+def _ask(identity: Identity, what: str, view: View) -> None:
+    """Note what to run, and show the tab where its result will be."""
+    _session().asked[identity] = what
+    state.write(view.but(tab=""))
 
 
 def _text_area(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None) -> str:
@@ -182,9 +190,8 @@ def _changes(before: str, after: str) -> None:
     if before == after:
         facts.note("The code is unchanged.")
         return
-    facts.section("Changes to the code")
-    one, other = (text.removesuffix("\n") + "\n" for text in (before, after))
-    st.html(diff_view.side_by_side(one, other, names=("in the run", "edited")))
+    facts.section("Changes to the code of the run")
+    st.html(diff_view.unified(before, after))
 
 
 def _keep(identity: Identity, text: str, start: str) -> None:
@@ -202,7 +209,7 @@ def _discard(identity: Identity) -> None:
 
 
 def _session() -> _Session:
-    found: _Session = st.session_state.setdefault(_SESSION, _Session({}, {}, {}))
+    found: _Session = st.session_state.setdefault(_SESSION, _Session({}, {}, {}, {}))
     return found
 
 

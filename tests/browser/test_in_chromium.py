@@ -304,8 +304,9 @@ def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Vis
     extra.scroll_into_view_if_needed()
     expect(extra).to_be_in_viewport()
     expect(page.locator(".rs-diff td.minus")).to_have_count(0)
-    page.get_by_text("stdout: 204.0 KiB, head and tail stored: 16.0 KiB").click()
-    expect(page.get_by_test_id("stExpander").get_by_text("line 19999")).to_be_attached()
+    page.get_by_text("Output", exact=True).click()
+    expect(page.get_by_text("stdout: 204.0 KiB, head and tail stored: 16.0 KiB")).to_be_visible()
+    expect(page.get_by_test_id("stCode").get_by_text("line 19999")).to_be_attached()
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") < 1_500
 
 

@@ -99,6 +99,12 @@ def test_a_word_that_differs_is_marked_as_a_whole_unless_it_is_long(
     assert marked(expected, actual) == marks
 
 
+def test_changes_of_a_code_are_lines_that_went_and_lines_that_came() -> None:
+    html = diff_view.unified("a\nb < c\nb\nd", "a\nb <= c\nx\nd\n")
+    rows = [re.sub(r"<[^>]*>", "", row).replace("&nbsp;", "").split(maxsplit=1) for row in html.split("</tr>")[:-1]]
+    assert rows == [["1", "a"], ["2", "−b &lt; c"], ["3", "−b"], ["2", "+b &lt;= c"], ["3", "+x"], ["4", "d"]]
+
+
 def test_carriage_returns_and_a_missing_newline_are_named() -> None:
     html = diff_view.side_by_side("a\nb\n", "a\r\nb")
     assert "carriage return" in html
