@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.queries import console
 from tests.browser.conftest import settled, without_exception
+from tests.browser.test_in_chromium import open_table_row
 
 Visit = Callable[[str], Page]
 
@@ -45,10 +46,9 @@ def test_a_statement_is_typed_run_drawn_saved_and_found_again_by_its_address(vis
 def test_a_row_opens_its_completion(visit: Visit) -> None:
     sql = "SELECT task_id, sample_id, verdict FROM rollouts WHERE sample_id = 'add#1'"
     page = visit("sql?" + urlencode({"run": "sample", "query": sql}))
-    table = page.get_by_test_id("stDataFrame")
-    expect(table).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     settled(page)
-    table.locator("canvas").first.click(position={"x": 16, "y": 51})
+    open_table_row(page)
     page.wait_for_url("**/completion?*add%231*")
     expect(page.locator(".rs-title")).to_contain_text("add / sample")
 
