@@ -30,7 +30,7 @@ def refusal(run: OpenRun) -> str | None:
     for what, name in (("rollouts", manifest.rollouts), ("dataset", manifest.dataset)):
         path = input_path(run.path, manifest, name)
         if not name or not path.is_file():
-            return f"Its {what} are not at {path if name else 'a known place'}."
+            return f"The file of its {what} is missing: {path if name else 'the run does not name it'}."
     if manifest.interpreter is not None or manifest.sandbox != "strict":
         return "It was graded with a Python or a sandbox of its own."
     try:

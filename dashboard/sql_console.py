@@ -131,14 +131,17 @@ def _head(screen: Screen, table: pa.Table, *, more: bool) -> str:
     view = screen.view
     shape = view.view if view.view in _SHAPES else "table"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        part = "the first " if more else ""
-        facts.note(f"{part}{counted(table.num_rows, 'row')}{', there are more' if more else ''}", strong=True)
+        rows = counted(table.num_rows, "row")
+        facts.note(f"the first {rows}, there are more" if more else rows, strong=True)
         with widgets.place("sql_shape", width="content"):
             st.segmented_control(
                 "Shape", list(_SHAPES), format_func=_SHAPES.__getitem__, label_visibility="collapsed",
                 **widgets.bound("sql_shape", shape, lambda view, to: view.but(view="" if to == "table" else to or "")),
             )  # fmt: skip
         st.space("stretch")
+        if more:
+            most = console.DOWNLOADED
+            facts.note(f"files: up to {most.rows:,} rows, {most.result_mb} MB")
         for form, (label, mime) in _FILES.items():
             name = escape.file_name(f"{screen.run.path.name}.sql.{form}")
             made = partial(console.download, screen.run, view.query, form)

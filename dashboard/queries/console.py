@@ -16,7 +16,8 @@ from evaluator.runs.schema import TABLES, sql_type
 
 SHOWN = Bounds()
 """The limits of what a page shows."""
-DOWNLOADED = Bounds(rows=1_000_000, result_mb=512)
+DOWNLOADED = Bounds(rows=1_000_000, result_mb=128)
+"""Those of a file."""
 _LONGEST = 20_000
 """Characters of a statement."""
 

@@ -22,7 +22,7 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.runs.export import write_batches
-from evaluator.runs.files import QueryError, RunError
+from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
 
 with needs("runs", "a run needs pyarrow and duckdb"):
@@ -172,14 +172,11 @@ def _main() -> None:
     os.nice(_NICE)
     try:
         answer = _Answer(_written(question))
-    except (duckdb.OutOfMemoryException, MemoryError):  # pyarrow's is a MemoryError
+    except MemoryError:
         answer = _Answer(error=_too_large(question.bounds))
-    except duckdb.Error as error:
-        answer = _Answer(error=_too_large(question.bounds) if _OUT_OF_MEMORY in str(error) else one_line(error))
-    except (QueryError, RunError, OSError, pa.ArrowException) as error:
-        answer = _Answer(error=" ".join(str(error).split()))
-    except Exception as error:  # a value of a type that a file can't have
-        answer = _Answer(error=f"the rows can't be written: {' '.join(str(error).split())}")
+    except Exception as error:  # of DuckDB, of a file, or of a value whose type a file can't have
+        said = one_line(error) if isinstance(error, duckdb.Error) else " ".join(str(error).split())
+        answer = _Answer(error=_too_large(question.bounds) if _OUT_OF_MEMORY in said else said)
     sys.stdout.buffer.write(msgspec.json.encode(answer))
 
 

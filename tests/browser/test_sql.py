@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.queries import console
 from tests.browser.conftest import settled, without_exception
+from tests.browser.test_in_chromium import open_table_row
 
 Visit = Callable[[str], Page]
 
@@ -18,10 +19,10 @@ def test_a_statement_is_typed_run_drawn_saved_and_found_again_by_its_address(vis
     page.get_by_role("link", name="Rewards by error").click()
     page.wait_for_url("**query=SELECT*")
     expect(page.locator("b", has_text="rows")).to_be_visible()
-    expect(page.get_by_label("Statement")).to_have_value(console.EXAMPLES[-1].sql)
+    expect(page.get_by_role("textbox", name="Statement")).to_have_value(console.EXAMPLES[-1].sql)
 
     statement = "SELECT verdict, count(*) AS n FROM rollouts GROUP BY verdict ORDER BY n DESC"
-    page.get_by_label("Statement").fill(statement)
+    page.get_by_role("textbox", name="Statement").fill(statement)
     page.keyboard.press("Control+Enter")
     page.wait_for_url("**GROUP+BY+verdict*")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
@@ -34,7 +35,7 @@ def test_a_statement_is_typed_run_drawn_saved_and_found_again_by_its_address(vis
     page.goto(page.url)
     expect(page.locator(".js-plotly-plot .xtick", has_text="passed")).to_be_visible()
     settled(page)
-    expect(page.get_by_label("Statement")).to_have_value(statement)
+    expect(page.get_by_role("textbox", name="Statement")).to_have_value(statement)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     assert download.value.path().read_text().splitlines()[0] == "verdict,n"
@@ -45,10 +46,9 @@ def test_a_statement_is_typed_run_drawn_saved_and_found_again_by_its_address(vis
 def test_a_row_opens_its_completion(visit: Visit) -> None:
     sql = "SELECT task_id, sample_id, verdict FROM rollouts WHERE sample_id = 'add#1'"
     page = visit("sql?" + urlencode({"run": "sample", "query": sql}))
-    table = page.get_by_test_id("stDataFrame")
-    expect(table).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     settled(page)
-    table.locator("canvas").first.click(position={"x": 16, "y": 51})
+    open_table_row(page)
     page.wait_for_url("**/completion?*add%231*")
     expect(page.locator(".rs-title")).to_contain_text("add / sample")
 

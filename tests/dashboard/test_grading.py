@@ -264,15 +264,15 @@ def test_resuming_goes_on_with_what_has_no_grade(monkeypatch: pytest.MonkeyPatch
     assert job is not None
     until(lambda: not job.running)
     assert job.failure is None
-    assert job.progress == Progress(9, 9, job.progress.rate)
+    assert job.progress[:2] == (9, 9)
     assert read_manifest(run.path).state == "finished"
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"rollouts": "gone.jsonl"}, "Its rollouts are not at"),
-        ({"dataset": ""}, "Its dataset are not at"),
+        ({"rollouts": "gone.jsonl"}, "The file of its rollouts is missing: "),
+        ({"dataset": ""}, "The file of its dataset is missing: the run does not name it"),
         ({"grader": "own.py:grade"}, "it loads code from a file"),
         ({"grader": "similarity:model=m,base_url=http://127.0.0.1:1/v1"}, "it calls another service"),
         ({"interpreter": "/bin/sh"}, "a Python or a sandbox of its own"),
