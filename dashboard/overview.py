@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import bars, cards, estimates, export, facts, state
+from dashboard import bars, cards, estimates, facts, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, distributions
@@ -24,7 +24,7 @@ _MODELS_LISTED = 20
 
 
 def head(screen: Screen) -> None:
-    """The run's name and files, the button to the first failure, the export."""
+    """The run's name and files, the button to the first failure."""
     manifest = screen.run.manifest
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
@@ -34,7 +34,6 @@ def head(screen: Screen) -> None:
         facts.line(found, title=screen.run.name)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         _first_failure(screen)
-        export.offer(screen)
 
 
 def _first_failure(screen: Screen) -> None:

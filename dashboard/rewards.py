@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 import streamlit as st
 
-from dashboard import charts, escape, estimates, export, facts, overview, state
+from dashboard import charts, escape, estimates, facts, overview, state
 from dashboard.charts import Step
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, distributions
@@ -20,23 +20,19 @@ _TASKS_IN_TABLE = 1_000
 
 
 def head(screen: Screen) -> None:
-    """Counts, mean reward and the export."""
+    """Counts and mean reward."""
     totals = aggregates.totals(screen.run, screen.view.filter)
-    left, right = st.columns([4, 1], vertical_alignment="center")
-    with left:
-        facts.line(
-            [
-                ("rollouts", f"{totals.rollouts:,}"),
-                ("with a reward", f"{totals.rewarded:,}"),
-                ("mean reward" + overview.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
-                ("unknown", f"{totals.unknown:,}"),
-                ("sandbox_error", f"{totals.sandbox_error:,}"),
-                ("not verified", f"{totals.unverified:,}"),
-            ],
-            title="Rewards",
-        )
-    with right, st.container(horizontal=True, horizontal_alignment="right"):
-        export.offer(screen)
+    facts.line(
+        [
+            ("rollouts", f"{totals.rollouts:,}"),
+            ("with a reward", f"{totals.rewarded:,}"),
+            ("mean reward" + overview.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
+            ("unknown", f"{totals.unknown:,}"),
+            ("sandbox_error", f"{totals.sandbox_error:,}"),
+            ("not verified", f"{totals.unverified:,}"),
+        ],
+        title="Rewards",
+    )
 
 
 def histogram(screen: Screen, *, by: str) -> None:

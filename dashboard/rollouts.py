@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import streamlit as st
 
-from dashboard import bars, controls, escape, export, facts, select_table, state
+from dashboard import bars, controls, escape, facts, select_table, state
 from dashboard import grid as cells
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, dataset, listing, records
@@ -17,7 +17,7 @@ _SHAPES = {"grid": "Grid", "table": "Table"}
 
 
 def head(screen: Screen) -> str:
-    """The choice of grid or table, the order, the export. Returns `grid` or `table`."""
+    """The choice of grid or table, and the order. Returns `grid` or `table`."""
     view = screen.view
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.task:
@@ -28,8 +28,6 @@ def head(screen: Screen) -> str:
         else:
             shape = controls.choice("Shape", _SHAPES, view, key="w_shape", default="grid")
             controls.sort_picker(view, GRID_SORTS if shape == "grid" else SORTS, key=f"w_sort_{shape}")
-        st.space("stretch")
-        export.offer(screen)
     return shape
 
 

@@ -7,7 +7,7 @@ from dashboard import state
 from dashboard.state import Filter, View, parse
 
 _text = some.text(max_size=20)
-_number = some.none() | some.floats(-1e6, 1e6).map(lambda x: float(f"{x:g}"))
+_number = some.none() | some.floats(-1e6, 1e6)
 filters = some.builds(
     Filter,
     verdicts=some.lists(some.sampled_from(state.VERDICT_WORDS), unique=True).map(tuple),
