@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import streamlit as st
 
-from dashboard import bars, cards, escape, estimates, export, facts, model_table, signal_list, state
+from dashboard import bars, cards, escape, estimates, facts, model_table, signal_list, state
 from dashboard.cards import Card
 from dashboard.controls import Screen
 from dashboard.model_table import Line
@@ -28,7 +28,7 @@ _ENDS = {"fail": "all fail", "pass": "all pass", "mixed": "equal rewards"}
 
 
 def head(screen: Screen) -> None:
-    """The run's name and files, the button to the first failure, the export."""
+    """The run's name and files, the button to the first failure."""
     manifest = screen.run.manifest
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
@@ -38,7 +38,6 @@ def head(screen: Screen) -> None:
         facts.line(found, title=screen.run.name)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         _first_failure(screen)
-        export.offer(screen)
 
 
 def _first_failure(screen: Screen) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import charts, export, facts, overview, rewards_figures
+from dashboard import charts, facts, overview, rewards_figures
 from dashboard.controls import Screen
 from dashboard.queries import aggregates
 from dashboard.rewards_figures import Drawn
@@ -24,23 +24,19 @@ _FIGURES = (
 
 
 def head(screen: Screen) -> None:
-    """Counts, mean reward and the export."""
+    """Counts and mean reward."""
     totals = aggregates.totals(screen.run, screen.view.filter)
-    left, right = st.columns([4, 1], vertical_alignment="center")
-    with left:
-        facts.line(
-            [
-                ("rollouts", f"{totals.rollouts:,}"),
-                ("with a reward", f"{totals.rewarded:,}"),
-                ("mean reward" + overview.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
-                ("unknown", f"{totals.unknown:,}"),
-                ("sandbox_error", f"{totals.sandbox_error:,}"),
-                ("not verified", f"{totals.unverified:,}"),
-            ],
-            title="Rewards",
-        )
-    with right, st.container(horizontal=True, horizontal_alignment="right"):
-        export.offer(screen)
+    facts.line(
+        [
+            ("rollouts", f"{totals.rollouts:,}"),
+            ("with a reward", f"{totals.rewarded:,}"),
+            ("mean reward" + overview.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
+            ("unknown", f"{totals.unknown:,}"),
+            ("sandbox_error", f"{totals.sandbox_error:,}"),
+            ("not verified", f"{totals.unverified:,}"),
+        ],
+        title="Rewards",
+    )
 
 
 def figures(screen: Screen) -> None:

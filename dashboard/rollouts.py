@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import bars, controls, export, facts, grid_columns, preview, state, widgets
+from dashboard import bars, controls, facts, grid_columns, preview, state, widgets
 from dashboard import grid as cells
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, dataset, listing, records
@@ -20,7 +20,7 @@ _FAILED = frozenset("WECTMONR")
 
 
 def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
-    """The choice of a shape, what belongs to it, and the export. Returns `grid`, `table`, `search` or `task`.
+    """The choice of a shape, and what belongs to it. Returns `grid`, `table`, `search` or `task`.
 
     `tools` draw what belongs to a shape other than the grid.
     """
@@ -40,8 +40,6 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
             _zoom(view)
         else:
             tools[shape](screen)
-        st.space("stretch")
-        export.offer(screen)
     return shape
 
 

@@ -155,6 +155,8 @@ class View(msgspec.Struct, frozen=True):
 
 _VIEW_FIELDS: Final = tuple(name for name in View.__struct_fields__ if name != "filter")
 _FILTER_FIELDS: Final = tuple(name for name in Filter.__struct_fields__ if name != "verdicts")
+_LARGEST: Final = 2**53 - 1
+"""In a browser, larger whole numbers are not exact, and its fields refuse them."""
 _WHOLE: Final = frozenset({"test", "page", "zoom", "step_min", "step_max", "len_min", "len_max"})
 _DECIMAL: Final = frozenset({"r_min", "r_max", "wall_min", "wall_max"})
 
@@ -244,9 +246,10 @@ def _verified(text: str) -> str:
 
 def _int(text: str | None) -> int | None:
     try:
-        return int(text) if text else None
+        value = int(text) if text else None
     except ValueError:
         return None
+    return value if value is None or abs(value) <= _LARGEST else None
 
 
 def _float(text: str | None) -> float | None:

@@ -9,7 +9,6 @@ import msgspec
 from dashboard.queries import search
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import REASON
-from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
 
@@ -32,7 +31,7 @@ _BOUNDS = {
     "len_min": "length >= $len_min",
     "len_max": "length <= $len_max",
 }
-_GIVEN = {
+GIVEN = {
     "same": "abs(given_reward - reward) <= 1e-9",
     "higher": "given_reward > reward + 1e-9",
     "lower": "given_reward < reward - 1e-9",
@@ -58,7 +57,7 @@ def clauses(filter_: Filter) -> list[Clause]:
     if filter_.tag:
         found.append(Clause("tag", _TAGGED, {"tag": filter_.tag}))
     if filter_.given:
-        found.append(Clause("given", _GIVEN[filter_.given], {}))
+        found.append(Clause("given", GIVEN[filter_.given], {}))
     if filter_.q:
         found.append(Clause("q", f"contains({_TEXT}, lower($q))", {"q": filter_.q}))
     if filter_.find:
@@ -110,12 +109,19 @@ def without_each(run: OpenRun, filter_: Filter) -> list[tuple[str, int]]:
 
 
 @cached
-def models(run: OpenRun, filter_: Filter) -> Ranking[str]:
-    """The names of the models that sampled the rollouts."""
+def case_count(run: OpenRun, filter_: Filter) -> int:
+    """How many test cases those rollouts have."""
     condition, params = where(filter_)
-    sql = f"""SELECT model, count(*) OVER () FROM rollouts WHERE {condition} AND model IS NOT NULL
-              GROUP BY model ORDER BY model LIMIT 1000"""  # noqa: S608
-    return ranking(run.rows(sql, params), str)
+    sql = f"""SELECT count(*) FROM cases WHERE (task_id, sample_id) IN
+              (SELECT (task_id, sample_id) FROM rollouts WHERE {condition})"""  # noqa: S608
+    return int(run.rows(sql, params)[0][0])
+
+
+@cached
+def characters(run: OpenRun, filter_: Filter) -> int:
+    """How long the completions of those rollouts are together."""
+    condition, params = where(filter_)
+    return int(run.rows(f"SELECT coalesce(sum(length), 0) FROM rollouts WHERE {condition}", params)[0][0])  # noqa: S608
 
 
 def rows_inside(run: OpenRun, filter_: Filter) -> list[int]:

@@ -52,6 +52,8 @@ _MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BATCH_ROWS: Final = 1_000
+_RANGE_ROWS: Final = 10_000
+"""Rows that are sorted at once. A sort of all rows would hold all of their code."""
 
 BatchWriter = Callable[[Iterator[pa.RecordBatch], pa.Schema, IO[bytes]], int]
 
@@ -84,12 +86,12 @@ def export(
             noted = per == "rollout" and (where is not None or not set(NOTE_COLUMNS).isdisjoint(chosen))
             if noted:
                 add_note_columns(connection, run.path)
-            relation = chosen_rows(connection, per, where, rows).order(_ORDER[per])
-            reader = relation.project(", ".join(f'"{name}"' for name in chosen)).to_arrow_reader(_BATCH_ROWS)
-            batches = (_without_addresses(batch) for batch in reader)
+            relation = chosen_rows(connection, per, where, rows)
+            schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
+            batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen))
             if isinstance(to, Path | str):
-                return _write_file(Path(to), lambda file: write(batches, reader.schema, file))
-            return write(batches, reader.schema, to)
+                return _write_file(Path(to), lambda file: write(batches, schema, file))
+            return write(batches, schema, to)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None
 
@@ -97,6 +99,30 @@ def export(
 def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes], format_: str) -> int:
     """Write rows as "csv", "jsonl", "parquet" or an "arrow" stream, and return their number."""
     return _writer(format_)(batches, schema, file)
+
+
+def _sorted(relation: duckdb.DuckDBPyRelation, per: Per, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for first, last in _ranges(relation):
+        within = duckdb.ColumnExpression("task_id").between(
+            duckdb.ConstantExpression(first), duckdb.ConstantExpression(last)
+        )
+        yield from _projected(relation.filter(within).order(_ORDER[per]), columns).to_arrow_reader(_BATCH_ROWS)
+
+
+def _ranges(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[str, str]]:
+    """The first and last task of each range of tasks, in order, with about `_RANGE_ROWS` rows each."""
+    first, last, rows = None, "", 0
+    for task, count in relation.aggregate("task_id, count(*)").order("task_id").fetchall():
+        if first is not None and rows + count > _RANGE_ROWS:
+            yield first, last
+            first, rows = None, 0
+        first, last, rows = task if first is None else first, task, rows + count
+    if first is not None:
+        yield first, last
+
+
+def _projected(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
+    return relation.project(", ".join(f'"{name}"' for name in columns))
 
 
 def chosen_rows(

@@ -279,7 +279,7 @@ def test_export_downloads_what_is_filtered(visit: Visit) -> None:
     page.get_by_role("button", name="Export").click()
     expect(page.get_by_role("dialog").get_by_text("2 of 13 rollouts")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download sample.csv").click()
+        page.get_by_role("button", name="Download sample.runtime_error.csv").click()
     text = download.value.path().read_text()
     assert text.startswith("task_id,sample_id")
     assert "add#1" in text

@@ -73,9 +73,9 @@ def test_the_table_has_a_column_of_reasons_where_there_are_any() -> None:
 @pytest.mark.usefixtures("opened")
 def test_the_sidebar_filters_by_verified() -> None:
     app = visit("rollouts", run="checks")
-    reasons = [f"no: {check_run.PATCHES}", f"no: {check_run.COMPARES}"]
-    assert app.selectbox(key="w_verified").options == ["yes", "no", *reasons]
-    app.selectbox(key="w_verified").select("yes").run()
+    reasons = [f"no: {check_run.PATCHES} (3)", f"no: {check_run.COMPARES} (1)"]
+    assert app.selectbox(key="w_verified").options == ["yes (3)", "no (4)", *reasons]
+    app.selectbox(key="w_verified").set_value("yes").run()
     assert app.query_params["verified"] == "yes"
     assert "3 of 7 rollouts" in text(app)
 

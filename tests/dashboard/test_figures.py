@@ -94,7 +94,7 @@ def test_lists_say_of_how_many_they_are_the_first(written: Written) -> None:
     shown = text(app := visit("overview"))
     for noun in ("kinds", "missing packages", "reasons"):
         assert f"first 1,000 of 1,014 {noun}" in shown
-    assert {"Error (first 1,000 of 1,014)", "Flag (first 1,000 of 1,014)"} <= {box.label for box in app.selectbox}
+    assert {"Error (first 1,000 of 1,014)", "Flag (first 1,000 of 1,015)"} <= {box.label for box in app.selectbox}
     assert "first 500 of 1,014 rollouts of this task" in text(visit("rollouts", task="t"))
 
 
@@ -118,9 +118,9 @@ def test_an_error_is_offered_only_where_the_rest_of_the_filter_leaves_it(written
     def offered(**params: str) -> dict[str, list[str]]:
         return {re.sub(r" \(.*", "", box.label): box.options for box in visit("overview", **params).selectbox}
 
-    assert offered()["Error"] == ["OneError", "TwoError"]
-    assert offered(model="b")["Error"] == ["TwoError"]
+    assert offered()["Error"] == ["OneError (1)", "TwoError (1)"]
+    assert offered(model="b")["Error"] == ["TwoError (1)"]
     assert offered(model="b")["Flag"] == []
     assert offered(verdict="passed")["Error"] == []
-    assert offered(verdict="passed")["Model"] == ["b"]
-    assert offered(err="gone")["Error"][0] == "gone"
+    assert offered(verdict="passed")["Model"] == ["b (1)"]
+    assert offered(err="gone")["Error"][0] == "gone (0)"

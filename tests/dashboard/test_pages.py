@@ -140,8 +140,8 @@ def test_a_completion_shows_each_flag_with_its_evidence_as_text() -> None:
 @pytest.mark.usefixtures("opened")
 def test_the_sidebar_filters_by_flag() -> None:
     app = visit("rollouts")
-    assert app.selectbox(key="w_flag").options == ["missing_package", "ctypes", "missing_package: pandas"]
-    app.selectbox(key="w_flag").select("ctypes").run()
+    assert app.selectbox(key="w_flag").options == ["missing_package (2)", "ctypes (1)", "missing_package: pandas (2)"]
+    app.selectbox(key="w_flag").set_value("ctypes").run()
     assert app.query_params["flag"] == "ctypes"
     assert "1 of 13 rollouts" in text(app)
 

@@ -1,0 +1,97 @@
+"""The filter and its exports in a browser: real clicks, real files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from evaluator.report import write_report
+from evaluator.runs.reading import Run
+from tests.browser.conftest import settled
+from tests.dashboard import hostile_text
+
+Visit = Callable[[str], Page]
+
+
+def pick(page: Page, field: str, option: str) -> None:
+    """Choose an option of a field of the filter."""
+    page.get_by_label(field, exact=True).locator("visible=true").click()
+    page.get_by_role("option", name=option).click()
+    page.keyboard.press("Escape")
+
+
+def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path: Path) -> None:
+    page = visit("")
+    pick(page, "Verdict", "time_limit (1)")
+    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
+    pick(page, "Error", "time_limit (1)")
+    page.wait_for_url("**/*err=time_limit*")
+    settled(page)
+    page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("1 of 13 rollouts, as filtered")).to_be_visible()
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Download sample.time_limit.time_limit.csv").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    found = pd.read_csv(file)
+    assert found["sample_id"].tolist() == ["k/time_limit"]
+    assert found["verdict"].tolist() == ["time_limit"]
+    assert found["wall_s"].dtype == float
+
+
+def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:
+    page = visit("tasks?verdict=runtime_error")
+    page.get_by_role("button", name="Export").click()
+    page.get_by_role("dialog").get_by_text("HTML report").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download sample.runtime_error.html").click()
+    text = download.value.path().read_text()
+    assert "2 of 13 rollouts, chosen by <code>verdict=runtime_error</code>" in text
+
+
+def test_a_copied_address_shows_the_same_filter(visit: Visit) -> None:
+    page = visit("rollouts")
+    page.get_by_label("Text", exact=True).fill("a")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*q=a*")
+    settled(page)
+    page.get_by_text("Reward, time, length").click()
+    page.get_by_label("Reward from").fill("0.5")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*r_min=0.5*")
+    settled(page)
+    counted = re.compile(r"^\d+ of 13 rollouts$")
+    shown = page.get_by_text(counted).inner_text()
+    assert shown != "13 of 13 rollouts"
+    page.goto(page.url)  # by its address alone, as somebody else would
+    expect(page.get_by_text(shown, exact=True)).to_be_visible()
+    settled(page)
+    expect(page.get_by_label("Text", exact=True).locator("visible=true")).to_have_value("a")
+    expect(page.get_by_label("Reward from")).to_have_value("0.5")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_without_scripts_the_report_is_readable_and_asks_for_nothing(
+    browser: BrowserContext, tmp_path: Path, scheme: str
+) -> None:
+    report = tmp_path / "report.html"
+    write_report(Run.open(hostile_text.write(tmp_path / "hostile<b>")), report)
+    asked: list[str] = []
+    assert browser.browser is not None
+    context = browser.browser.new_context(java_script_enabled=False, color_scheme=scheme)
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(report.as_uri())
+    expect(page.get_by_role("heading", name="Failures 8 failures")).to_be_visible()
+    assert page.title() == "hostile<b>: Rollscope report"
+    assert page.locator("a, script, img, iframe").count() == 0
+    ground = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+    context.close()
+    assert asked == [report.as_uri()]

@@ -1,0 +1,94 @@
+"""Tags and a note on a rollout: what is kept of what people type, and how it looks beside the title."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import note_editor, note_view, workspace
+from dashboard.note_editor import tidied
+from evaluator.runs.notes import note_rollout, read_notes
+from tests.dashboard import hostile_text, sample_run
+from tests.dashboard.test_pages import no_exception, text, visit
+
+
+def test_tags_are_one_line_each_and_listed_once() -> None:
+    assert tidied([" a, b ", "a, b", "line\n feed", "", "  ", "<b>"]) == ("a, b", "line feed", "<b>")
+
+
+@pytest.mark.parametrize("hostile", [*hostile_text.TEXTS, sample_run.HOSTILE, '"><script>', "x" * 10_000])
+def test_chips_are_text(hostile: str) -> None:
+    drawn = note_view.chips([hostile], hostile)
+    assert drawn.count("<span") - drawn.count("rs-unseen") == 2
+    for start in ("<a ", "<b>", "<img", "<script", "<i>"):
+        assert start not in drawn
+    assert "\u202e" not in note_view.chips(["a\u202eb"], "").replace('data-mark="U+202E">\u202e', "")
+    assert len(drawn) < 12_000
+
+
+def test_many_tags_are_counted() -> None:
+    assert "+14" in note_view.chips([f"t{n}" for n in range(20)], "")
+
+
+def test_what_is_saved_is_read_again_and_filters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = sample_run.write(tmp_path / "run")
+    typed = ["a, b", sample_run.HOSTILE[:40], "half \ud800", "x"]
+    assert note_editor.save(run, "math/add", "add#0", typed, " two\nlines ") == ""
+    kept = read_notes(run).rollout("math/add", "add#0")
+    assert kept is not None
+    assert kept.tags == ("a, b", sample_run.HOSTILE[:40], "half \\ud800", "x")
+    assert kept.note == "two\nlines"
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    for tag in kept.tags:
+        app = visit("rollouts", tag=tag)
+        no_exception(app)
+        assert "1 of 13 rollouts" in text(app)
+        assert "<img" not in text(app)
+    assert note_editor.save(run, "math/add", "add#0", [], "  ") == ""
+    assert read_notes(run).rollouts == []
+
+
+def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_line(tmp_path: Path) -> None:
+    run = sample_run.write(tmp_path / "run")
+    said = note_editor.save(run, "math/add", "add#0", ["x" * 10_000], "")
+    assert said.startswith("A tag has at most 60 characters, not 10,000: xxx")
+    assert len(said) < 130
+    assert not (run / "notes.json").exists()
+    (run / "notes.json").write_text("{")
+    said = note_editor.save(run, "math/add", "add#0", ["x"], "")
+    assert "move it away" in said
+    assert "\n" not in said
+    assert (run / "notes.json").read_text() == "{"
+
+
+def _page(path: str) -> None:
+    from pathlib import Path
+
+    from dashboard import note_editor, workspace
+    from dashboard.controls import Screen
+    from dashboard.queries import records
+    from dashboard.state import View
+
+    run = workspace.open_run(workspace.Entry("run", Path(path), graded=True))
+    rollout = records.rollout(run, "math/add", "add#0")
+    assert rollout is not None
+    note_editor.offer(Screen(View(), run, 13, 13), rollout)
+
+
+def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(tmp_path: Path) -> None:
+    run = sample_run.write(tmp_path / "run")
+    note_rollout(run, "math/add", "add#0", tags=("mine",), note="why")
+    note_rollout(run, "math/add", "add#1", tags=("often", "mine"), note="")
+    note_rollout(run, "math/add", "add#2", tags=("often", "mine", "<b>"), note="")
+    app = AppTest.from_function(_page, args=(str(run),), default_timeout=60).run()
+    no_exception(app)
+    assert "mine</span>" in text(app)
+    assert "why</span>" in text(app)
+    app.button(key="note").click().run()
+    no_exception(app)
+    assert app.multiselect[0].options == ["mine", "often", "<b>"]
+    assert app.multiselect[0].value == ["mine"]
+    assert app.text_area[0].value == "why"
