@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard import escape, state, theme
 from dashboard.queries.answers import Answer
 from dashboard.state import View
+from dashboard.wording import short_sample
 from evaluator.model import Verdict
 
 _mount = st.components.v2.component(
@@ -39,19 +40,11 @@ def said(verdict: str, text: str | None) -> str:
     return text.rstrip("\n") or "(nothing)"
 
 
-def short_id(sample_id: str, task_id: str) -> str:
-    """A sample's id without the task's, which it often starts with."""
-    short = sample_id.removeprefix(task_id)
-    if short == sample_id:
-        short = sample_id.removeprefix(task_id.rsplit("/", 1)[-1])
-    return short.lstrip("#/:-_ ") or sample_id
-
-
 def _row(answer: Answer, total: int, here: View, task_id: str) -> dict[str, object]:
     error = f": {answer.error}" if answer.error and answer.text is None else ""
     samples = [
         {
-            "label": escape.text(short_id(sample, task_id)),
+            "label": escape.text(short_sample(task_id, sample)),
             "title": escape.text(f"{sample} ({model})" if model else sample),
             "href": state.href("completion", here.but(sample=sample)),
         }

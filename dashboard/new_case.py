@@ -21,7 +21,7 @@ from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.row_list import Column
 from dashboard.state import View
-from dashboard.wording import counted
+from dashboard.wording import counted, short_sample
 from evaluator import grade_all
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.runs.reading import Manifest
@@ -194,7 +194,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
 
     rows = [
         (
-            answer_list.short_id(each.sample_id, record.task_id),
+            short_sample(record.task_id, each.sample_id),
             _verdict(grades[each.sample_id].verdict),
             theme.verdict(each.verdict).letter,
             _answer(grades[each.sample_id]),

@@ -9,7 +9,8 @@ from dashboard.controls import Screen
 from dashboard.queries import listing, search
 from dashboard.queries.listing import ROLLOUTS_PER_PAGE
 from dashboard.rollout_table import Cell, Header, Match, Verdict
-from dashboard.rollouts_table import HEADERS, opened_from, short_sample
+from dashboard.rollouts_table import HEADERS, opened_from
+from dashboard.wording import short_sample
 
 _HELP = (
     "Text to find in completions and code, as written: case counts. Between slashes: a regular expression (RE2), "

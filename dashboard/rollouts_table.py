@@ -16,6 +16,7 @@ from dashboard.queries.listing import ROLLOUTS_PER_PAGE, Group
 from dashboard.rollout_table import Cell, Counts, Header, Row, Verdict
 from dashboard.rollouts import completion
 from dashboard.state import View
+from dashboard.wording import short_sample
 from evaluator.model import Verdict as VerdictWord
 
 _HEIGHT = "max(300px, calc(100vh - 190px))"
@@ -63,7 +64,6 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "memory_mb": "{:,.0f}".format,
     "length": "{:,}".format,
 }
-_BETWEEN = "/:_- "
 """What stands between the parts of a sample's id."""
 _BY = {"": "no groups", "model": "model", "step": "step", "task_id": "task", "verdict": "verdict", "err": "error"}
 
@@ -162,16 +162,6 @@ def _cell(name: str, value: Any) -> Cell:
     if name in ("error_message", "unverified_reason"):
         return " ".join(str(value).split())
     return _FORMATS.get(name, str)(value)
-
-
-def short_sample(task_id: str, sample_id: str, model: str | None) -> str:
-    """The sample's id without those of its task and model, which stand beside it."""
-    rest = sample_id
-    for part in (task_id, task_id.rpartition("/")[2], model or ""):
-        after = rest.removeprefix(part)
-        if part and after != rest and after.startswith((*_BETWEEN, "#")):
-            rest = after.lstrip(_BETWEEN) or rest
-    return rest
 
 
 def _groups(screen: Screen) -> None:

@@ -14,7 +14,7 @@ from dashboard.queries import siblings as queries
 from dashboard.queries.records import CaseRecord, RolloutRecord
 from dashboard.queries.siblings import LONGEST_CODE, MOST_CANDIDATES
 from dashboard.replay import ReplayError
-from dashboard.wording import counted
+from dashboard.wording import counted, short_sample
 from evaluator.model import Verdict
 from evaluator.syntax import lines_of
 
@@ -53,10 +53,10 @@ def _compared(screen: Screen, rollout: RolloutRecord, code: str, test: CaseRecor
         facts.line([("nearest passing sample" if found.sample_id else "no sibling passed", found.about)])
         if found.sample_id is not None:
             there = screen.view.but(task=rollout.task_id, sample=found.sample_id)
-            state.link("completion", there, short_name(found.sample_id, rollout.task_id))
+            state.link("completion", there, short_sample(rollout.task_id, found.sample_id))
     if test is not None and test.verdict not in (Verdict.PASSED, Verdict.NOT_RUN):
         _parting(screen, rollout, test, code, found)
-    siblings_view.code_diff(levelled(code), levelled(found.code), short_name(found.name, rollout.task_id))
+    siblings_view.code_diff(levelled(code), levelled(found.code), short_sample(rollout.task_id, found.name))
 
 
 def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | None:
@@ -72,13 +72,6 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
     if task is not None and task.reference:
         return Passing("the reference", task.reference, about="this is the task's reference solution")
     return None
-
-
-def short_name(sample_id: str, task_id: str) -> str:
-    """A sample's id without its task's."""
-    short = sample_id.removeprefix(task_id).removeprefix(task_id.rpartition("/")[2])
-    short = short.lstrip("/#:_-. ") or sample_id
-    return f"#{short}" if short.isdigit() else short
 
 
 # --- Where the runs part ------------------------------------------------------------------------
@@ -114,5 +107,5 @@ def _answers(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> None:
     some = found.part("answer")
     facts.section(f"What {shown} answered to test {test.test_index}" + (f" ({some})" if some else ""))
     here = screen.view.but(task=rollout.task_id, test=test.test_index)
-    names = {sample: short_name(sample, rollout.task_id) for row in found.rows for sample in row.samples}
+    names = {sample: short_sample(rollout.task_id, sample) for row in found.rows for sample in row.samples}
     siblings_view.answers(found.rows, rollout.sample_id, test.expected, here, names)

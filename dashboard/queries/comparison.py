@@ -80,8 +80,8 @@ def samples(side: Side, filter_: Filter, task: str) -> Ranking[Attempt]:
 @cached
 def program(run: OpenRun, row: int) -> str:
     """The code of a rollout; its completion, where no code was found in it."""
-    [(part,)] = run.rows('SELECT part FROM rollouts WHERE "row" = $row', {"row": row})
-    sql = 'SELECT coalesce(code, completion) FROM stored_rollouts WHERE part = $part AND "row" = $row'
+    [(part,)] = run.rows('SELECT part_file FROM rollouts WHERE "row" = $row', {"row": row})
+    sql = 'SELECT coalesce(code, completion) FROM stored_rollouts WHERE part_file = $part AND "row" = $row'
     return str(run.rows(sql, {"part": part, "row": row})[0][0])
 
 

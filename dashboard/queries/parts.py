@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from dashboard.queries.cache import cached
 from dashboard.workspace import OpenRun, Params
 
-IN_PARTS = "list_contains($parts, part)"
-"""The condition of a query over `stored_rollouts` or `stored_cases`, with the parameter `parts`. A file of `cases` has
-the ordinal of its file of `rollouts`."""
+IN_PARTS = "list_contains($parts, part_file)"
+"""The condition of a query over `stored_rollouts` or `stored_cases`, with the parameter `parts`."""
 
 
 @cached
 def of_task(run: OpenRun, task_id: str) -> Params:
-    """The parameters `task` and `parts`: the paths of the files with its rollouts and their test cases' results."""
-    sql = "SELECT DISTINCT part FROM rollouts WHERE task_id = $task"
-    return {"task": task_id, "parts": [part for (part,) in run.rows(sql, {"task": task_id})]}
+    """The parameters `task` and `parts`: the paths of the files with its rollouts, and with their test cases,
+    which have the same names."""
+    sql = "SELECT DISTINCT part_file FROM rollouts WHERE task_id = $task"
+    rollouts = [Path(part) for (part,) in run.rows(sql, {"task": task_id})]
+    cases = [part.parent.with_name("cases") / part.name for part in rollouts]
+    return {"task": task_id, "parts": [str(part) for part in (*rollouts, *cases)]}

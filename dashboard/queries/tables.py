@@ -2,7 +2,7 @@
 
 `rollouts`, `cases`, `parts` (of rewards) and `tasks` are what most queries need; `tags` is from the notes, `found` from
 searches. `stored_rollouts` and `stored_cases` have every column, but read the run's files: use them for one screen of
-rows, with `IN_PARTS` or a row's `part`, never to count.
+rows, with `IN_PARTS` or a row's `part_file`, never to count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("ALTER VIEW cases RENAME TO stored_cases")
     load_kinds(connection, "stored_rollouts", "stored_cases")
     connection.execute(f"""
-        CREATE TABLE rollouts AS SELECT {short}, {CLUSTER} AS err, length(completion) AS length, part
+        CREATE TABLE rollouts AS SELECT {short}, {CLUSTER} AS err, length(completion) AS length, part_file
         FROM stored_rollouts LEFT JOIN {KINDS} USING ("row") ORDER BY "row" """)  # noqa: S608
     connection.execute(f"DROP TABLE {KINDS}")
     connection.execute(f"CREATE TABLE cases AS SELECT {', '.join(_CASE_COLUMNS)} FROM stored_cases")  # noqa: S608

@@ -69,7 +69,7 @@ class Run:
 
         It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`. `spills`:
         whether a sort larger than the memory goes to a temporary file. `parts`: whether `rollouts` and `cases` have a
-        last column `part`, the path of the row's file: with it in a condition, DuckDB opens no other file.
+        last column `part_file`, the path of the row's file: with it in a condition, DuckDB opens no other file.
         """
         connection = duckdb.connect(
             ":memory:",
@@ -170,9 +170,9 @@ def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_reg
     names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
     parts = parts and table != "tasks"
     if not paths:
-        nowhere = ", NULL::VARCHAR AS part" if parts else ""
+        nowhere = ", NULL::VARCHAR AS part_file" if parts else ""
         return f"CREATE VIEW {table} AS SELECT {names}{nowhere} WHERE false"
-    names += ", _part AS part" if parts else ""
+    names += ", _part AS part_file" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"

@@ -10,8 +10,9 @@ from dashboard import rollout_table, state
 from dashboard.queries import filter_sql, listing
 from dashboard.queries.columns import COLUMNS, GROUPS
 from dashboard.rollout_table import Header
-from dashboard.rollouts_table import HEADERS, short_sample
+from dashboard.rollouts_table import HEADERS
 from dashboard.state import Filter
+from dashboard.wording import short_sample
 from dashboard.workspace import OpenRun
 from tests.dashboard import sample_run
 from tests.dashboard.test_pages import component, no_exception, text, visit

@@ -165,7 +165,7 @@ def test_the_search_page_lists_each_rollout_with_its_line() -> None:
     no_exception(app)
     table = component(app, "hit_table")
     (row,) = table["rows"]
-    assert row["cells"][:-1] == [{"letter": "E", "text": ""}, "math/add", "large", "add#1", "code", "4"]
+    assert row["cells"][:-1] == [{"letter": "E", "text": ""}, "math/add", "large", "#1", "code", "4"]
     assert row["cells"][-1] == {"parts": ["total = ", "total.plus", "(1)"]}
     assert row["href"].startswith("completion?run=sample&task=math%2Fadd&sample=add%231&up=view%3Dsearch")
     assert "13 rollouts searched, 1 found" in text(app)
@@ -187,4 +187,4 @@ def test_the_field_writes_the_filter(run_path: Path) -> None:
     searched(app.text_input(key="w_find_here").set_value("return missing").run())
     no_exception(app)
     assert app.query_params["find"] == "return missing"
-    assert [row["cells"][3] for row in component(app, "hit_table")["rows"]] == ["add#2"]
+    assert [row["cells"][3] for row in component(app, "hit_table")["rows"]] == ["#2"]
