@@ -92,5 +92,5 @@ def test_no_name_is_markup_on_a_chart_or_in_the_table_of_models(visit: Visit, ou
     names = page.locator(".models .name").all_text_contents()
     assert sorted(names) == sorted(escape.text(text) for text in TEXTS)
     expect(page.locator(".models script, .models b, .signal b")).to_have_count(0)
-    assert page.title() == "Rollscope"
+    assert page.title().endswith(" · Rollscope")
     assert outside == []

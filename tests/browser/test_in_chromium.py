@@ -312,7 +312,7 @@ def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Vis
 
 def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
     page = visit("tasks?task=math/add&test=1&tab=code")
-    editor = page.get_by_label("Code")
+    editor = page.get_by_label("Code", exact=True)
     expect(editor).to_have_value("def add(a, b):\n    return a + b\n")
     editor.fill("def add(a, b):\n    return [][a]\n")
     page.get_by_role("button", name="Run all test cases").click()

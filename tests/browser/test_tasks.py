@@ -54,13 +54,13 @@ def test_keys_judge_a_task_and_what_is_typed_into_the_note_presses_none(visit: V
     expect(row).to_contain_text("note")
     expect(row).not_to_contain_text("good")
     note.fill("")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save Shortcut S").click()
     expect(row).not_to_contain_text("note")
 
 
 def test_an_answer_leads_to_its_completion_at_this_test(visit: Visit) -> None:
     page = visit("tasks?task=math/add&test=1")
-    page.get_by_role("link", name="1", exact=True).click()
+    page.get_by_role("link", name="#1", exact=True).click()
     page.wait_for_url("**/completion?*sample=add%231*")
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("total = total.plus(1)")
     assert "test=1" in page.url

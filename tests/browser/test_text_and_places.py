@@ -24,7 +24,7 @@ def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list
     assert sorted(drawn) == sorted(escape.text(text) for text in TEXTS)
     expect(page.locator(".js-plotly-plot a")).to_have_count(0)
     expect(page.locator(".js-plotly-plot .legendtext [style*=bold], .legendtext .line")).to_have_count(0)
-    assert page.title() == "Rollscope"
+    assert page.title().endswith(" · Rollscope")
     assert outside == []
 
 

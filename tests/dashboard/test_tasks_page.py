@@ -52,7 +52,7 @@ def test_an_answer_links_to_each_of_its_samples_at_this_test() -> None:
     app = visit("tasks", task="math/add", test="1", verdict="passed")
     first, second = component(app, "answers")["rows"]
     assert (first["letter"], first["text"], first["count"]) == ("P", "3", "3 of 4")
-    assert [sample["label"] for sample in first["samples"]] == ["0", "2", "3"]
+    assert [sample["label"] for sample in first["samples"]] == ["#0", "#2", "#3"]
     assert (second["letter"], second["text"], second["count"]) == ("E", "runtime_error: AttributeError", "1 of 4")
     address = second["samples"][0]["href"]
     assert address.startswith("completion?run=sample&task=math%2Fadd&sample=add%231&test=1&up=")
