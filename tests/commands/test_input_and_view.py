@@ -189,7 +189,7 @@ def test_export_writes_the_file_that_is_named(graded: tuple[Path, Done]) -> None
         (["--where", "rewards > 0"], '"reward"'),
         (["--where", "reward >"], "syntax error"),
         (["--where", "sample_id::INTEGER > 0"], "convert"),
-        (["--to", "out.html"], ".csv"),
+        (["--to", "out.xlsx"], ".csv"),
         (["--per", "line"], "--per"),
     ],
 )
