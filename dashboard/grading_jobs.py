@@ -164,9 +164,9 @@ class Jobs:
         return job if job is not None and job.running and not is_run(run) else None
 
     def failed(self, name: str) -> Job | None:
-        """The grading that should have made a run of this name, and made none."""
+        """The last grading that should have made a run of this name, and made none."""
         failed = [job for job in self._jobs.values() if job.failure is not None and not is_run(job.run)]
-        return next((job for job in failed if job.run.name == name), None)
+        return next((job for job in reversed(failed) if job.run.name == name), None)
 
     def grade(self, rollouts: Path, work: partial[GradedFile]) -> Job:
         """Grade a file into a new run; the grading under way, if there is one. Raises `OSError`."""

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import charts, facts, overview, rewards_figures
+from dashboard import charts, controls, facts, overview, rewards_figures
 from dashboard.controls import Screen
 from dashboard.queries import aggregates
 from dashboard.rewards_figures import Drawn
 
-_FIGURES = (
+_REWARDS = (
     rewards_figures.by_model,
     rewards_figures.by_step,
     rewards_figures.variances,
     rewards_figures.pass_at_k,
+)
+_MORE = (
     rewards_figures.wall_times,
     rewards_figures.by_length,
     rewards_figures.pass_rates,
     rewards_figures.by_verdict,
     rewards_figures.parts,
 )
-"""In the order of the page, two beside each other. The first four are above the fold."""
+_FIGURES = {"rewards": _REWARDS, "more": _MORE, "all": (*_REWARDS, *_MORE)}
+"""By the view, in the order of the page. A browser takes long to draw a figure, so four are drawn at first."""
+_VIEWS = {"rewards": "Rewards and passes", "more": "Time, length, tasks", "all": "All figures"}
 
 
 def head(screen: Screen) -> None:
@@ -40,8 +44,9 @@ def head(screen: Screen) -> None:
 
 
 def figures(screen: Screen) -> None:
-    """The figures in two columns, and below them a line about each that can't be drawn."""
-    found = [draw(screen) for draw in _FIGURES]
+    """The chosen figures in two columns, and below them a line about each that can't be drawn."""
+    shown = controls.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
+    found = [draw(screen) for draw in _FIGURES[shown]]
     drawn = [each for each in found if not isinstance(each, str)]
     columns = st.columns(2, gap="medium")
     for index, each in enumerate(drawn):

@@ -12,6 +12,10 @@ from evaluator.graders.spec import names_file
 @st.cache_resource(ttl=300, show_spinner=False)
 def fix() -> str | None:
     """None if the sandbox starts; else one line that says what to do."""
+    return _fault() and _fault()  # a busy machine may fail a proof once, and the answer is kept
+
+
+def _fault() -> str | None:
     from evaluator.sandbox import Sandbox, SandboxUnavailable
 
     try:

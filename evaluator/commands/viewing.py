@@ -116,8 +116,9 @@ def _command(host: str, port: int) -> list[str]:
     if host in _LOOPBACK_NAMES:
         # Against DNS rebinding: a foreign page whose host name resolves here must not reach the box that runs code.
         options += [word for name in _LOOPBACK_NAMES for word in ("--server.allowedHosts", name)]
+    root = app_root()
     # -P: import nothing from the current folder, whatever its files are called.
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(app_root() / "app.py"), *options]
+    return [sys.executable, "-P", str(root / "dashboard" / "serve.py"), "run", str(root / "app.py"), *options]
 
 
 def _dies_with(parent: int) -> Callable[[], None]:

@@ -41,7 +41,7 @@ def chart(page: Page, axis: str) -> Locator:
     ],
 )
 def test_a_click_on_a_mark_opens_its_rollouts(visit: Visit, axis: str, mark: str, opens: str) -> None:
-    page = visit("rewards?run=sample")
+    page = visit("rewards?run=sample&view=all")
     click_middle(page, chart(page, axis).locator(mark).last)
     page.wait_for_url(re.compile(opens))
     settled(page)
@@ -74,7 +74,7 @@ def test_what_people_come_for_is_above_the_fold(visit: Visit) -> None:
             page.locator(".bars.tall .row").first,
         ):
             expect(wanted).to_be_in_viewport(ratio=1)
-    page = visit("rewards?run=sample")
+    page = visit("rewards?run=sample&view=all")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(
@@ -85,7 +85,7 @@ def test_what_people_come_for_is_above_the_fold(visit: Visit) -> None:
 
 
 def test_no_name_is_markup_on_a_chart_or_in_the_table_of_models(visit: Visit, outside: list[str]) -> None:
-    page = visit("rewards?run=hostile")
+    page = visit("rewards?run=hostile&view=all")
     rows = chart(page, "mean over tasks").locator(".ytick").all_text_contents()
     assert sorted(rows) == sorted(escape.text(text) for text in TEXTS)
     page = visit("?run=hostile")

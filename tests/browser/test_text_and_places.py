@@ -17,7 +17,7 @@ Visit = Callable[[str], Page]
 
 
 def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list[str]) -> None:
-    page = visit("rewards?run=hostile")
+    page = visit("rewards?run=hostile&view=all")
     legend = page.locator(".js-plotly-plot").filter(has=page.locator(".legendtext", has_text="zero"))
     expect(legend).to_have_count(1)
     drawn = legend.locator(".legendtext").all_text_contents()
@@ -29,7 +29,7 @@ def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list
 
 
 def test_what_hovers_over_a_mark_is_plain_text(visit: Visit) -> None:
-    page = visit("rewards?run=hostile")
+    page = visit("rewards?run=hostile&view=all")
     plot = page.locator(".js-plotly-plot").filter(has=page.locator(".xtitle", has_text="mean over tasks"))
     label = plot.locator(".hoverlayer .hovertext")
     seen = [""]

@@ -29,7 +29,7 @@ def chart(app: AppTest, axis: str) -> dict[str, Any]:
 def test_a_run_of_3125_tasks_has_all_of_them_in_its_chart(written: Written) -> None:
     rates = [task % 5 / 4 for task in range(3_125)]
     written([row(f"t{t}", f"t{t}#{k}", reward=float(k < 4 * rate)) for t, rate in enumerate(rates) for k in range(4)])
-    app = visit("rewards")
+    app = visit("rewards", view="all")
     no_exception(app)
     figure = chart(app, "tasks, lowest first")
     assert "n = 3,125; 625 at 0, 625 at 1" in figure["layout"]["xaxis"]["title"]["text"]
@@ -48,7 +48,7 @@ def test_pass_rates_of_many_tasks_are_in_steps_and_none_and_all_are_steps_of_the
 
 def test_few_tasks_have_a_bar_each(written: Written) -> None:
     written([row(f"t{t}", f"t{t}", reward=float(t == 2)) for t in range(3)])
-    (bars,) = chart(visit("rewards"), "tasks, lowest first")["data"]
+    (bars,) = chart(visit("rewards", view="all"), "tasks, lowest first")["data"]
     assert bars["text"] == ["t0", "t1", "t2"]
 
 
@@ -64,7 +64,7 @@ def test_six_models_with_a_sample_each_are_six_curves_of_one_sample(written: Wri
     curves = estimates.curves(run, Filter())
     assert [[point.k for point in curve.points] for curve in curves.rows] == [[1]] * 6
     assert [round(curve.points[0].estimate.value * 6) for curve in curves.rows] == [6, 5, 4, 3, 2, 1]
-    app = visit("rewards")
+    app = visit("rewards", view="all")
     no_exception(app)
     drawn = [trace["name"] for trace in chart(app, "k (6 models")["data"] if trace.get("showlegend") is not False]
     assert drawn == ["a", "b", "c", "d", "e", "no model named"]
@@ -75,7 +75,7 @@ def test_six_models_with_a_sample_each_are_six_curves_of_one_sample(written: Wri
 
 def test_of_very_many_models_the_first_are_drawn_and_the_others_counted(written: Written) -> None:
     run = written([row("t", f"s{n}", reward=1.0, model=f"m{n % 31:02}") for n in range(93)])
-    app = visit("rewards")
+    app = visit("rewards", view="all")
     assert "The first 8 of 31 models, by rollouts." in text(app)
     rows = chart(app, "reward (n = 93 rollouts; mean")["layout"]["yaxis"]["ticktext"]
     assert rows[::-1][-2:] == ["m07", "23 other models"]

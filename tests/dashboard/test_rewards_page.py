@@ -113,7 +113,7 @@ def test_many_steps_are_put_into_bins_that_count_every_rollout(written: Written)
 
 def test_a_run_without_steps_says_so_in_a_line(written: Written) -> None:
     written([row("t", f"s{n}", reward=float(n)) for n in range(2)])
-    app = visit("rewards")
+    app = visit("rewards", view="all")
     no_exception(app)
     assert "No rollout in the filter has a step" in text(app)
     assert "Parts of the reward" not in text(app)
@@ -172,7 +172,7 @@ def test_pass_at_k_is_on_a_doubling_axis(written: Written) -> None:
 
 def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(written: Written) -> None:
     written(rollouts())
-    app = visit("rewards", verdict="passed")
+    app = visit("rewards", verdict="passed", view="all")
     no_exception(app)
     assert text(app).count("pass rates and pass@k would mean nothing") == 1
     titles = text(app)
@@ -183,7 +183,7 @@ def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(written: Writt
 def test_the_page_of_the_bundled_example_draws_four_figures_first(monkeypatch: pytest.MonkeyPatch) -> None:
     example = Path(__file__).parents[2] / "data" / "example.run"
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(example)]}))
-    app = visit("rewards")
+    app = visit("rewards", view="all")
     no_exception(app)
     titles = [title for title in TITLES if title in text(app)]
     assert titles == TITLES

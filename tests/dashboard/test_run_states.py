@@ -130,7 +130,7 @@ def test_overview_says_which_preamble_took_the_place_of_the_tasks_own(
 
 def test_a_curve_over_one_task_counts_tasks_not_its_rollouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     open_alone(monkeypatch, tmp_path / "one", ONE_CASE, *(passed(f"s{n}") for n in range(4)))
-    charts = "".join(e.proto.spec for e in visit("rewards").get("plotly_chart"))
+    charts = "".join(e.proto.spec for e in visit("rewards", view="all").get("plotly_chart"))
     assert "k (n = 1 task, 95% band)" in charts
 
 
