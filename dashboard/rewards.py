@@ -28,7 +28,15 @@ _VIEWS = {"rewards": "Rewards and passes", "more": "Time, length, tasks", "all":
 
 
 def head(screen: Screen) -> None:
-    """Counts and mean reward."""
+    """Counts, mean reward, and the choice of figures."""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        _counts(screen)
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        controls.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
+
+
+def _counts(screen: Screen) -> None:
     totals = aggregates.totals(screen.run, screen.view.filter)
     facts.line(
         [
@@ -45,8 +53,7 @@ def head(screen: Screen) -> None:
 
 def figures(screen: Screen) -> None:
     """The chosen figures in two columns, and below them a line about each that can't be drawn."""
-    shown = controls.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
-    found = [draw(screen) for draw in _FIGURES[shown]]
+    found = [draw(screen) for draw in _FIGURES.get(screen.view.view, _REWARDS)]
     drawn = [each for each in found if not isinstance(each, str)]
     columns = st.columns(2, gap="medium")
     for index, each in enumerate(drawn):

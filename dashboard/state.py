@@ -39,7 +39,6 @@ PAGES = {
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 
 _PENDING = "_go"
-_LEAVING = "_leaving"
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -203,17 +202,11 @@ def link(page: str, view: View, label: str) -> None:
 def go(page: str, view: View) -> None:
     """Open a page from a callback. The browser's history gets one entry."""
     st.session_state[_PENDING] = address.order(href(page, view))
-    st.session_state[_LEAVING] = True
 
 
 def follow() -> None:
-    """Open the page of the last `go`. Called once, at the start of the script; the browser then requests the page.
-
-    The page that is left is not drawn again: that would double the wait.
-    """
+    """Open the page of the last `go`. Called once, at the start of the script; the browser then requests the page."""
     address.change(st.session_state.get(_PENDING))
-    if st.session_state.pop(_LEAVING, False):
-        st.stop()
 
 
 def name(page: str, view: View) -> None:

@@ -178,3 +178,12 @@ def test_every_reason_why_a_grade_is_not_verified_has_a_row(reason: str) -> None
 def test_every_reason_why_a_test_can_not_be_graded_is_listed(reason: Refusal) -> None:
     said = re.sub(r"\{.*?\}", "…", reason).removesuffix(": …")
     assert is_told(said, (DOCS / "checks.md").read_text())
+
+
+def test_every_field_of_the_address_is_documented() -> None:
+    from dashboard.state import Filter, View
+
+    text = (DOCS / "dashboard.md").read_text()
+    names = {"verdict" if name == "verdicts" else name for name in Filter.__struct_fields__}
+    names |= set(View.__struct_fields__) - {"filter"}
+    assert {name for name in names if f"`{name}`" not in text} == set()

@@ -74,7 +74,7 @@ def test_what_people_come_for_is_above_the_fold(visit: Visit) -> None:
             page.locator(".bars.tall .row").first,
         ):
             expect(wanted).to_be_in_viewport(ratio=1)
-    page = visit("rewards?run=sample&view=all")
+    page = visit("rewards?run=sample")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(
