@@ -9,22 +9,21 @@ from dashboard.controls import Screen
 from dashboard.queries import aggregates
 from dashboard.rewards_figures import Drawn
 
-_REWARDS = (
+_FIGURES = (
     rewards_figures.by_model,
     rewards_figures.by_step,
     rewards_figures.variances,
     rewards_figures.pass_at_k,
-)
-_MORE = (
     rewards_figures.wall_times,
     rewards_figures.by_length,
     rewards_figures.pass_rates,
     rewards_figures.by_verdict,
     rewards_figures.parts,
 )
-_FIGURES = {"rewards": _REWARDS, "more": _MORE, "all": (*_REWARDS, *_MORE)}
-"""By the view, in the order of the page. A browser takes long to draw a figure, so four are drawn at first."""
-_VIEWS = {"rewards": "Rewards and passes", "more": "Time, length, tasks", "all": "All figures"}
+"""In the order of the page."""
+_FIRST = 4
+"""So many are drawn at first, above the fold: a browser takes long to draw a figure."""
+_VIEWS = {"rewards": "First four", "more": "The others", "all": "All figures"}
 
 
 def head(screen: Screen) -> None:
@@ -53,8 +52,10 @@ def _counts(screen: Screen) -> None:
 
 def figures(screen: Screen) -> None:
     """The chosen figures in two columns, and below them a line about each that can't be drawn."""
-    found = [draw(screen) for draw in _FIGURES.get(screen.view.view, _REWARDS)]
+    found = [draw(screen) for draw in _FIGURES]
     drawn = [each for each in found if not isinstance(each, str)]
+    if screen.view.view != "all":
+        drawn = drawn[_FIRST:] if screen.view.view == "more" else drawn[:_FIRST]
     columns = st.columns(2, gap="medium")
     for index, each in enumerate(drawn):
         with columns[index % 2]:

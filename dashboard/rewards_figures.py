@@ -22,7 +22,7 @@ from dashboard.queries.steps import ALL, Means
 from dashboard.state import View
 from dashboard.wording import counted
 
-HEIGHT = 258
+HEIGHT = 250
 _ROWS = 1_000
 
 
