@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-
 import streamlit as st
 
+from dashboard.background import Work
 from dashboard.workspace import OpenRun
 from evaluator.auditing import Audit, audit_run, audited_count
-from evaluator.checkers import CheckerError
 from evaluator.model import Grade
-from evaluator.runs.files import RunError
 from evaluator.runs.reading import Run
-from evaluator.sandbox import InterpreterError, SandboxUnavailable
 
 _KEPT = 16
 
 Key = tuple[str, tuple[int, int], tuple[str, ...]]
 
 
-class Job:
-    """One audit. Its fields may be read from anywhere at any time."""
+class Job(Work):
+    """One audit."""
 
     def __init__(self, run: Run, checkers: tuple[str, ...]) -> None:
+        super().__init__("the audit")
         self.total = audited_count(run)
         self.done = 0
         self.report: Audit | None = None
-        self.failure: str | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, args=(run, checkers), name="audit", daemon=True)
-        self._thread.start()
+        self._of = run, checkers
+        self._begin()
 
-    @property
-    def running(self) -> bool:
-        return self._thread.is_alive()
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
-
-    def stop(self) -> None:
-        """End it soon; what has been compared is kept."""
-        self._stop.set()
-
-    def wait(self) -> None:
-        """Until it has ended."""
-        self._thread.join()
-
-    def _work(self, run: Run, checkers: tuple[str, ...]) -> None:
-        try:
-            self.report = audit_run(run, checkers, on_grade=self._count, stop=self._stop)
-        except (CheckerError, RunError, InterpreterError, SandboxUnavailable, OSError) as error:
-            self.failure = " ".join(str(error).split())
+    def _work(self) -> None:
+        self.report = audit_run(*self._of, on_grade=self._count, stop=self._stop)
 
     def _count(self, grade: Grade) -> None:
         del grade

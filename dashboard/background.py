@@ -16,39 +16,65 @@ T = TypeVar("T")
 _POLL_S = 0.5
 
 
-class Job(Generic[T]):
-    """Work that yields results one by one. Its fields may be read from anywhere at any time."""
+class Work:
+    """Work on a thread of its own. Its fields may be read from anywhere at any time."""
 
-    def __init__(self, name: str, total: int, work: Callable[[], Iterator[T]]) -> None:
-        """`total`: how many results there will be. Starts at once."""
+    def __init__(self, name: str) -> None:
+        """A subclass calls `_begin` when its fields are set."""
         self.name = name
-        self.total = total
-        self.results: list[T] = []
         self.failure: str | None = None
+        """Why it ended early, in one line."""
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, args=(work,), name=name, daemon=True)
-        self._thread.start()
+        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
 
     @property
     def running(self) -> bool:
         return self._thread.is_alive()
 
     @property
-    def stopped(self) -> bool:
+    def stopping(self) -> bool:
+        """Whether it was asked to end early."""
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """End it after the next result."""
+        """End it soon; what has been done is kept."""
         self._stop.set()
 
-    def _work(self, work: Callable[[], Iterator[T]]) -> None:
+    def wait(self, seconds: float | None = None) -> None:
+        """Until it has ended."""
+        self._thread.join(seconds)
+
+    def _begin(self) -> None:
+        self._thread.start()
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _guarded(self) -> None:
         try:
-            for result in work():
-                self.results.append(result)
-                if self.stopped:
-                    break
+            self._work()
         except (SandboxUnavailable, ValueError, OSError) as error:
             self.failure = " ".join(str(error).split())
+        except Exception as error:  # a bug of ours: say so, rather than end without a word
+            self.failure = f"{self.name} failed: {error!r}"
+
+
+class Job(Work, Generic[T]):
+    """Work that yields results one by one."""
+
+    def __init__(self, name: str, total: int, work: Callable[[], Iterator[T]]) -> None:
+        """`total`: how many results there will be. Starts at once."""
+        super().__init__(name)
+        self.total = total
+        self.results: list[T] = []
+        self._results = work
+        self._begin()
+
+    def _work(self) -> None:
+        for result in self._results():
+            self.results.append(result)
+            if self.stopping:
+                break
 
 
 @st.fragment(run_every=_POLL_S)
@@ -59,5 +85,5 @@ def watch(job: Job[T]) -> None:
     done = len(job.results)
     facts.note(f"{job.name}: {done:,} of {job.total:,}")
     st.progress(min(1.0, done / max(job.total, 1)))
-    label = "Stopping" if job.stopped else "Stop"
-    st.button(label, key="stop_job", disabled=job.stopped, on_click=job.stop)
+    label = "Stopping" if job.stopping else "Stop"
+    st.button(label, key="stop_job", disabled=job.stopping, on_click=job.stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
@@ -107,6 +108,12 @@ def changes(shown: Shown) -> list[TaskChange]:
 
 def _choose(view: View, change: str | None) -> View:
     return view.but(view=change or "", page=1, task="", sample="", at="")
+
+
+def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
+    """The widths of the list and of the code: the list counts letters where a task has many samples."""
+    sides = (side for each in tasks for side in (each.a, each.b) if side is not None)
+    return (1.3, 1.45) if any(side.graded > letter_table.LETTERS_SHOWN for side in sides) else (1, 1.75)
 
 
 def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:

@@ -121,6 +121,7 @@ def screen(*, named: bool = True) -> Screen:
     run = workspace.open_run(chosen)
     total = filter_sql.count(run, Filter())
     run_banners.degraded(run)
+    run_banners.unreadable_notes(run)
     run_banners.growing(run)
     run_banners.stopped(run, total)
     if total == 0:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-import evaluator
 from dashboard import workspace
+from dashboard.background import Work
 from evaluator.file_grading import GradedFile, default_run
 from evaluator.model import Grade
 from evaluator.runs.files import is_run
@@ -87,29 +87,20 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-class Job:
-    """One grading on a thread of its own. Its fields may be read from anywhere at any time."""
+class Job(Work):
+    """One grading."""
 
     def __init__(self, rollouts: Path, run: Path, work: partial[GradedFile], before: int = 0) -> None:
         """`work`: a `grade_file` into `run`. `before`: how many grades the run has already."""
+        super().__init__("the grader")
         self.rollouts = rollouts
         self.run = run
         self.counts: Counter[str] = Counter()
-        self.failure: str | None = None
         self._before = before
         self._total: int | None = None
         self._pace = Pace()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, args=(work,), name=f"grade {run.name}", daemon=True)
-        self._thread.start()
-
-    @property
-    def running(self) -> bool:
-        return self._thread.is_alive()
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
+        self._grade = work
+        self._begin()
 
     @property
     def progress(self) -> Progress:
@@ -120,16 +111,12 @@ class Job:
 
     def stop(self) -> None:
         """End it, usually within a second. What has been graded is kept, and can be resumed."""
-        self._stop.set()
-        self._thread.join(_ENDS_WITHIN_S)  # so that the page shows the end with this click
+        super().stop()
+        self.wait(_ENDS_WITHIN_S)  # so that the page shows the end with this click
 
-    def _work(self, work: partial[GradedFile]) -> None:
+    def _work(self) -> None:
         try:
-            work(on_start=self._start, on_grade=self._count, stop=self._stop)
-        except (evaluator.SandboxUnavailable, ValueError, OSError) as error:
-            self.failure = " ".join(str(error).split())
-        except Exception as error:  # a bug of ours: say so, rather than end without a word
-            self.failure = f"the grader failed: {error!r}"
+            self._grade(on_start=self._start, on_grade=self._count, stop=self._stop)
         finally:
             if not is_run(self.run):
                 _give_up(self.run)

@@ -183,7 +183,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
     grades = {grade.sample_id: grade for grade in job.results}
     counts = Counter(_answer(grade) for grade in grades.values())
     passed = sum(grade.passed for grade in grades.values())
-    stopped = " (stopped)" if job.stopped else ""
+    stopped = " (stopped)" if job.stopping else ""
     said = " · ".join(f"{answer[:40]} × {count:,}" for answer, count in counts.most_common(4))
     facts.section(f"{passed:,} of {len(grades):,} pass{stopped}: {said}")
     listed = [each for each in trial.samples if each.sample_id in grades]

@@ -19,7 +19,7 @@ from dashboard import (
     failure,
     repro,
     rerun,
-    reward_parts,
+    reward_parts_view,
     scroll,
     siblings,
     state,
@@ -180,7 +180,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
             _input(task, test.test_index)
     if rollout.flags:
         st.html(completion_view.flags(rollout))
-    reward_parts.show(rollout)
+    reward_parts_view.show(rollout)
 
 
 def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None:

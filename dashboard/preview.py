@@ -14,7 +14,7 @@ from evaluator.model import Traceback, Verdict
 
 _ANCHOR = "P"
 _MESSAGE = 200
-_ABOVE, _ABOVE_CODE = 210, 420
+_ABOVE, _ABOVE_CODE = 241, 420
 """The height of what is above the code of the preview and below it, in pixels: alone, and with a difference."""
 _ANSWER = 60
 

@@ -82,7 +82,7 @@ def _summary(job: Job[Checked]) -> str:
     if job.failure:
         return f"Not run: {job.failure}"
     against = sum(each.finding is not None for each in job.results)
-    end = f", stopped before the other {job.total - len(job.results):,}" if job.stopped else ""
+    end = f", stopped before the other {job.total - len(job.results):,}" if job.stopping else ""
     return f"{len(job.results):,} run{end}: {counted(against, 'task')} failed or slow"
 
 

@@ -69,6 +69,7 @@ def _show(drawn: Drawn) -> None:
         facts.section(drawn.title)
         with st.popover("Table", key=f"table_{drawn.key}"):
             st.dataframe(drawn.table, hide_index=True, height=300, row_height=26)
-    charts.show(drawn.figure, drawn.key, drawn.alt, drawn.targets)
+    with st.container(key=f"figure_{drawn.key}"):
+        charts.show(drawn.figure, drawn.key, drawn.alt, drawn.targets, fills=True)
     for note in drawn.notes:
         facts.note(note)

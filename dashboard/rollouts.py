@@ -70,8 +70,8 @@ def grid(screen: Screen) -> None:
     view, run = screen.view, screen.run
     count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_PER_PAGE, "tasks")
-    _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
     bars.legend(aggregates.verdict_counts(run, view.filter), aggregates.unverified_count(run, view.filter), view)
+    _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
 
 
 @st.fragment

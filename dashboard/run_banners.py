@@ -31,6 +31,12 @@ def degraded(run: OpenRun) -> None:
         facts.banner("Graded with --sandbox degraded, but files, network and process tree were proved.")
 
 
+def unreadable_notes(run: OpenRun) -> None:
+    """For a run whose notes can't be read."""
+    if run.notes_fault:
+        facts.banner(f"Shown without its notes, tags and saved filters. {run.notes_fault}", warn=True)
+
+
 def growing(run: OpenRun) -> None:
     """For a run that is being graded: how far it is. The page is drawn again when there are new grades."""
     if is_growing(run):

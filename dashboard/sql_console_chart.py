@@ -8,19 +8,13 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dashboard import escape, theme
+from dashboard import escape
+from dashboard.charts import frame
 
 KINDS = {"bar": "Bar", "line": "Line", "scatter": "Scatter"}
 _POINTS = 5_000
 _SERIES = 8
 _TICKS = 40
-_COLOURS = (
-    ("#2F5D8C", "#6C7F91", "#1C2A36", "#8FA7BF"),
-    ("#7FB0E0", "#9FB0C0", "#E3E6E9", "#5F7F9F"),
-)
-"""On the light page and on the dark one. Other colours mean verdicts; dashes and marks also tell the series apart."""
-_DASHES = ("solid", "dash")
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "circle-open")
 
 
 class Axes(NamedTuple):
@@ -81,20 +75,19 @@ def _left_out(table: pa.Table, drawn: pa.Table, series: int, chosen: Axes) -> li
 
 
 def _add(result: go.Figure, kind: str, points: list[tuple[float, float]], name: str, index: int) -> None:
-    palette = _COLOURS[theme.is_dark()]
-    colour = palette[index % len(palette)]
+    look = frame.look(index)
     x, y = [x for x, _ in points], [y for _, y in points]
     if kind == "bar":
-        shape = "/" if index >= len(palette) else ""
-        result.add_bar(x=x, y=y, name=name, marker={"color": colour, "pattern": {"shape": shape}})
+        shape = "" if look.dash == "solid" else "/"
+        result.add_bar(x=x, y=y, name=name, marker={"color": look.colour, "pattern": {"shape": shape}})
         return
     result.add_scatter(
         x=x,
         y=y,
         name=name,
         mode="lines+markers" if kind == "line" else "markers",
-        line={"color": colour, "width": 2, "dash": _DASHES[index // len(palette) % len(_DASHES)]},
-        marker={"color": colour, "size": 6, "symbol": _SYMBOLS[index]},
+        line={"color": look.colour, "width": 2, "dash": look.dash},
+        marker={"color": look.colour, "size": 6, "symbol": look.symbol},
     )
 
 
@@ -109,19 +102,10 @@ def _positions(column: pa.ChunkedArray) -> tuple[list[float], list[str]]:
 
 
 def _dress(result: go.Figure, chosen: Axes, n: int, height: int, ticks: list[str], *, legend: bool) -> None:
-    result.update_layout(
-        height=height,
-        margin={"l": 4, "r": 8, "t": 8, "b": 4},
-        showlegend=legend,
-        legend={"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top", "tracegroupgap": 0},
-        dragmode=False,
-        barmode="group",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"size": 12},
-    )
-    result.update_xaxes(title_text=f"{escape.plotly(chosen.x)} (n = {n:,})", automargin=True, showgrid=False)
-    result.update_yaxes(title_text=escape.plotly(chosen.y), automargin=True)
+    frame.dressed(result, height, legend=legend)
+    result.update_layout(barmode="group")
+    result.update_xaxes(title_text=f"{escape.plotly(chosen.x)} (n = {n:,})")
+    result.update_yaxes(title_text=escape.plotly(chosen.y))
     if ticks:
         step = -(-len(ticks) // _TICKS)
         labels = [escape.plotly(text) for text in ticks[::step]]

@@ -64,6 +64,8 @@ class OpenRun:
     connection: duckdb.DuckDBPyConnection
     notes: Notes
     notes_stamp: int = 0
+    notes_fault: str = ""
+    """Why the notes can't be read, in one line; the run is shown without them."""
 
     @property
     def key(self) -> str:
@@ -129,11 +131,11 @@ def open_run(chosen: Entry) -> OpenRun:
         stamp = _settled(chosen.path)
         run, connection = _connected(str(chosen.path), stamp)
         noted = notes_stamp(chosen.path)
-        notes = _noted(str(chosen.path), stamp, noted)
+        notes, fault = _noted(str(chosen.path), stamp, noted)
     except (OSError, ValueError, duckdb.Error, msgspec.DecodeError) as error:
         detail = " ".join(str(error).split())
         raise WorkspaceError(f"{chosen.path} can't be opened as a run: {detail}") from None
-    return OpenRun(chosen.name, chosen.path, stamp, run, connection, notes, noted)
+    return OpenRun(chosen.name, chosen.path, stamp, run, connection, notes, noted, fault)
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -186,14 +188,14 @@ def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyC
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _noted(path: str, stamp: tuple[int, int], noted: int) -> Notes:  # noqa: ARG001
-    """The notes, which are also in the connection's table of tags. Raises `WorkspaceError`."""
+def _noted(path: str, stamp: tuple[int, int], noted: int) -> tuple[Notes, str]:  # noqa: ARG001
+    """The notes, which are also in the connection's table of tags, and why they can't be read."""
     try:
-        notes = read_notes(Path(path))
+        notes, fault = read_notes(Path(path)), ""
     except NotesError as error:
-        raise WorkspaceError(str(error)) from None
+        notes, fault = Notes(), str(error)
     tables.load_tags(_connected(path, stamp)[1], notes)
-    return notes
+    return notes, fault
 
 
 class _Loading(NamedTuple):

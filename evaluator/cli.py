@@ -150,7 +150,7 @@ def view(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; the next free one if it is taken.")] = 8501,
-    follow: Annotated[bool, typer.Option("--follow", help="Show new grades as they arrive.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Always on: new grades are shown as they arrive.")] = False,
     allow_rerun: Annotated[
         bool, typer.Option("--allow-rerun", help="Let visitors from other machines run code in the sandbox.")
     ] = False,

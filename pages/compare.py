@@ -9,7 +9,7 @@ shown = compare.Shown(view, a, b)
 
 compare.head(shown)
 tasks = compare.changes(shown)
-left, right = st.columns([1, 1.75], gap="small")
+left, right = st.columns(compare.halves(tasks), gap="small")
 with left:
     selected = compare.task_list(shown, tasks)
 if selected is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,3 +127,28 @@ def test_no_two_files_of_the_sandbox_share_a_name() -> None:
 def test_no_module_is_long(folder: str) -> None:
     long = [str(path.relative_to(ROOT)) for path in modules(folder) if len(path.read_text().splitlines()) > 450]
     assert [path for path in long if "/honest/" not in path] == []  # those are rows of data
+
+
+MARKUP = re.compile(r"</(?:a|b|code|dd|i|li|p|pre|table|td|th|tr|ul)>")
+STATEMENT = re.compile(r"\b(?:SELECT|INSERT INTO|DELETE FROM|UPDATE)\b")
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Every literal text of a module except docstrings."""
+    tree = ast.parse(path.read_text())
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+            yield node.value
+
+
+def test_sql_is_in_queries_alone() -> None:
+    shown = {"sql_console.py"}  # what a visitor may type
+    found = {path for path in modules("dashboard") if any(map(STATEMENT.search, texts(path)))}
+    assert [path.name for path in found if path.parent.name != "queries" and path.name not in shown] == []
+
+
+def test_markup_is_in_view_modules_alone() -> None:
+    views = {"facts.py", "escape.py"}
+    found = {path for path in modules("dashboard") if any(map(MARKUP.search, texts(path)))}
+    assert [path.name for path in found if not path.stem.endswith("_view") and path.name not in views] == []

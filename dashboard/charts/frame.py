@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -21,6 +21,7 @@ _LINES = (
 """On the light page and on the dark one. Other colours mean verdicts; dashes and marks also distinguish the lines."""
 _DASHES = ("solid", "dash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "circle-open")
+_EACH_A_TICK = 5
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "typesetMath": False}
 
 
@@ -49,6 +50,12 @@ def soft() -> str:
     return "#9AA4AD" if theme.is_dark() else "#5A636B"
 
 
+def count_rollouts(figure: go.Figure, most: int) -> None:
+    """The y axis counts rollouts, at most so many. Of few, Plotly would have ticks at half a rollout, rounded."""
+    each = 1 if most <= _EACH_A_TICK else None
+    figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=each)
+
+
 def dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figure:
     """The figure with what all have in common."""
     figure.update_layout(
@@ -68,10 +75,13 @@ def dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figur
     return figure
 
 
-def show(figure: go.Figure, key: str, alt: str, targets: Sequence[Target] = ()) -> None:
-    """Draw a figure; a click on a mark opens its target, if there are any."""
+def show(figure: go.Figure, key: str, alt: str, targets: Sequence[Target] = (), *, fills: bool = False) -> None:
+    """Draw a figure; a click on a mark opens its target, if there are any. `fills`: as high as the place around it."""
+    height: Literal["stretch", "content"] = "stretch" if fills else "content"
+    if fills:
+        figure.update_layout(height=None)
     if not targets:
-        st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt)
+        st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt, height=height)
         return
 
     def picked() -> None:
@@ -82,4 +92,4 @@ def show(figure: go.Figure, key: str, alt: str, targets: Sequence[Target] = ()) 
             if values:
                 state.go(*targets[int(values[0])])
 
-    st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt, on_select=picked, selection_mode="points")
+    st.plotly_chart(figure, key=key, config=_CONFIG, alt=alt, height=height, on_select=picked, selection_mode="points")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import plotly.graph_objects as go
 
 from dashboard import escape, theme
-from dashboard.charts.frame import dressed, look, soft
+from dashboard.charts.frame import count_rollouts, dressed, look, soft
 from dashboard.charts.rewards import verdict_bars
 from dashboard.queries.aggregates import Signal
 from dashboard.queries.distributions import Spread, WallTimes
@@ -120,7 +121,10 @@ def wall_times(times: Sequence[WallTimes], limits: Sequence[tuple[float, str]], 
     figure.update_layout(barmode="stack", uniformtext={"minsize": 9, "mode": "hide"})
     figure.update_xaxes(title_text=f"wall time of all test cases (n = {counted(n, 'rollout')})")
     figure.update_xaxes(tickvals=list(_TIMES), ticktext=list(_TIMES.values()), range=[lowest, highest])
-    figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d")
+    heights = Counter[int]()
+    for each in times:
+        heights[each.tenth] += each.rollouts
+    count_rollouts(figure, max(heights.values(), default=0))
     return dressed(figure, height, legend=True)
 
 

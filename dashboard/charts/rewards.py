@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from dashboard import escape, theme
-from dashboard.charts.frame import dressed, look, soft
+from dashboard.charts.frame import count_rollouts, dressed, look, soft
 from dashboard.queries.distributions import PartMean
 from dashboard.wording import counted
 from evaluator.metrics import Interval
 from evaluator.model import Verdict
 
-_EACH_A_TICK = 5
 _FEW = 12
 _PRINTED = 6
 """Up to this many bars of a model have their share printed."""
@@ -52,8 +51,7 @@ def by_verdict(values: Values, width: float, *, height: int) -> go.Figure:
     figure.update_xaxes(title_text=f"reward (n = {counted(sum(heights.values()), 'rollout')})", tickformat=".3~g")
     if len(rewards) <= _FEW and not width:
         figure.update_xaxes(tickvals=rewards)
-    few = max(heights.values(), default=0) <= _EACH_A_TICK  # else Plotly has ticks at half a rollout, rounded
-    figure.update_yaxes(title_text="rollouts", rangemode="tozero", tickformat=",d", dtick=1 if few else None)
+    count_rollouts(figure, max(heights.values(), default=0))
     return dressed(figure, height, legend=True)
 
 

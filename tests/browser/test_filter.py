@@ -29,6 +29,7 @@ def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path:
     page = visit("")
     pick(page, "Verdict", "time_limit (1)")
     expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
+    settled(page)  # the sidebar, which has this text, is drawn before the rest
     pick(page, "Error", "time_limit (1)")
     page.wait_for_url("**/*err=time_limit*")
     settled(page)

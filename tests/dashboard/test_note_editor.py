@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import note_editor, note_view, workspace
 from dashboard.note_editor import tidied
-from evaluator.runs.notes import note_rollout, read_notes
+from evaluator.runs.notes import NOTES, note_rollout, read_notes
 from tests.dashboard import hostile_text, sample_run
 from tests.dashboard.test_pages import no_exception, text, visit
 
@@ -92,3 +92,14 @@ def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(tmp
     assert app.multiselect[0].options == ["mine", "often", "<b>"]
     assert app.multiselect[0].value == ["mine"]
     assert app.text_area[0].value == "why"
+
+
+def test_a_run_whose_notes_are_broken_is_shown_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = sample_run.write(tmp_path / "run")
+    (run / NOTES).write_text("{")
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    app = visit("overview")
+    no_exception(app)
+    assert "Shown without its notes, tags and saved filters." in text(app)
+    assert "move it away" in text(app)
+    assert "13 of 13 rollouts" in text(app)
