@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import case_view, code_view, diff_view, facts, preview_view, scroll, state, theme
-from dashboard.queries import listing, records
+from dashboard.queries import answers, records
+from dashboard.queries.answers import Answer
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.wording import counted
@@ -44,28 +45,19 @@ def _sides(case: CaseRecord, mode: str) -> None:
 
 def task_answers(run: OpenRun, task_id: str, sample_id: str, test: int) -> None:
     """How often each answer was given to a test case: a wrong one that many give means a suspect test."""
-    found = listing.answers(run, task_id, test)
+    found = answers.of_test(run, task_id, test)
     if not found.rows:
         return
-    here = records.case(run, task_id, sample_id, test)
-    mine = here and (here.verdict, here.error_type, None if here.error_type else (here.actual or "")[:200])
     facts.section(f"Answers to test {test}{f' ({part})' if (part := found.part()) else ''}")
-    rows = [
-        (each.verdict, _answer(each), each.rollouts, mine == (each.verdict, each.error_type, _text(each)))
-        for each in found.rows
-    ]
+    rows = [(each.verdict, _answer(each), each.rollouts, sample_id in each.samples) for each in found.rows]
     st.html(preview_view.answers(rows))
 
 
-def _text(answer: listing.Answer) -> str | None:
-    return None if answer.error_type else answer.actual or ""
-
-
-def _answer(answer: listing.Answer) -> str:
+def _answer(answer: Answer) -> str:
     """The answer in one line; an exception, or the verdict, where there is none."""
-    if answer.error_type:
-        return answer.error_type
-    text = (answer.actual or "").removesuffix("\n")
+    if answer.error:
+        return answer.error
+    text = (answer.text or "").removesuffix("\n")
     if not text:
         return "nothing" if answer.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER) else answer.verdict
     text = diff_view.visible(text) if "\n" in text else text

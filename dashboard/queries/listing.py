@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dashboard.queries import parts
 from dashboard.queries.cache import cached
 from dashboard.queries.columns import COLUMNS, GROUP_SORTS, GROUPS, direction
 from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
 from dashboard.queries.filter_sql import where
 from dashboard.queries.orders import GRID_SORTS, order
-from dashboard.queries.parts import IN_PARTS
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
@@ -19,7 +17,6 @@ from dashboard.workspace import OpenRun, Params
 TASKS_PER_PAGE = 200
 ROLLOUTS_PER_PAGE = 200
 SAMPLES_SHOWN = 500
-ANSWERS_SHOWN = 50
 
 
 class GridRow(NamedTuple):
@@ -188,27 +185,6 @@ def hits(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[Hit]:
         SELECT task_id, sample_id, verdict, model, in_code, line, before, hit, after
         FROM p JOIN f USING ("row") ORDER BY place"""  # noqa: S608
     return [Hit(*row) for row in run.rows(sql, params | {"find": filter_.find} | window(page, ROLLOUTS_PER_PAGE))]
-
-
-class Answer(NamedTuple):
-    """What some rollouts of a task returned or printed for one test case."""
-
-    actual: str | None
-    verdict: str
-    error_type: str | None
-    rollouts: int
-
-
-@cached
-def answers(run: OpenRun, task_id: str, test_index: int) -> Ranking[Answer]:
-    """The different answers to a test case, the most frequent first; outputs are cut at 200 characters."""
-    sql = f"""
-        SELECT CASE WHEN error_type IS NULL THEN left(actual, 200) END AS answer, verdict, error_type, count(*) AS n,
-               count(*) OVER ()
-        FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test
-        GROUP BY answer, verdict, error_type ORDER BY n DESC, answer LIMIT {ANSWERS_SHOWN}"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"test": test_index}
-    return ranking(run.rows(sql, found), Answer)
 
 
 @cached

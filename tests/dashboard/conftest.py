@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from dashboard import workspace
 from dashboard.workspace import Entry, OpenRun
@@ -11,6 +12,9 @@ from tests.dashboard import check_run, rows, sample_run
 from tests.dashboard.rows import Row, Written
 
 APP = Path(__file__).parents[2] / "app.py"
+
+# Streamlit reads its settings once, from the working directory: before a test changes it.
+st.get_option("server.address")
 
 
 @pytest.fixture(scope="session")

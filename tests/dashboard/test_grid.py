@@ -6,7 +6,7 @@ import pytest
 
 from dashboard import grid, grid_columns
 from dashboard.grid_columns import Head
-from dashboard.queries import listing
+from dashboard.queries import answers, listing
 from dashboard.queries.columns import COLUMNS
 from dashboard.queries.listing import GridRow
 from dashboard.state import Filter
@@ -51,8 +51,8 @@ def test_any_zoom_of_an_address_is_one_of_the_widths(asked: int | None, width: i
 
 
 def test_answers_to_a_test_case_are_counted_with_their_verdict(run: OpenRun) -> None:
-    found = listing.answers(run, "math/add", 1)
-    assert [(a.actual, a.verdict, a.error_type, a.rollouts) for a in found.rows] == [
+    found = answers.of_test(run, "math/add", 1)
+    assert [(a.text, a.verdict, a.error, a.rollouts) for a in found.rows] == [
         ("3", "passed", None, 3),
         (None, "runtime_error", "AttributeError", 1),
     ]
