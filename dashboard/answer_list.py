@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
 from dashboard import escape, state, theme
-from dashboard.queries.answers import Answer
+from dashboard.queries.answers import SHOWN, Answer
 from dashboard.state import View
 from dashboard.wording import short_sample
 from evaluator.model import Verdict
@@ -20,16 +21,29 @@ _mount = st.components.v2.component(
 )
 
 
-def show(found: Sequence[Answer], view: View, *, task_id: str, test: int, height: str) -> None:
-    """`view` is the page's; a click on a sample opens its completion, from which "Up" leads back here."""
+class Mine(NamedTuple):
+    """The sample of the page, whose answer is marked, and the answer that its test case expects."""
+
+    sample_id: str
+    expected: str
+
+
+def show(
+    found: Sequence[Answer], here: View, opened: Callable[[View], None], *, height: str, mine: Mine | None = None
+) -> None:
+    """`here` is a completion's view, with task and test; a click on a sample gives `opened` that with the sample.
+
+    An expected answer that nobody gave is listed last, with no samples.
+    """
     total = sum(answer.rollouts for answer in found if answer.verdict != Verdict.NOT_RUN)
-    here = view.place().but(task=task_id, test=test, up=view.but(task=task_id, test=test).below())
 
     def picked() -> None:
         row, sample = st.session_state["answers"].pick
-        state.go("completion", here.but(sample=found[row].samples[sample]))
+        opened(here.but(sample=found[row].samples[sample]))
 
-    rows = [_row(answer, total, here, task_id) for answer in found]
+    rows = [_row(answer, total, here, mine) for answer in found]
+    if mine and mine.expected and not any(row["mark"] for row in rows):
+        rows.append(_nobody(mine.expected, total))
     _mount(key="answers", data={"rows": rows, "palette": theme.palette(), "height": height}, on_pick_change=picked)
 
 
@@ -40,22 +54,46 @@ def said(verdict: str, text: str | None) -> str:
     return text.rstrip("\n") or "(nothing)"
 
 
-def _row(answer: Answer, total: int, here: View, task_id: str) -> dict[str, object]:
+def _row(answer: Answer, total: int, here: View, mine: Mine | None) -> dict[str, object]:
     error = f": {answer.error}" if answer.error and answer.text is None else ""
     samples = [
         {
-            "label": escape.text(short_sample(task_id, sample)),
+            "label": escape.text(short_sample(here.task, sample)),
             "title": escape.text(f"{sample} ({model})" if model else sample),
             "href": state.href("completion", here.but(sample=sample)),
+            "here": mine is not None and sample == mine.sample_id,
         }
         for sample, model in zip(answer.samples, answer.models, strict=True)
     ]
-    more = answer.rollouts - len(samples)
+    unlisted = answer.rollouts - len(samples)
     return {
         "letter": theme.verdict(answer.verdict).letter,
         "text": escape.text(said(answer.verdict, answer.text) + error),
         "words": answer.text is None,
+        "mark": _mark(answer, mine) if mine else "",
+        "here": any(sample["here"] for sample in samples),
         "count": f"{answer.rollouts:,}" if answer.verdict == Verdict.NOT_RUN else f"{answer.rollouts:,} of {total:,}",
         "samples": samples,
-        "more": f"and {more:,} more" if more else "",
+        "rollouts": answer.rollouts,
+        "unlisted": f"and {unlisted:,} more" if unlisted else "",
+    }
+
+
+def _mark(answer: Answer, mine: Mine) -> str:
+    if mine.expected and answer.text == mine.expected[:SHOWN]:
+        return "expected"
+    return "accepted" if answer.verdict == Verdict.PASSED and answer.text is not None else ""
+
+
+def _nobody(expected: str, total: int) -> dict[str, object]:
+    return {
+        "letter": "",
+        "text": escape.text(expected[:SHOWN]),
+        "words": False,
+        "mark": "expected",
+        "here": False,
+        "count": f"0 of {total:,}",
+        "samples": [],
+        "rollouts": 0,
+        "unlisted": "",
     }

@@ -31,15 +31,6 @@ _ROOM: Final = 292
 """Pixels above and below the list of tasks."""
 _ERROR: Final = 120
 """Characters of an error that are shown above the code."""
-_WORDS: Final = {
-    Change.FIXED: "fixed",
-    Change.BROKEN: "broken",
-    Change.SAME: "same",
-    Change.ONLY_A: "only in A",
-    Change.ONLY_B: "only in B",
-    Change.OTHER_TESTS: "other tests",
-    Change.NOT_GRADED: "not graded",
-}
 _ALWAYS: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
 _UNGRADED: Final = ("unknown", "sandbox_error")
 
@@ -91,7 +82,7 @@ def changes(shown: Shown) -> list[TaskChange]:
     """The counts by change, of which one can be chosen. Returns the tasks of the chosen one."""
     found, chosen = shown.found, shown.view.view
     counts = {change: n for change, n in found.counts.items() if n or change in _ALWAYS}
-    labels = {"": f"all {len(found.tasks):,}"} | {str(c): f"{_WORDS[c]} {n:,}" for c, n in counts.items()}
+    labels = {"": f"all {len(found.tasks):,}"} | {str(c): f"{c.words} {n:,}" for c, n in counts.items()}
     current = chosen if chosen in labels else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         with widgets.place("changes", width="content"):
@@ -145,7 +136,7 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
 def _change(each: TaskChange) -> str:
     points = each.points
     single = each.a is not None and each.b is not None and each.a.graded == each.b.graded == 1
-    return _WORDS[each.change] + (f" {points:+.0f}" if points and not single else "")
+    return each.change.words + (f" {points:+.0f}" if points and not single else "")
 
 
 def _select(view: View, task: str) -> View:
@@ -176,7 +167,7 @@ def _walk(view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
     place = tasks.index(selected)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            facts.line([], title=f"{selected.task_id} · {_WORDS[selected.change]}")
+            facts.line([], title=f"{selected.task_id} · {selected.change.words}")
         state.link("tasks", view.place().but(task=selected.task_id), "Prompt and tests")
         for label, key, step in (("Previous", "K", -1), ("Next", "J", 1)):
             there = place + step

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import facts, replay, sandbox_state, siblings_view, state
+from dashboard import answer_list, facts, replay, sandbox_state, siblings_view, state
+from dashboard.answer_list import Mine
 from dashboard.controls import Screen
 from dashboard.parting import levelled, nearest, part, same_lines
-from dashboard.queries import records
+from dashboard.queries import answers, records
 from dashboard.queries import siblings as queries
 from dashboard.queries.records import CaseRecord, RolloutRecord
 from dashboard.queries.siblings import LONGEST_CODE, MOST_CANDIDATES
@@ -20,6 +21,7 @@ from evaluator.syntax import lines_of
 
 _QUICK_S = 0.5
 _END = 100
+_ANSWERS_HEIGHT = "max(200px, calc(100vh - 520px))"
 
 
 class Passing(NamedTuple):
@@ -102,10 +104,10 @@ def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str
 
 
 def _answers(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> None:
-    found = queries.answers(screen.run, rollout.task_id, test.test_index)
-    shown = counted(sum(row.times for row in found.rows), "sample")
+    found = answers.of_test(screen.run, rollout.task_id, test.test_index)
+    shown = counted(sum(row.rollouts for row in found.rows), "sample")
     some = found.part("answer")
     facts.section(f"What {shown} answered to test {test.test_index}" + (f" ({some})" if some else ""))
     here = screen.view.but(task=rollout.task_id, test=test.test_index)
-    names = {sample: short_sample(rollout.task_id, sample) for row in found.rows for sample in row.samples}
-    siblings_view.answers(found.rows, rollout.sample_id, test.expected, here, names)
+    mine = Mine(rollout.sample_id, test.expected or "")
+    answer_list.show(found.rows, here, state.write, height=_ANSWERS_HEIGHT, mine=mine)

@@ -1,31 +1,21 @@
-"""Draws the nearest passing sibling's diff, the step where two runs part, and the group's answers."""
+"""Draws the nearest passing sibling's diff, and the step where two runs part."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import diff, escape, state, theme
+from dashboard import diff
 from dashboard.diff import Row, Span
 from dashboard.diff_view import text_block
 from dashboard.escape import html
 from dashboard.parting import Parting
-from dashboard.queries.siblings import Answer
-from dashboard.state import View
 from dashboard.wording import counted
-from evaluator.model import Verdict
 from evaluator.tracing import Step
 
 _LONGEST = 400
 _CHANGES_SHOWN = 6
-
-_mount = st.components.v2.component(
-    "rollscope_answers",
-    html='<div class="answers" role="list"></div>',
-    css=theme.asset("answers.css"),
-    js=theme.asset("links.js", "answers.js"),
-)
 
 
 def code_diff(ours: str, theirs: str, name: str) -> None:
@@ -91,39 +81,3 @@ def _step(name: str, step: Step | None, lines: Sequence[str], *, link: bool) -> 
     did = [f"{change.name} = {change.value}" for change in step.changed[:_CHANGES_SHOWN]] + [step.said]
     said = html(" · ".join(filter(None, did)))
     return f"<li><span>{html(name)}</span>{line}<code>{html(text)}</code><b>{said}</b></li>"
-
-
-def answers(
-    found: Sequence[Answer], sample_id: str, expected: str | None, here: View, names: Mapping[str, str]
-) -> None:
-    """One line per answer with its samples, each a link to its completion. `names`: how they are shown."""
-
-    def picked() -> None:
-        row, place = st.session_state["answers"].pick
-        state.write(here.but(sample=found[int(row)].samples[int(place)]))
-
-    rows = [_answer(row, sample_id, expected, here, names) for row in found]
-    if expected and not any(row["mark"] for row in rows):
-        rows.append({"letter": "", "answer": escape.text(expected[:_LONGEST]), "times": 0, "mark": "expected"})
-    _mount(key="answers", data={"palette": theme.palette(), "rows": rows}, on_pick_change=picked)
-
-
-def _answer(
-    row: Answer, sample_id: str, expected: str | None, here: View, names: Mapping[str, str]
-) -> dict[str, object]:
-    is_expected = bool(expected) and row.answer == (expected or "")[: len(row.answer)]
-    return {
-        "letter": theme.verdict(row.verdict).letter,
-        "answer": escape.text(row.answer),
-        "times": row.times,
-        "mark": "expected" if is_expected else "accepted" if row.verdict == Verdict.PASSED else "",
-        "here": sample_id in row.samples,
-        "samples": [
-            {
-                "name": escape.text(names[sample]),
-                "here": sample == sample_id,
-                "href": state.href("completion", here.but(sample=sample)),
-            }
-            for sample in row.samples
-        ],
-    }

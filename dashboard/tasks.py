@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import streamlit as st
 
@@ -145,12 +146,14 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
 def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """What is suspect about it, what people think of it, the answers, and the test case itself."""
     reasons = [each for each in suspects.of_task(screen.run, record.task_id) if each.test_index in (None, chosen.index)]
+    at = screen.view.but(task=record.task_id, test=chosen.index)
+    here = screen.view.place().but(task=at.task, test=at.test, up=at.below())
     left, right = st.columns([1, 1], gap="small")
     with left:
         facts.section(f"Answers to test {chosen.index}{_why(reasons)}")
         found = answers.of_test(screen.run, record.task_id, chosen.index)
         if found.rows:
-            answer_list.show(found.rows, screen.view, task_id=record.task_id, test=chosen.index, height=_BELOW_HEIGHT)
+            answer_list.show(found.rows, here, partial(state.go, "completion"), height=_BELOW_HEIGHT)
         else:
             facts.note("No rollout ran it.")
         if part := found.part("answer"):

@@ -10,13 +10,14 @@ from dashboard.queries.parts import IN_PARTS
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.workspace import OpenRun
 
-_SHOWN = 500
+SHOWN = 500
 """Characters of an answer."""
 ERROR = "error"
 """For every verdict without an answer."""
 SAMPLES_LISTED = 200
 """Samples listed with one answer."""
-_COMPARED = "verdict IN ('passed', 'wrong_answer') AND actual IS NOT NULL"
+_ANSWER = "CASE WHEN verdict IN ('passed', 'wrong_answer') THEN coalesce(actual, difference) END"
+"""What it gave, else how that differs."""
 
 
 class Answer(NamedTuple):
@@ -47,11 +48,11 @@ class Short(NamedTuple):
 def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]:
     """For each test case, its most frequent answers. Completions that ended without one count as `ERROR`."""
     sql = f"""
-        WITH c AS (SELECT test_index, CASE WHEN {_COMPARED} THEN actual END AS answer,
+        WITH c AS (SELECT test_index, {_ANSWER} AS answer,
                           CASE WHEN verdict IN ('passed', 'wrong_answer') THEN verdict ELSE '{ERROR}' END AS verdict
                    FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND verdict <> 'not_run'),
              g AS (SELECT test_index, verdict, answer, count(*) AS n FROM c GROUP BY ALL)
-        SELECT test_index, verdict, left(answer, {_SHOWN}), n FROM g
+        SELECT test_index, verdict, left(answer, {SHOWN}), n FROM g
         QUALIFY row_number() OVER (PARTITION BY test_index ORDER BY n DESC, verdict, answer) <= $most
         ORDER BY test_index, n DESC, verdict, answer"""  # noqa: S608
     found: dict[int, list[Short]] = {}
@@ -64,10 +65,10 @@ def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]
 def of_test(run: OpenRun, task_id: str, test_index: int, limit: int = 50) -> Ranking[Answer]:
     """The answers to one test case, the most frequent first."""
     sql = f"""
-        WITH c AS (SELECT sample_id, verdict, error_type, CASE WHEN {_COMPARED} THEN actual END AS answer
+        WITH c AS (SELECT sample_id, verdict, error_type, {_ANSWER} AS answer
                    FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test),
              r AS (SELECT sample_id, model, "row" FROM rollouts WHERE task_id = $task)
-        SELECT verdict, left(answer, {_SHOWN}), error_type, count(*), list(sample_id ORDER BY "row")[:{SAMPLES_LISTED}],
+        SELECT verdict, left(answer, {SHOWN}), error_type, count(*), list(sample_id ORDER BY "row")[:{SAMPLES_LISTED}],
                list(model ORDER BY "row")[:{SAMPLES_LISTED}], count(*) OVER ()
         FROM c JOIN r USING (sample_id) GROUP BY verdict, answer, error_type
         ORDER BY verdict = 'not_run', count(*) DESC, min("row") LIMIT $limit"""  # noqa: S608

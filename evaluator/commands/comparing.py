@@ -31,12 +31,6 @@ from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50
 _WIDEST: Final = 160
-_WORDS: Final = {
-    Change.ONLY_A: "only in A",
-    Change.ONLY_B: "only in B",
-    Change.OTHER_TESTS: "other tests",
-    Change.NOT_GRADED: "not graded on one side",
-}
 _LISTED: Final = (Change.FIXED, Change.BROKEN, Change.ONLY_A, Change.ONLY_B, Change.OTHER_TESTS, Change.NOT_GRADED)
 
 
@@ -163,7 +157,7 @@ def _print(report: Report) -> None:
     counts = new_table("tasks", "", numbers=("",))
     for change, count in report.counts.items():
         if count or change in (Change.FIXED, Change.BROKEN, Change.SAME):
-            counts.add_row(_WORDS.get(change, change), f"{count:,}")
+            counts.add_row(change.words, f"{count:,}")
     print_table(counts)
     _print_tasks([task for task in report.tasks if task.change in _LISTED])
     for setting in report.minor_settings:
@@ -176,7 +170,7 @@ def _print_tasks(tasks: list[TaskLine]) -> None:
     print()
     table = new_table("task", "A", "B", "change", numbers=("A", "B"))
     for each in tasks[:_PRINTED]:
-        table.add_row(one_line(each.task_id, _WIDEST), _of(each.a), _of(each.b), _WORDS.get(each.change, each.change))
+        table.add_row(one_line(each.task_id, _WIDEST), _of(each.a), _of(each.b), each.change.words)
     print_table(table)
     if len(tasks) > _PRINTED:
         print(f"... and {len(tasks) - _PRINTED:,} more: --json lists all")

@@ -49,6 +49,11 @@ class Change(StrEnum):
     NOT_GRADED = "not_graded"
     """On one side, no rollout could be graded."""
 
+    @property
+    def words(self) -> str:
+        """As people read it: `only in A`, `other tests`."""
+        return {Change.ONLY_A: "only in A", Change.ONLY_B: "only in B"}.get(self, self.value.replace("_", " "))
+
 
 class Outcome(NamedTuple):
     """A task's rollouts on one side."""

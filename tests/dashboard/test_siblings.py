@@ -89,13 +89,13 @@ def test_the_nearest_passing_sample_is_shown_with_its_diff_and_a_link() -> None:
 def test_the_answers_are_grouped_with_marks_and_links() -> None:
     app = visit("completion", task="big", sample="big/wrong", tab="siblings")
     rows = component(app, "answers")["rows"]
-    assert [(row["letter"], row["answer"], row["times"], row["mark"]) for row in rows[:2]] == [
-        ("W", "0", 2, ""),
-        ("P", "-1", 2, "expected"),
+    assert [(row["letter"], row["text"], row["count"], row["mark"]) for row in rows[:2]] == [
+        ("W", "0", "2 of 5", ""),
+        ("P", "-1", "2 of 5", "expected"),
     ]
     assert [row["here"] for row in rows] == [True, False, False]
-    assert rows[2]["answer"].startswith("NameError")
-    assert [sample["name"] for sample in rows[0]["samples"]] == ["wrong", "wrong-too"]
+    assert "NameError" in rows[2]["text"]
+    assert [sample["label"] for sample in rows[0]["samples"]] == ["wrong", "wrong-too"]
     assert "sample=big%2Fwrong-too" in rows[0]["samples"][1]["href"]
 
 
@@ -120,7 +120,10 @@ def test_without_a_passing_sibling_it_says_so(task: str, sample: str, said: str)
 def test_an_expected_answer_that_nobody_gave_is_listed_with_none() -> None:
     app = visit("completion", task="lost", sample="lost/0", tab="siblings")
     rows = component(app, "answers")["rows"]
-    assert [(row["answer"], row["times"], row["mark"]) for row in rows] == [("0", 1, ""), ("-1", 0, "expected")]
+    assert [(row["text"], row["count"], row["mark"]) for row in rows] == [
+        ("0", "1 of 1", ""),
+        ("-1", "0 of 1", "expected"),
+    ]
 
 
 @pytest.mark.usefixtures("opened_groups")
