@@ -63,7 +63,9 @@ def options(run: OpenRun, filter_: Filter) -> dict[str, Ranking[Option]]:
 
     The counts of a field follow the other fields: the rollouts that the filter would show with that option.
     """
-    fields = options(run, Filter()) if filter_ else _VALUES
+    fields = list(options(run, Filter()) if filter_ else _VALUES)
+    if not fields:  # a run without rollouts, or one that has just started
+        return {}
     parts: list[str] = []
     params: Params = {}
     found = clauses(filter_)

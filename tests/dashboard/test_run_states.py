@@ -142,6 +142,18 @@ def test_nothing_open_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None
         assert "rollscope view" in text(app)
 
 
+@pytest.mark.parametrize("filter_", [{"q": "add"}, {"find": "return"}, {"verdict": "passed", "model": "m"}])
+def test_an_address_with_a_filter_opens_a_run_without_rollouts(
+    filter_: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A copied address may be opened when its run has just started."""
+    open_alone(monkeypatch, tmp_path / "none", ONE_CASE)
+    for page in PAGES:
+        app = visit(page, **filter_)
+        no_exception(app)
+        assert "This run holds no rollouts" in text(app)
+
+
 def test_a_run_that_can_not_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "run.json").write_text("{")
