@@ -6,21 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import (
-    escape,
-    facts,
-    filter_panel,
-    grading,
-    keys,
-    navigation,
-    run_banners,
-    sandbox_state,
-    search_progress,
-    state,
-    widgets,
-    workspace,
-)
-from dashboard.grading_jobs import jobs
+from dashboard import escape, facts, keys, navigation, sandbox_state, state, widgets, workspace
+from dashboard.filters import filter_panel, search_progress
+from dashboard.grading import grading, run_banners
+from dashboard.grading.grading_jobs import jobs
 from dashboard.queries import filter_sql, search
 from dashboard.state import Filter, View
 from dashboard.wording import counted

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dashboard import audit, controls
+from dashboard import controls
+from dashboard.audit import audit
 
 screen = controls.screen()
 controls.require_rows(screen)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dashboard import compare, compare_sides, controls
+from dashboard import controls
+from dashboard.compare import compare, compare_sides
 
 view, a, b = compare_sides.find(controls.screen(named=False))
 shown = compare.Shown(view, a, b)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dashboard import completion, controls, panes
+from dashboard import controls
+from dashboard.completion import completion, panes
 
 screen = controls.screen(named=False)
 rollout = completion.find(screen)

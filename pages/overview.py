@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from dashboard import bars, controls, facts, overview, signal_list
+from dashboard import controls, facts
+from dashboard.components import bars
+from dashboard.overview import overview, signal_list
 from dashboard.queries import aggregates
 
 screen = controls.screen()

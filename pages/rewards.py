@@ -1,6 +1,7 @@
 """How rewards are distributed, how hard the tasks are, and what more samples would bring."""
 
-from dashboard import controls, rewards
+from dashboard import controls
+from dashboard.rewards import rewards
 
 screen = controls.screen()
 rewards.head(screen)

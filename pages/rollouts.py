@@ -1,6 +1,7 @@
 """The filtered rollouts as a grid of letters, a table, or the hits of a search; all lead to the completion."""
 
-from dashboard import controls, rollouts, rollouts_search, rollouts_table
+from dashboard import controls
+from dashboard.rollouts import rollouts, rollouts_search, rollouts_table
 
 screen = controls.screen()
 

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from dashboard import controls, sql_console
+from dashboard import controls
+from dashboard.sql import sql_console
 
 screen = controls.screen()
 

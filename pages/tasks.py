@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from dashboard import controls, reference_runs, task_list, tasks
+from dashboard import controls
 from dashboard.queries import records
+from dashboard.tasks import reference_runs, task_list, tasks
 
 screen = controls.screen()
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import trial_run, workspace
+from dashboard import workspace
+from dashboard.tasks import trial_run
 from evaluator.engines.local import grade_all
 from evaluator.graders import shown_cases
 from evaluator.graders.bench import Options

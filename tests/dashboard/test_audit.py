@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import audit_job, sandbox_state, workspace
+from dashboard import sandbox_state, workspace
+from dashboard.audit import audit_job
 from dashboard.queries import audits
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun

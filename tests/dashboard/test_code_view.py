@@ -6,7 +6,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dashboard import code_view
+from dashboard.text import code_view
 
 
 def text_of(html: str) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import compare_view, state, workspace
+from dashboard import state, workspace
+from dashboard.compare import compare_view
 from dashboard.state import View
 from evaluator.model import Grade, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs.reading import Manifest, RunWriter

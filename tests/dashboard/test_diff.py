@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dashboard import diff, diff_view
+from dashboard.text import diff, diff_view
 from evaluator.checkers import shortened
 
 _text = some.text(alphabet="ab \n\t\r", max_size=60)

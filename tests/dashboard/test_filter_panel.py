@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl
 import msgspec
 import pytest
 
-from dashboard import export, state, workspace
+from dashboard import state, workspace
+from dashboard.filters import export
 from dashboard.queries import filter_sql, options
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun

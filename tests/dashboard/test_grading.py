@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import evaluator
-from dashboard import resuming, workspace
-from dashboard.grading_jobs import Job, Jobs, Pace, Progress, jobs
+from dashboard import workspace
+from dashboard.grading import resuming
+from dashboard.grading.grading_jobs import Job, Jobs, Pace, Progress, jobs
 from dashboard.workspace import Entry
 from evaluator.model import Limits
 from evaluator.runs.files import RunLock, read_manifest
@@ -159,7 +160,7 @@ def test_a_grader_that_a_page_may_not_use_is_one_line(grader: str, said: str, mo
     def script() -> None:
         import streamlit as st
 
-        from dashboard import grading_form
+        from dashboard.grading import grading_form
 
         try:
             st.text(str(grading_form.chosen()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard import grid, grid_columns
-from dashboard.grid_columns import Head
+from dashboard.components import grid, grid_columns
+from dashboard.components.grid_columns import Head
 from dashboard.queries import answers, listing
 from dashboard.queries.columns import COLUMNS
 from dashboard.queries.listing import GridRow

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import note_editor, note_view, workspace
-from dashboard.note_editor import tidied
+from dashboard import workspace
+from dashboard.notes import note_editor, note_view
+from dashboard.notes.note_editor import tidied
 from evaluator.runs.notes import NOTES, note_rollout, read_notes
 from tests.dashboard import hostile_text, sample_run
 from tests.dashboard.test_pages import no_exception, text, visit
@@ -67,8 +68,9 @@ def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_
 def _page(path: str) -> None:
     from pathlib import Path
 
-    from dashboard import note_editor, workspace
+    from dashboard import workspace
     from dashboard.controls import Screen
+    from dashboard.notes import note_editor
     from dashboard.queries import records
     from dashboard.state import View
 

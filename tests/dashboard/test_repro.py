@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import repro
+from dashboard.completion import repro
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
 from evaluator.graders import shown_cases
 from evaluator.model import Mode, Task, TestCase

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import charts, controls, rewards_figures, workspace
+from dashboard import charts, controls, workspace
 from dashboard.controls import Screen
 from dashboard.queries import distributions, filter_sql, steps
-from dashboard.rewards_figures import Drawn
+from dashboard.rewards import rewards_figures
+from dashboard.rewards.rewards_figures import Drawn
 from dashboard.state import Filter, View
 from dashboard.workspace import OpenRun
 from evaluator.model import CaseResult, Component, Verdict

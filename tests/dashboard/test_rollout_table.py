@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from dashboard import rollout_table, state
+from dashboard import state
+from dashboard.components import rollout_table
+from dashboard.components.rollout_table import Header
 from dashboard.queries import filter_sql, listing
 from dashboard.queries.columns import COLUMNS, GROUPS
-from dashboard.rollout_table import Header
-from dashboard.rollouts_table import HEADERS
+from dashboard.rollouts.rollouts_table import HEADERS
 from dashboard.state import Filter
 from dashboard.wording import short_sample
 from dashboard.workspace import OpenRun

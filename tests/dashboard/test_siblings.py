@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard import parting, workspace
+from dashboard import workspace
+from dashboard.why import parting
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs.reading import Manifest, RunWriter

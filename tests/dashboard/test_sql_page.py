@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import escape, sql_console_chart
+from dashboard import escape
 from dashboard.queries import console
-from dashboard.sql_console_chart import Axes
+from dashboard.sql import sql_console_chart
+from dashboard.sql.sql_console_chart import Axes
 from dashboard.workspace import OpenRun
 from evaluator.runs.files import QueryError
 from tests.dashboard import hostile_text

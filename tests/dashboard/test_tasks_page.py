@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import new_case, workspace
-from dashboard.new_case import CaseError
+from dashboard import workspace
+from dashboard.tasks import new_case
+from dashboard.tasks.new_case import CaseError
 from evaluator import grade
 from evaluator.model import Kind, Mode, Task, TestCase, Verdict
 from evaluator.runs.notes import read_notes

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import evaluator
-from dashboard import reference_runs, workspace
+from dashboard import workspace
 from dashboard.queries import answers, dataset, listing, suspects
 from dashboard.state import Filter
-from dashboard.suspicions import findings
-from dashboard.task_list import reason_text
+from dashboard.tasks import reference_runs
+from dashboard.tasks.suspicions import findings
+from dashboard.tasks.task_list import reason_text
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Grade, Mode, Rollout, Task, TestCase
 from evaluator.references import reference_grades

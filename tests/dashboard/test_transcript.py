@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from dashboard import transcript, workspace
+from dashboard import workspace
+from dashboard.completion import transcript
 from evaluator.model import Grade, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.test_pages import no_exception, text, visit

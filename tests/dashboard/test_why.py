@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from dashboard import replay, workspace
+from dashboard import workspace
 from dashboard.queries.records import CaseRecord
-from dashboard.replay import Fold, Node
+from dashboard.why import replay
+from dashboard.why.replay import Fold, Node
 from evaluator.model import Limits, Mode, Task, TestCase
 from evaluator.sandbox import Outcome, Status, Stream
 from evaluator.tracing import End, Replay, Step, Trace

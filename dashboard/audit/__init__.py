@@ -1,0 +1,1 @@
+"""The Audit page: is the reward right?"""

@@ -1,0 +1,245 @@
+"""The Audit page: whose checker would have paid, the rewards that rollouts came with, flags on what passed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import streamlit as st
+
+from dashboard import controls, facts, sandbox_state, state, widgets
+from dashboard.audit import audit_job, audit_view
+from dashboard.audit.audit_job import Job
+from dashboard.components import cards, letter_table
+from dashboard.components.cards import Card
+from dashboard.components.letter_table import Line
+from dashboard.controls import Screen
+from dashboard.queries import audits
+from dashboard.state import View
+from dashboard.wording import counted
+from evaluator.auditing import Audit, Differing
+from evaluator.checkers import known_checkers
+
+_PER_PAGE: Final = 100
+_DEFAULT: Final = ("floats", "value", "tokens", "livecodebench", "colossalai")
+_LETTERS: Final = {1.0: "P", 0.0: "W", None: "?"}
+_PATTERNS_SHOWN: Final = 5
+_REASONS_SHOWN: Final = 4
+_POLL_S: Final = 0.5
+_ROOM: Final = 400
+_FLAGS_ROOM: Final = 480
+
+
+# --- Whose checker would have paid ----------------------------------------------------------------
+
+
+def checkers(screen: Screen) -> None:
+    """The choice of checkers, the button that runs the completions again, and what depends on the checker."""
+    facts.section("Whose checker would have paid? (the whole run, not filtered)")
+    count = audits.comparable(screen.run)
+    if not count:
+        facts.note("Nothing to compare: no rollout is graded by a checker. Only tasks with inputs and outputs are.")
+        return
+    names = _chosen(screen.view)
+    job = audit_job.find(screen.run, names)
+    _choice(screen, names, job, count)
+    if job is not None and job.running:
+        _watch(screen, names)
+    elif job is not None and job.failure is not None:
+        facts.banner(f"Nothing was compared: {job.failure}", warn=True)
+    elif job is not None and job.report is not None:
+        _result(screen, job, job.report)
+
+
+def _chosen(view: View) -> tuple[str, ...]:
+    """The checkers in the address; without any that are known, the usual ones."""
+    named = dict.fromkeys(name for name in view.graders.split(",") if name in known_checkers())
+    return tuple(named) or _DEFAULT
+
+
+def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int) -> None:
+    refusal = sandbox_state.refusal()
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left, widgets.place("checkers"):
+        st.multiselect("Checkers", list(known_checkers()), **widgets.bound("w_checkers", list(names), _choose))
+    running = job is not None and job.running
+    label = "Again" if job is not None and not running else f"Audit {counted(count, 'rollout')}"
+    right.button(
+        label,
+        key="audit",
+        type="secondary" if job else "primary",
+        disabled=refusal is not None or running or len(names) < 2,
+        on_click=_start,
+        args=(screen, names),
+        width="stretch",
+    )
+    if refusal:
+        facts.banner(refusal, warn=True)
+    elif len(names) < 2:
+        facts.note("Choose two checkers or more.")
+    elif job is None:
+        facts.note("Runs each completion once more in the sandbox, and lets every checker judge the same answers.")
+
+
+def _start(screen: Screen, names: tuple[str, ...]) -> None:
+    if sandbox_state.refusal() is None:  # the browser decides whether a button is disabled
+        audit_job.start(screen.run, names)
+
+
+def _choose(view: View, names: list[str]) -> View:
+    return view.but(graders=",".join(names), view="", page=1)
+
+
+@st.fragment(run_every=_POLL_S)
+def _watch(screen: Screen, names: tuple[str, ...]) -> None:
+    """The progress, drawn again twice a second until the audit ends."""
+    job = audit_job.find(screen.run, names)
+    if job is None or not job.running:
+        st.rerun()
+    st.progress(min(1.0, job.done / job.total) if job.total else 0.0, f"{job.done:,} of {job.total:,}")
+    st.button("Stopping" if job.stopping else "Stop", key="audit_stop", disabled=job.stopping, on_click=job.stop)
+
+
+def _result(screen: Screen, job: Job, report: Audit) -> None:
+    if job.stopping:
+        facts.banner(f"Stopped at {report.rollouts:,} of {counted(job.total, 'rollout')}.", warn=True)
+    facts.line([(each.checker, _share(each.passed, each.compared)) for each in report.checkers])
+    shown = _patterns(screen.view, report)
+    _differing(screen, report, shown)
+    reasons = Counter(report.not_compared).most_common()
+    for why, count in reasons[:_REASONS_SHOWN]:
+        facts.note(f"Not compared: {count:,}: {why}")
+    if others := reasons[_REASONS_SHOWN:]:
+        facts.note(f"Not compared: {sum(count for _, count in others):,} for other reasons.")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"pays {part:,} of {whole:,} ({part / whole:.1%})" if whole else "compares none"
+
+
+def _paying(each: Differing) -> str:
+    return ",".join(name for name, reward in each.rewards.items() if reward == 1.0)
+
+
+def _patterns(view: View, report: Audit) -> list[Differing]:
+    """The counts by who pays, of which one can be chosen. Returns its rollouts."""
+    counts = Counter(map(_paying, report.differing))
+    shown = [pattern for pattern, _ in counts.most_common(_PATTERNS_SHOWN)]
+    current = view.view if view.view in counts else ""
+    if current and current not in shown:
+        shown.append(current)
+    labels = {"": f"depend on the checker: {report.differ:,} of {report.compared:,}"}
+    labels |= {pattern: f"paid by {pattern.replace(',', ', ')}: {counts[pattern]:,}" for pattern in shown}
+    with widgets.place("paying"):
+        st.segmented_control(
+            "Who pays",
+            list(labels),
+            format_func=labels.__getitem__,
+            label_visibility="collapsed",
+            **widgets.bound("w_paying", current, lambda view, chosen: view.but(view=chosen or "", page=1)),
+        )
+    return [each for each in report.differing if not current or _paying(each) == current]
+
+
+def _differing(screen: Screen, report: Audit, found: list[Differing]) -> None:
+    if not found:
+        return
+    view, names = screen.view, [each.checker for each in report.checkers]
+    page = controls.page_of(view, len(found), _PER_PAGE)
+    listed = found[(page - 1) * _PER_PAGE : page * _PER_PAGE]
+    own = audits.own_letters(screen.run, [(each.task_id, each.sample_id) for each in listed])
+    targets = [_completion(view, each) for each in listed]
+    lines = [
+        Line(
+            _name(each),
+            (own.get((each.task_id, each.sample_id), "?"), *(_LETTERS[each.rewards[name]] for name in names)),
+            _why_not(each),
+            state.href("completion", target),
+        )
+        for each, target in zip(listed, targets, strict=True)
+    ]
+    letter_table.show(
+        lines,
+        key="audit_rows",
+        head=("rollout", "run", *names, "why not"),
+        on_pick=lambda row: state.go("completion", targets[row]),
+        room=_ROOM,
+        wide=True,
+    )
+    controls.pager(view, len(found), _PER_PAGE, "rollouts")
+
+
+def _name(each: Differing) -> str:
+    """The sample; and its task, unless the sample's id says that already."""
+    last = each.task_id.rsplit("/", 1)[-1]
+    return each.sample_id if last in each.sample_id else f"{each.task_id} {each.sample_id}"
+
+
+def _completion(view: View, each: Differing) -> View:
+    return View(run=view.run, task=each.task_id, sample=each.sample_id)
+
+
+def _why_not(each: Differing) -> str:
+    name, why = next((name, why) for name, why in each.reasons.items() if each.rewards[name] == 0.0)
+    return f"{name}: {' '.join(why.split())}"
+
+
+# --- The rewards that rollouts came with, and flags -----------------------------------------------
+
+
+def given(screen: Screen) -> None:
+    """The given rewards against ours: how many are the same, higher and lower, and by verdict."""
+    facts.section("The reward it came with, against ours")
+    found = audits.given_counts(screen.run, screen.view.filter)
+    if not found.given:
+        facts.note("No rollout in the filter came with a reward, such as a given_reward in its row.")
+        return
+    here = screen.view.place()
+    counts = {"same": found.same, "higher": found.higher, "lower": found.lower}
+    cards.show(
+        [
+            Card(name, f"{count:,}", f"{count / found.given:.1%}", here.but(given=name) if count else None)
+            for name, count in counts.items()
+        ]
+    )
+    if found.without_own:
+        facts.note(
+            f"{counted(found.without_own, 'rollout')} with a given reward not graded here, so without one of ours."
+        )
+    st.html(audit_view.confusion(audits.given_by_verdict(screen.run, screen.view.filter)))
+
+
+def flags(screen: Screen) -> None:
+    """Flags that no honest program needs, on rollouts that passed."""
+    run, filter_ = screen.run, screen.view.filter
+    passed = audits.passed_count(run, filter_)
+    facts.section(f"Flags of {counted(passed, 'passed rollout')} (click for them)")
+    found = audits.cheating_flags(run, filter_)
+    if not found:
+        facts.note("None: no rollout in the filter has a flag that an honest program does not need.")
+        return
+    here = screen.view.place()
+    targets = [
+        here.but(flag=each.name, verdicts=("passed",) if each.passed else here.filter.verdicts) for each in found
+    ]
+    lines = [
+        Line(
+            each.name,
+            (),
+            f"{each.passed:,} passed ({_percent(each.passed, passed)}) of {each.rollouts:,} · "
+            f"{counted(each.tasks, 'task')}",
+            state.href("rollouts", target),
+        )
+        for each, target in zip(found, targets, strict=True)
+    ]
+    letter_table.show(
+        lines,
+        key="audit_flags",
+        head=("flag", "rollouts with it"),
+        on_pick=lambda row: state.go("rollouts", targets[row]),
+        room=_FLAGS_ROOM,
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"

@@ -1,0 +1,1 @@
+"""The Compare page: two runs, or two models of one."""

@@ -1,0 +1,224 @@
+"""The Compare page: the difference in one sentence, the tasks by change, the code of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from dashboard import controls, escape, facts, state, widgets
+from dashboard.compare import compare_view
+from dashboard.components import cards, letter_table
+from dashboard.components.cards import Card
+from dashboard.components.letter_table import Line
+from dashboard.queries import comparison
+from dashboard.queries.comparison import Attempt, Side
+from dashboard.queries.ranking import Ranking
+from dashboard.state import View
+from dashboard.wording import counted
+from evaluator.runs.comparison import (
+    Change,
+    Comparison,
+    Setting,
+    TaskChange,
+    headline,
+    minor_settings,
+    obstacles,
+    settings_that_decide,
+)
+
+_PER_PAGE: Final = 100
+_ROOM: Final = 292
+"""Pixels above and below the list of tasks."""
+_ERROR: Final = 120
+"""Characters of an error that are shown above the code."""
+_ALWAYS: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
+_UNGRADED: Final = ("unknown", "sandbox_error")
+
+
+class Shown:
+    """What the page shows: the view with both sides in it, and their comparison under its filter."""
+
+    def __init__(self, view: View, a: Side, b: Side) -> None:
+        self.view, self.a, self.b = view, a, b
+        self.found: Comparison = comparison.compared(a, b, view.filter)
+
+
+def head(shown: Shown) -> None:
+    """The difference in one sentence, or why there is none; the means and what they leave out."""
+    a, b, found = shown.a.run.manifest, shown.b.run.manifest, shown.found
+    against = obstacles(found, settings_that_decide(a, b))
+    if shown.view.filter.by_outcome:
+        against = ["the filter selects rollouts by outcome, so pass rates would mean nothing", *against]
+    left, right = st.columns([2, 1], gap="medium", vertical_alignment="center")
+    with left:
+        st.html(compare_view.headline("" if against else headline(found), against))
+        _minor(minor_settings(a, b), shown)
+    with right:
+        cards.show([_mean("A", shown, shown.a, found.a_mean), _mean("B", shown, shown.b, found.b_mean)])
+
+
+def _minor(found: list[Setting], shown: Shown) -> None:
+    said = [f"{each.name}: {each.a} in A, {each.b} in B" for each in found]
+    if shown.view.filter.model:
+        said.append("the filter's model is ignored here")
+    if said:
+        facts.note(f"Also: {'; '.join(said)}.")
+
+
+def _mean(name: str, shown: Shown, side: Side, mean: float) -> Card:
+    tasks = counted(shown.found.difference.n, "task")
+    return Card(f"{name} passes", _share(mean), f"mean of {tasks}", _rollouts(shown, side))
+
+
+def _rollouts(shown: Shown, side: Side) -> View:
+    return View(run=side.run.name, filter=comparison.restricted(shown.view.filter, side.model))
+
+
+def _share(value: float) -> str:
+    return "–" if value != value else f"{value:.1%}"  # noqa: PLR0124
+
+
+def changes(shown: Shown) -> list[TaskChange]:
+    """The counts by change, of which one can be chosen. Returns the tasks of the chosen one."""
+    found, chosen = shown.found, shown.view.view
+    counts = {change: n for change, n in found.counts.items() if n or change in _ALWAYS}
+    labels = {"": f"all {len(found.tasks):,}"} | {str(c): f"{c.words} {n:,}" for c, n in counts.items()}
+    current = chosen if chosen in labels else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with widgets.place("changes", width="content"):
+            st.segmented_control(
+                "Change", list(labels), format_func=labels.__getitem__, label_visibility="collapsed",
+                **widgets.bound("w_change", current, _choose),
+            )  # fmt: skip
+        for name, side, count in (("A", shown.a, found.a_left_out), ("B", shown.b, found.b_left_out)):
+            if count:
+                target = _rollouts(shown, side).but(verdicts=_UNGRADED)
+                state.link("rollouts", target, f"{counted(count, 'rollout')} of {name} not graded, left out")
+    return [each for each in found.tasks if not current or each.change == current]
+
+
+def _choose(view: View, change: str | None) -> View:
+    return view.but(view=change or "", page=1, task="", sample="", at="")
+
+
+def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
+    """The widths of the list and of the code: the list counts letters where a task has many samples."""
+    sides = (side for each in tasks for side in (each.a, each.b) if side is not None)
+    return (1.3, 1.45) if any(side.graded > letter_table.LETTERS_SHOWN for side in sides) else (1, 1.75)
+
+
+def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
+    """One page of tasks. Returns the selected one, by default the first."""
+    view = shown.view
+    if not tasks:
+        facts.note("No task.")
+        return None
+    page = controls.page_of(view, len(tasks), _PER_PAGE)
+    listed = tasks[(page - 1) * _PER_PAGE : page * _PER_PAGE]
+    selected = next((each for each in tasks if each.task_id == view.task), listed[0])
+    ids = [each.task_id for each in listed]
+    left, right = (comparison.letters(side, view.filter, ids) for side in (shown.a, shown.b))
+    lines = [
+        Line(
+            t, (left.get(t, ""), right.get(t, "")), _change(each), state.href("compare", _select(view, t)),
+            selected=t == selected.task_id,
+        )
+        for t, each in zip(ids, listed, strict=True)
+    ]  # fmt: skip
+    letter_table.show(
+        lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
+        on_pick=lambda row: state.write(_select(state.read(), ids[row])),
+    )  # fmt: skip
+    controls.pager(view, len(tasks), _PER_PAGE, "tasks")
+    return selected
+
+
+def _change(each: TaskChange) -> str:
+    points = each.points
+    single = each.a is not None and each.b is not None and each.a.graded == each.b.graded == 1
+    return each.change.words + (f" {points:+.0f}" if points and not single else "")
+
+
+def _select(view: View, task: str) -> View:
+    return view.but(task=task, sample="", at="")
+
+
+def code(shown: Shown, tasks: list[TaskChange], selected: TaskChange) -> None:
+    """The selected task: a sample of each side, and its code beside the other's."""
+    view = shown.view.but(task=selected.task_id)
+    _walk(view, tasks, selected)
+    broken = selected.change == Change.BROKEN
+    texts = []
+    for name, column, side, passed in zip(
+        "AB", st.columns(2, gap="small"), (shown.a, shown.b), (broken, not broken), strict=True
+    ):
+        found = comparison.samples(side, view.filter, selected.task_id)
+        one = _pick(found, view.sample if name == "A" else view.at, passed=passed)
+        with column:
+            _side(view, name, side, found, one)
+        texts.append(comparison.program(side.run, one.row) if one else "")
+    if texts[0] == texts[1]:
+        facts.note("Both samples have the same code.")
+    st.html(compare_view.beside(*texts))
+
+
+def _walk(view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
+    """The task's name, a link to it, and buttons to its neighbours in the list."""
+    place = tasks.index(selected)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(width="stretch"):
+            facts.line([], title=f"{selected.task_id} · {selected.change.words}")
+        state.link("tasks", view.place().but(task=selected.task_id), "Prompt and tests")
+        for label, key, step in (("Previous", "K", -1), ("Next", "J", 1)):
+            there = place + step
+            inside = 0 <= there < len(tasks)
+            target = _select(view, tasks[there].task_id).but(page=1 + there // _PER_PAGE) if inside else view
+            st.button(
+                label, key=label.lower(), shortcut=key, disabled=not inside, on_click=state.write, args=(target,)
+            )  # fmt: skip
+
+
+def _pick(found: Ranking[Attempt], wanted: str, *, passed: bool) -> Attempt | None:
+    """The wanted sample; by default the first that shows the change: one that passed, or one that did not."""
+    if not found.rows:
+        return None
+    named = (each for each in found.rows if each.sample_id == wanted)
+    telling = (each for each in found.rows if (each.verdict == "passed") is passed)
+    return next(named, None) or next(telling, found.rows[0])
+
+
+def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attempt | None) -> None:
+    """One side's sample: the choice of it, its verdict and a link to the completion."""
+    if one is None:
+        facts.note(f"{name}: no sample of this task.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(width="stretch"):
+            facts.line(_about(one), title=f"{name}: {one.verdict}", chip=one.verdict)
+        filter_ = comparison.restricted(view.filter, side.model)
+        target = View(run=side.run.name, filter=filter_, task=view.task, sample=one.sample_id)
+        state.link("completion", target, f"Open {name}")
+    if found.total > 1:
+        _sample_picker(name, found, one)
+
+
+def _about(one: Attempt) -> list[tuple[str, str]]:
+    error = ": ".join(text.split("\n", 1)[0] for text in (one.error_type, one.error_message) if text)
+    return [("tests", f"{one.tests_passed} of {one.tests_total}"), *([("", error[:_ERROR])] if error else [])]
+
+
+def _sample_picker(name: str, found: Ranking[Attempt], one: Attempt) -> None:
+    words = {each.sample_id: escape.text(f"{each.sample_id} · {each.verdict}") for each in found.rows}
+
+    def chosen(view: View, sample: str) -> View:
+        return view.but(**{"sample" if name == "A" else "at": sample})
+
+    with widgets.place(f"sample_{name}"):
+        st.selectbox(
+            f"Sample of {name}", list(words), format_func=words.__getitem__, label_visibility="collapsed",
+            **widgets.bound(f"w_sample_{name}", one.sample_id, chosen),
+        )  # fmt: skip
+    if part := found.part("sample"):
+        facts.note(f"Listed: the {part}.")

@@ -1,0 +1,122 @@
+"""HTML of the Completion page. All text from files is escaped here."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+
+from dashboard import escape, facts
+from dashboard.completion.transcript import Turn
+from dashboard.escape import html
+from dashboard.queries.records import RolloutRecord
+from dashboard.text import code_view
+from dashboard.text.diff_view import cut
+from dashboard.wording import counted
+from evaluator.model import CaseResult, Traceback
+
+_LINE = re.compile(r"\bline (\d{1,7})\b")
+_LINE_LINK = r'<a href="#L\1">line \1</a>'
+_TURN_SHOWN = 20_000
+"""The most characters of one part of a turn that are shown."""
+
+
+def title(rollout: RolloutRecord, task_href: str) -> str:
+    """The verdict, the task as a link to its page, and the sample's place in it."""
+    link = f'<a class="rs-task" href="{escape.attribute(task_href)}">{html(rollout.task_id)}</a>'
+    head = f"{facts.chip_html(rollout.verdict)} {html(rollout.verdict)} · {link}"
+    return f'<div class="rs-title">{head} / sample {rollout.number} of {rollout.samples}</div>'
+
+
+def place(text: str) -> str:
+    """The rollout's place in the filter."""
+    return f'<span class="rs-mono" title="place in the filter">{html(text)}</span>'
+
+
+def figures(found: Sequence[tuple[str, str]], equal_as: Iterable[tuple[str, bool]]) -> str:
+    """The facts in one line; after them a box for each comparison, filled where both sides are equal."""
+    body = "".join(f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found)
+    marks = "".join(_mark(name, equal=equal) for name, equal in equal_as)
+    shown = f'<div class="rs-equal"><span>equal</span> {marks}</div>' if marks else ""
+    return f'<div class="rs-facts">{body}{shown}</div>'
+
+
+def _mark(name: str, *, equal: bool) -> str:
+    said = f"expected and actual are {'' if equal else 'not '}equal {name}"
+    return f'<b class="{"yes" if equal else "no"}" title="{html(said)}">{"▣" if equal else "▢"} {html(name)}</b> '
+
+
+def failure(verdict: str, name: str, *, first: str, message: str, quiet: str, trace: Traceback | None) -> str:
+    """What went wrong: what differs, then the verdict with its message, a general sentence, and the frames."""
+    head = f'<div class="what">{html(first)}</div>' if first else ""
+    head += f'{facts.chip_html(verdict)} <span class="type">{html(name)}</span>'
+    body = f' <span class="msg">{html(message)}</span>' if message else ""
+    if quiet:
+        body += f' <span class="rs-soft">{html(quiet)}</span>'
+    return f'<div class="rs-error">{head}{body}{_frames(trace)}</div>'
+
+
+def _frames(trace: Traceback | None) -> str:
+    if trace is None or not trace.frames:
+        return ""
+    rows = [
+        f'<li><a href="#L{frame.line}">line {frame.line}</a><span>{html(frame.function)}</span>'
+        f"<code>{html(frame.text)}</code></li>"
+        for frame in reversed(trace.frames)
+    ]
+    if trace.omitted:
+        rows.insert(len(rows) // 2, f'<li class="rs-soft">{counted(trace.omitted, "frame")} not shown</li>')
+    return f'<ul class="rs-frames rs-mono">{"".join(rows)}</ul>'
+
+
+def flags(rollout: RolloutRecord) -> str:
+    """The flags with their evidence; line numbers in it link to the code."""
+    rows = "".join(
+        f"<b>{html(word)}</b><span>{_LINE.sub(_LINE_LINK, html(evidence))}</span>"
+        for word, evidence in itertools.zip_longest(rollout.flags or (), rollout.flag_evidence or (), fillvalue="")
+    )
+    return f'<div class="rs-flags" role="group" aria-label="flags">{rows}</div>'
+
+
+def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: str) -> str:
+    """The whole text, with the code that ran highlighted. An answer has no code, and all of it counts."""
+    total = rollout.completion.count("\n") + 1
+    taken: range | None = None if is_answer else range(0)
+    if rollout.code is not None:
+        offset = rollout.line_offset or 0
+        lines = rollout.code.removesuffix("\n").count("\n") + 1  # a final line break starts no line
+        taken = range(max(1, 1 + offset), min(total, lines + offset) + 1)
+    failing = line + (rollout.line_offset or 0) if line else None
+    return code_view.raw(rollout.completion, taken=taken, failing=failing, height=height)
+
+
+def letters(cases: Iterable[CaseResult]) -> str:
+    """One letter per test case, as in the grid."""
+    cells = [facts.chip_html(case.verdict.value, f"test {case.index}: {case.verdict.value}") for case in cases]
+    return f'<div class="rs-letters rs-mono">{" ".join(cells)}</div>'
+
+
+def beside(heads: tuple[str, str], rows: Sequence[tuple[str, str, str]], chips: tuple[str, str]) -> str:
+    """Two results in a table: `rows` are (name, one, other); the first row has the verdicts `chips`."""
+    top = "".join(f"<td>{facts.chip_html(word)} <b>{html(word)}</b></td>" for word in chips)
+    body = "".join(f"<tr><th>{html(name)}</th><td>{html(a)}</td><td>{html(b)}</td></tr>" for name, a, b in rows)
+    head = f"<tr><th></th><th>{html(heads[0])}</th><th>{html(heads[1])}</th></tr>"
+    return f'<table class="rs-beside"><thead>{head}</thead><tbody><tr><th>verdict</th>{top}</tr>{body}</tbody></table>'
+
+
+def transcript(turns: Sequence[Turn], left_out: int) -> str:
+    """Every turn in its order, as text."""
+    rows = "".join(_turn(number, turn) for number, turn in enumerate(turns, 1))
+    more = f'<div class="rs-soft">{counted(left_out, "turn")} more: see the JSON.</div>' if left_out else ""
+    return f'<div class="rs-transcript" role="list">{rows}{more}</div>'
+
+
+def _turn(number: int, turn: Turn) -> str:
+    parts = "".join(
+        (f'<span class="rs-soft">{html(name)}</span>' if name else "")
+        + f'<pre class="rs-text" tabindex="0">{html(cut(text, _TURN_SHOWN))}</pre>'
+        for name, text in turn.parts
+    )
+    omitted = f'<span class="rs-soft">{counted(turn.omitted, "character")} left out</span>' if turn.omitted else ""
+    label = f'<div class="who"><span>{number}</span> <b>{html(turn.label)}</b></div>'
+    return f'<div class="turn" role="listitem">{label}<div>{parts}{omitted}</div></div>'

@@ -1,0 +1,223 @@
+"""The Completion page's two halves: the text on the left, and on the right what happened when it ran."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from dashboard import controls, escape, facts, state, theme
+from dashboard.completion import completion, completion_view, failure, repro, rerun, reward_parts_view, transcript
+from dashboard.components import scroll
+from dashboard.controls import Screen
+from dashboard.queries import records
+from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
+from dashboard.text import case_view, code_view, diff_view
+from dashboard.why import siblings, why
+from evaluator.model import Kind, Mode, Verdict
+
+WIDE = ("transcript",)
+"""Panes that need both halves."""
+EDIT = "edit"
+"""In `view=`: the code in an editor."""
+
+_PANES = {"code": "Code", "raw": "Raw", "prompt": "Prompt", "transcript": "Transcript", "json": "JSON"}
+_PANES_OF_ANSWER = {"code": "Completion", "prompt": "Prompt", "transcript": "Transcript", "json": "JSON"}
+_TABS = {"result": "Result", "why": "Why", "siblings": "Siblings", "output": "Output"}
+_HEIGHT = "max(300px, calc(100vh - 222px))"
+_INPUT_HEIGHT = 300
+_TURNS_SHOWN = 200
+_JSON_TEXT = 4_000
+"""The most characters of one text in the JSON that is shown; the download has all."""
+_JSON_SHOWN = 200_000
+
+
+def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
+    """The code with its failing line, or its editor, or another text of the rollout."""
+    task = records.task(screen.run, rollout.task_id)
+    panes = _PANES_OF_ANSWER if rollout.code is None and task and task.mode == Mode.ANSWER else _PANES
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        shown = controls.choice("Pane", panes, screen.view, key="w_pane", default="code")
+        _buttons(screen, rollout, task, test)
+    anchor = None
+    if screen.view.view == EDIT:
+        rerun.editor(screen, rollout, task, test.test_index if test else _first_test(task))
+    elif shown == "prompt":
+        prompt = (task and task.prompt) or "The dataset has no prompt for it."
+        st.html(diff_view.text_block(prompt, height=_HEIGHT))
+    elif shown == "transcript":
+        _transcript(rollout, task)
+    elif shown == "json":
+        _json(screen, rollout, test)
+    else:
+        anchor = _code(rollout, test, raw=shown == "raw" or rollout.code is None, is_answer=panes is _PANES_OF_ANSWER)
+    identity = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test and test.test_index}|{screen.view.view}"
+    scroll.to(anchor, key=identity, on_task=lambda: completion.open_task(screen, rollout))
+
+
+def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
+    """The result, or another view of the same test case. Only the tab that is shown does any work."""
+    shown = controls.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
+    if shown == "why":
+        why.show(screen, rollout, test)
+    elif shown == "siblings":
+        siblings.show(screen, rollout, test)
+    elif shown == "output":
+        _output(test)
+    else:
+        _result(screen, rollout, test)
+
+
+def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, test: CaseRecord | None) -> None:
+    editing, edited = screen.view.view == EDIT, rerun.edit(screen, rollout) is not None
+    st.button(
+        "Close" if editing else "Edited" if edited else "Edit",
+        key="edit",
+        shortcut="E",
+        type="primary" if edited and not editing else "secondary",
+        help=None if editing else "Edit and run again. The run stays as it is.",
+        on_click=state.write,
+        args=(screen.view.but(view="" if editing else EDIT),),
+    )
+    text = rerun.edit(screen, rollout) or rollout.code
+    if task is not None and test is not None and text is not None and st.button("Repro", key="repro"):
+        repro.show(task, rollout, test, text)
+
+
+def _first_test(task: TaskRecord | None) -> int | None:
+    cases = records.test_cases(task) if task else []
+    return cases[0].index if cases else None
+
+
+# --- Left ---------------------------------------------------------------------------------------
+
+
+def _code(rollout: RolloutRecord, test: CaseRecord | None, *, raw: bool, is_answer: bool) -> str | None:
+    """The code or the whole completion. Returns the anchor of the line to look at first."""
+    trace, line = failure.traceback(test), failure.line_of(rollout, test)
+    offset = rollout.line_offset or 0
+    if raw or rollout.code is None:
+        st.html(completion_view.raw(rollout, line, is_answer=is_answer, height=_HEIGHT))
+        return f"R{line + offset}" if line else None
+    frames = {frame.line for frame in trace.frames} if trace else set()
+    message = failure.summary(test or rollout) or ("stopped here" if trace and not trace.type else "")
+    st.html(code_view.code(rollout.code, failing=line, frames=frames, note=message, height=_HEIGHT))
+    own = 1 - offset if rollout.kind == Kind.CONTINUATION and offset < 0 else None
+    return f"L{line or own}" if line or own else None
+
+
+def _transcript(rollout: RolloutRecord, task: TaskRecord | None) -> None:
+    turns = transcript.turns(rollout, task)
+    facts.line([("turns", f"{len(turns):,}"), *transcript.tokens(rollout.metadata)])
+    st.html(completion_view.transcript(turns[:_TURNS_SHOWN], max(0, len(turns) - _TURNS_SHOWN)))
+
+
+def _json(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
+    """The rollout's row, with its metadata, and the test case's row."""
+    index = test.test_index if test else None
+    stored = records.whole(screen.run, rollout.task_id, rollout.sample_id, index)
+    found = {name: {key: _tree(value) for key, value in row.items()} for name, row in stored.items()}
+    whole = json.dumps(found, indent=2, ensure_ascii=False)
+    st.html(diff_view.text_block(json.dumps(_shortened(found), indent=2, ensure_ascii=False), height=_HEIGHT,
+                                 limit=_JSON_SHOWN))  # fmt: skip
+    name = escape.file_name(f"{rollout.sample_id}.json")
+    data = whole.encode("utf-8", "backslashreplace")
+    st.download_button(f"Download the JSON, {facts.size(len(data))}", data, name, "application/json",
+                       on_click="ignore", type="tertiary", key="dl_json")  # fmt: skip
+
+
+def _tree(value: Any) -> Any:
+    """A column's value; what a column holds as JSON, as an object or a list."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shortened(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(inner) for inner in value]
+    return diff_view.cut(value, _JSON_TEXT) if isinstance(value, str) else value
+
+
+# --- Right --------------------------------------------------------------------------------------
+
+
+def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
+    """What differs and why, expected beside actual, the exact input, and the rest of the grade."""
+    task = records.task(screen.run, rollout.task_id)
+    if screen.view.view == EDIT and rerun.result(screen, rollout, task, test):
+        return
+    mode = task.mode if task else ""
+    _failure(rollout, test, mode)
+    if test is not None:
+        verdict = theme.verdict(test.verdict)
+        case_view.expected_and_actual(
+            verdict, test.expected, test.actual, test.difference, mode, test.diff_line,
+            introduced=not failure.no_test_decides(rollout) and verdict is not Verdict.PASSED,
+        )  # fmt: skip
+        if task is not None:
+            _input(task, test.test_index)
+    if rollout.flags:
+        st.html(completion_view.flags(rollout))
+    reward_parts_view.show(rollout)
+
+
+def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None:
+    """What differs, the exception and its frames, each a link to its line; or why there is none."""
+    if failure.no_test_decides(rollout):
+        test = None  # no single test case has the reason
+    result = test or rollout
+    verdict, trace = theme.verdict(result.verdict), failure.traceback(test)
+    if verdict is Verdict.PASSED:
+        return
+    first, message = "", result.error_message or ""
+    if test is not None:
+        first = case_view.first_difference(verdict, test.expected, test.actual, test.difference, mode)
+    quiet = ""
+    if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
+        quiet = failure.explained(verdict)
+    elif trace is None or not trace.type:
+        quiet = failure.reason(verdict, rollout, message, trace)
+    name = result.error_type or verdict.value
+    st.html(completion_view.failure(verdict.value, name, first=first, message=message if message != first else "",
+                                    quiet=quiet, trace=trace))  # fmt: skip
+
+
+def _input(task: TaskRecord, index: int) -> None:
+    text = next((case.input for case in records.test_cases(task) if case.index == index), None)
+    if text is None:
+        return
+    data = text.encode("utf-8", "replace")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        facts.section(f"Input of test {index}: {case_view.name_of_input(task.mode)}, {facts.size(len(data))}")
+        st.download_button("Download", data, f"input-{index}.txt", on_click="ignore", type="tertiary", key="dl_input")
+    case_view.show_input(text, task.mode, height=_INPUT_HEIGHT)
+    case_view.note_cut(text)
+
+
+def _output(test: CaseRecord | None) -> None:
+    """What the test case printed, with true sizes: of long output only head and tail are stored."""
+    if test is None:
+        facts.note("No test case ran, so nothing was printed.")
+        return
+    ran = test.wall_s is not None or test.verdict == Verdict.NOT_RUN
+    for name, output, size in (
+        ("stdout", test.stdout, test.stdout_bytes or 0),
+        ("stderr", test.stderr, test.stderr_bytes or 0),
+    ):
+        text = output or ""
+        if not text and not size:
+            facts.note(f"{name}: nothing" if ran else f"{name}: not known, as nothing ran")
+            continue
+        stored = len(text.encode("utf-8", "replace"))
+        part = f", head and tail stored: {facts.size(stored)}" if stored < size else ""
+        facts.section(f"{name if ran else 'the judge’s reply'}: {facts.size(size)}{part}")
+        facts.verbatim(text[: case_view.SHOWN], height=min(320, 60 + 20 * text.count("\n")))
+        if case_view.note_cut(text):
+            st.download_button(f"Download {name}", text, f"{name}.txt", on_click="ignore", key=f"dl_{name}")

@@ -1,0 +1,1 @@
+"""Streamlit components of our own, drawn by the scripts in `assets/`."""

@@ -1,0 +1,145 @@
+"""The grid of letters: tasks x samples, or one task's rollouts x test cases.
+
+The component draws text on a canvas, so that an id can never be markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from dashboard import escape, theme
+from dashboard.components.grid_columns import GAP, Arranged
+from dashboard.queries.dataset import CaseCount
+from dashboard.queries.listing import CaseRow, GridRow
+
+_HTML = """<div class="grid">
+<div class="scroller" tabindex="0" role="grid"><div class="space"><canvas></canvas></div></div>
+<div class="status" aria-live="polite"></div></div>"""
+
+_mount = st.components.v2.component(
+    "rollscope_grid", html=_HTML, css=theme.asset("grid.css"), js=theme.asset("grid.js")
+)
+
+ZOOMS = (6, 8, 10, 14, 20, 28)
+"""Widths of a cell in pixels."""
+ZOOM = 20
+UNVERIFIED_MARK = "\N{BLACK UPPER RIGHT TRIANGLE}"
+"""The corner of a cell that is not verified, for the legend."""
+
+Chosen = Callable[[str, int], None]
+"""Called with the row's id and the column, from 0; the column is -1 for the row's label."""
+
+
+class Look(NamedTuple):
+    """How the grid is drawn."""
+
+    zoom: int
+    """The width of a cell, in pixels."""
+    selected: tuple[int, int] | None
+    """The number of the selected cell's row, and its column."""
+    restored: bool
+    """Whether the address names the selected cell."""
+    height: str
+
+
+def nearest_zoom(zoom: int | None) -> int:
+    """The width of `ZOOMS` that is nearest to the address's."""
+    return min(ZOOMS, key=lambda width: abs(width - (zoom or ZOOM)))
+
+
+def tasks_by_samples(
+    rows: Sequence[GridRow], columns: Arranged, look: Look, *, on_select: Chosen, on_open: Chosen
+) -> None:
+    """One row per task, one cell per sample. A sample that is not verified has a marked corner."""
+    data = {
+        "rows": [_task_row(row, places) for row, places in zip(rows, columns.samples, strict=True)],
+        "heads": [{"label": escape.text(head.label), "width": head.width} for head in columns.heads],
+        "rates": True,
+        "noun": "sample",
+        "base": 1,
+        "hint": "click: preview · again: open · a task: its tests",
+        "rowHint": "its rollouts by test case",
+    }
+    _show("task_grid", data, look, on_select, on_open)
+
+
+def _task_row(row: GridRow, places: Sequence[int | None]) -> dict[str, object]:
+    about = [
+        _about(id_, model, "" if step is None else f"step {step}", verified=mark == "0")
+        for id_, model, step, mark in zip(row.ids, row.models, row.steps, row.unverified, strict=True)
+    ]
+    return {
+        "id": row.task_id,
+        "label": escape.text(row.task_id),
+        "letters": _spread(row.letters, places, GAP),
+        "mask": _spread(row.mask, places, "1"),
+        "cells": ["" if place is None else about[place] for place in places],
+        "corners": _spread(row.unverified, places, "0"),
+        "passed": row.passed,
+        "graded": row.graded,
+    }
+
+
+def _spread(letters: str, places: Sequence[int | None], gap: str) -> str:
+    return "".join(gap if place is None else letters[place] for place in places)
+
+
+def rollouts_by_cases(
+    rows: Sequence[CaseRow], counts: Sequence[CaseCount], look: Look, *, on_select: Chosen, on_open: Chosen
+) -> None:
+    """One row per rollout of one task, one cell per test case.
+
+    A test case that no rollout passes is marked `!`. A rollout that is not verified has a marked corner.
+    """
+    letters = {v.value: v.letter for v in theme.COLOURS}
+    width = max((len(row.letters) for row in rows), default=0)
+    suspect = {c.test_index for c in counts if c.passed == 0 and c.ran > 1}
+    data = {
+        "rows": [
+            {
+                "id": row.sample_id,
+                "label": escape.text(row.sample_id),
+                "about": _about(row.model, verified=row.verified),
+                "letters": row.letters,
+                "mask": ("1" if row.inside else "0") * len(row.letters),
+                "verdict": letters.get(row.verdict, "?"),
+                "corner": not row.verified,
+            }
+            for row in rows
+        ],
+        "heads": [],
+        "rates": False,
+        "noun": "test",
+        "base": 0,
+        "marks": "".join("0" if index in suspect else "1" for index in range(width)),
+        "hint": "click: preview · again: open · ! no rollout passes",
+        "rowHint": "the completion",
+    }
+    _show("case_grid", data, look, on_select, on_open)
+
+
+def _about(*known: str, verified: bool) -> str:
+    """What the status line shows after a rollout's verdict."""
+    return " · ".join(escape.text(text) for text in (*known, "" if verified else "not verified") if text)
+
+
+def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, on_open: Chosen) -> None:
+    def selected() -> None:
+        cell = st.session_state[key].select
+        on_select(str(cell["row"]), int(cell["column"]))
+
+    def opened() -> None:
+        cell = st.session_state[key].open
+        on_open(str(cell["row"]), int(cell["column"]))
+
+    more = {
+        "palette": theme.palette(),
+        "height": look.height,
+        "cell": look.zoom,
+        "selected": look.selected,
+        "restored": look.restored,
+    }
+    _mount(key=key, data={**data, **more}, on_select_change=selected, on_open_change=opened)

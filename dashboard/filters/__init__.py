@@ -1,0 +1,1 @@
+"""The sidebar: the filter, saved filters, the search's progress, export."""

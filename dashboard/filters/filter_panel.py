@@ -1,0 +1,137 @@
+"""The filter in the sidebar: which rollouts every page counts, lists and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard import escape, facts, state, widgets
+from dashboard.filters import export, saved_filters
+from dashboard.queries import filter_sql, options
+from dashboard.queries.options import Option
+from dashboard.queries.ranking import Ranking
+from dashboard.state import AGREES, FAILED, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
+from dashboard.widgets import Bound
+from dashboard.wording import counted
+from dashboard.workspace import OpenRun
+
+_NONE: Ranking[Option] = Ranking([], 0)
+_BOUNDS = (
+    ("Reward from", "r_min", "r_max"),
+    ("Step from", "step_min", "step_max"),
+    ("Wall time from, s", "wall_min", "wall_max"),
+    ("Characters from", "len_min", "len_max"),
+)
+"""The pairs of bounds: the first one's label, and their fields."""
+_FIRST = {VERIFIED: 0, UNVERIFIED: 1}
+
+
+def show(run: OpenRun, view: View) -> None:
+    """Every field of the filter, with the number of rollouts that it lets through."""
+    filter_ = view.filter
+    shown, total = filter_sql.count(run, filter_), filter_sql.count(run, Filter())
+    facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
+    with st.container(horizontal=True, gap="xsmall", key="filter_actions"):
+        cleared = view.but(filter=Filter(), page=1)
+        st.button(
+            "Clear", key="w_clear", help="Clear the filter", disabled=not filter_, on_click=state.write, args=(cleared,)
+        )
+        saved_filters.offer(run, view)
+        export.offer(run, view)
+    _write_text("Text", "q", filter_.q, "task, sample, model or error")
+    _write_text("In code", "find", filter_.find, "text or /regular expression/")
+    found, known = options.options(run, filter_), options.options(run, Filter())
+    _pick_verdicts(found.get("verdicts", _NONE), filter_.verdicts)
+    if known.get("model", _NONE).total > 1 or filter_.model:
+        _pick("Model", "model", found, filter_.model, order=lambda name: name)
+    _pick("Error", "err", found, filter_.err)
+    if "flag" in known or filter_.flag:
+        _pick("Flag", "flag", found, filter_.flag, order=lambda name: ": " in name)
+    if "tag" in known or filter_.tag:
+        _pick("Tag", "tag", found, filter_.tag)
+    if any(option.name == UNVERIFIED for option in known.get("verified", _NONE).rows) or filter_.verified:
+        _pick("Verified", "verified", found, filter_.verified, order=lambda name: _FIRST.get(name, len(_FIRST)))
+    if "given" in known or filter_.given:
+        _pick("Given reward, against ours", "given", found, filter_.given, order=AGREES.index)
+    _bounds(run, filter_)
+
+
+def _write_text(label: str, field: str, value: str, hint: str) -> None:
+    with widgets.place(f"filter_{field}"):
+        st.text_input(label, placeholder=hint, **_bound(field, value, ""))
+
+
+def _pick_verdicts(found: Ranking[Option], chosen: tuple[str, ...]) -> None:
+    counts = dict(found.rows)
+    counts[FAILED] = options.failed(found)
+    words = [word for word in VERDICT_WORDS if counts.get(word) or word in chosen]
+    with widgets.place("verdicts"):
+        tied = _bound("verdicts", list(chosen), ())
+        st.multiselect("Verdict", words, format_func=lambda word: _counted(word, counts), placeholder="any", **tied)
+
+
+def _pick(
+    label: str,
+    field: str,
+    found: Mapping[str, Ranking[Option]],
+    value: str,
+    order: Callable[[str], Any] | None = None,
+) -> None:
+    """One of a field's options, those with the most rollouts first unless they have an order."""
+    ranking = found.get(field, _NONE)
+    counts = dict(ranking.rows)
+    names = sorted(counts, key=order) if order else list(counts)
+    if value and value not in counts:
+        names.insert(0, value)  # the URL's value, even if the run does not have it
+    part = ranking.part()
+    with widgets.place(field):
+        st.selectbox(
+            f"{label} ({part})" if part else label,
+            names,
+            index=None,
+            format_func=lambda name: _counted(name, counts),
+            placeholder="any",
+            **_bound(field, value or None, ""),
+        )
+
+
+def _bounds(run: OpenRun, filter_: Filter) -> None:
+    """From and to, folded unless one is set. The run's range stands where nothing is set."""
+    known = options.ranges(run)
+    is_set = any(getattr(filter_, field) is not None for _, *fields in _BOUNDS for field in fields)
+    with st.expander("Reward, time, length", expanded=is_set):
+        for label, low, high in _BOUNDS:
+            if getattr(known, low) is None and getattr(filter_, low) is None and getattr(filter_, high) is None:
+                continue
+            left, right = st.columns(2, gap="xsmall")
+            with left:
+                _write_number(label, low, getattr(filter_, low), getattr(known, low))
+            with right:
+                _write_number("to", high, getattr(filter_, high), getattr(known, high))
+
+
+def _write_number(label: str, field: str, value: float | None, known: float | None) -> None:
+    decimal = field in ("r_min", "r_max", "wall_min", "wall_max")
+    hint = "any" if known is None else f"{known:.3g}" if decimal else f"{known:,}"
+    with widgets.place(field):
+        tied = _bound(field, value, None)
+        st.number_input(
+            label, value=None, step=0.1 if decimal else 1, format="%g" if decimal else "%d", placeholder=hint, **tied
+        )
+
+
+def _bound(field: str, value: object, empty: object) -> Bound:
+    """Binds a widget to a field of the filter, which is `empty` if nothing is chosen."""
+
+    def choose(view: View, chosen: object) -> View:
+        chosen = tuple(chosen) if isinstance(chosen, list) else chosen
+        return view.but(page=1, **{field: empty if chosen in (None, "", ()) else chosen})
+
+    # The Tasks page has a `w_find` of its own.
+    return widgets.bound("w_in_code" if field == "find" else f"w_{field}", value, choose)
+
+
+def _counted(name: str, counts: Mapping[str, int]) -> str:
+    return f"{escape.text(name)} ({counts.get(name, 0):,})"

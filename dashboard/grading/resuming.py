@@ -1,0 +1,76 @@
+"""Resumes a stopped run from the page, with the settings in its manifest."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import evaluator
+from dashboard import sandbox_state
+from dashboard.grading.grading_jobs import jobs
+from dashboard.workspace import OpenRun
+from evaluator.formats import parse_field_map
+from evaluator.graders import GraderError
+from evaluator.runs.resuming import input_path
+from evaluator.sandbox import Settings
+
+if TYPE_CHECKING:
+    from evaluator.file_grading import GradedFile
+    from evaluator.graders.bench import Disagreements, Isolation, Unverified
+
+
+def refusal(run: OpenRun) -> str | None:
+    """Why the run can't be resumed from the page, as one line; None if it can.
+
+    A run may come from elsewhere: it must not decide which code of this machine is loaded outside the sandbox, nor that
+    the sandbox is a weaker one.
+    """
+    manifest = run.manifest
+    for what, name in (("rollouts", manifest.rollouts), ("dataset", manifest.dataset)):
+        path = input_path(run.path, manifest, name)
+        if not name or not path.is_file():
+            return f"The file of its {what} is missing: {path if name else 'the run does not name it'}."
+    if manifest.interpreter is not None or manifest.sandbox != "strict":
+        return "It was graded with a Python or a sandbox of its own."
+    try:
+        refused = sandbox_state.grader_refusal(manifest.grader) if manifest.grader else None
+    except GraderError as error:
+        refused = str(error)
+    return refused or sandbox_state.refusal()
+
+
+def resume(run: OpenRun, graded: int) -> None:
+    """Start grading the rest."""
+    before = 0 if run.manifest.only else graded
+    jobs().resume(_input(run, run.manifest.rollouts), run.path, _work(run), before)
+
+
+def _work(run: OpenRun) -> partial[GradedFile]:
+    """Raises `FormatError` for a field map that this version can't read."""
+    manifest = run.manifest
+    return partial(
+        evaluator.grade_file,
+        _input(run, manifest.rollouts),
+        _input(run, manifest.dataset),
+        out=run.path,
+        workers=manifest.workers,
+        limits=manifest.limits,
+        checker=manifest.checker,
+        grader=manifest.grader,
+        preamble=manifest.preamble,
+        fail_fast=manifest.fail_fast,
+        isolation=cast("Isolation", manifest.isolation),
+        unverified=cast("Unverified", manifest.unverified),
+        disagreement=cast("Disagreements", manifest.disagreement),
+        sandbox=Settings(),
+        format=manifest.format,
+        field_map=parse_field_map(manifest.field_map) if manifest.field_map else None,
+        limit=manifest.limit,
+        resume=True,
+        only=manifest.only,
+    )
+
+
+def _input(run: OpenRun, name: str) -> Path:
+    return input_path(run.path, run.manifest, name)

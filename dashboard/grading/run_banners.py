@@ -1,0 +1,105 @@
+"""The lines above every page about how a run was made: in a degraded sandbox, growing, or stopped before its end."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard import facts, workspace
+from dashboard.grading import grading, resuming
+from dashboard.grading.grading_jobs import Pace, Progress, jobs
+from dashboard.wording import counted
+from dashboard.workspace import OpenRun
+from evaluator.runs.resuming import input_path, resume_command
+
+_UNPROVED = "unproved: "
+_COUNTED_BYTES = 1 << 29
+"""Rollouts of a larger file are not counted for a banner."""
+_POLL_S = 1.0
+
+
+def degraded(run: OpenRun) -> None:
+    """For a run that was graded with `--sandbox degraded`."""
+    if run.manifest.sandbox != "degraded":
+        return
+    lacking = [layer.removeprefix(_UNPROVED) for layer in run.manifest.layers if layer.startswith(_UNPROVED)]
+    if lacking:
+        text = f"Graded in a degraded sandbox, not proved: {', '.join(lacking)}. To see the fix, run:"
+        facts.banner(text, command="rollscope doctor", warn=True)
+    else:
+        facts.banner("Graded with --sandbox degraded, but files, network and process tree were proved.")
+
+
+def unreadable_notes(run: OpenRun) -> None:
+    """For a run whose notes can't be read."""
+    if run.notes_fault:
+        facts.banner(f"Shown without its notes, tags and saved filters. {run.notes_fault}", warn=True)
+
+
+def growing(run: OpenRun) -> None:
+    """For a run that is being graded: how far it is. The page is drawn again when there are new grades."""
+    if is_growing(run):
+        _watch(run.name, run.key)
+
+
+def stopped(run: OpenRun, graded: int) -> None:
+    """For a run that was stopped, or whose writer is gone: how far it got, and the ways to resume it."""
+    if run.manifest.state == "finished" or is_growing(run):
+        return
+    total = _total(run)
+    at = (
+        counted(graded, "rollout") if total is None or total <= graded else f"{graded:,} of {counted(total, 'rollout')}"
+    )
+    job = jobs().of_run(run.path)
+    why = f" ({job.failure})" if job is not None and job.failure else ""
+    refusal = resuming.refusal(run)
+    command = resume_command(run.path, run.manifest)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stopped"):
+        refused = f" It can't be resumed from here: {refusal}" if refusal else ""
+        text = f"Stopped at {at}: figures are partial{why}.{refused} Resume with:"
+        facts.banner(text, command=command, warn=True)
+        st.button("Resume", key="resume", disabled=bool(refusal), on_click=resuming.resume, args=(run, graded))
+
+
+def is_growing(run: OpenRun) -> bool:
+    """Whether a process is writing the run now."""
+    job = jobs().of_run(run.path)
+    return (job is not None and job.running) or (run.manifest.state == "running" and workspace.has_writer(run.path))
+
+
+@st.fragment(run_every=_POLL_S)
+def _watch(name: str, key: str) -> None:
+    chosen = next((e for e in workspace.entries() if e.name == name), None)
+    if chosen is None:
+        return
+    run = workspace.open_run(chosen)
+    job = jobs().of_run(run.path)
+    if run.key != key or not is_growing(run):
+        st.rerun()
+    own = job if job is not None and job.running else None
+    grading.progress_line(own.progress if own else _seen(run), own)
+
+
+def _seen(run: OpenRun) -> Progress:
+    """The progress of another process, as its run shows it."""
+    graded, now = run.manifest.counts.get("rollouts", 0), time.monotonic()
+    pace = _paces().setdefault(run.path, Pace())
+    pace.note(graded, now)
+    return Progress(graded, _total(run), pace.rate(graded, now))
+
+
+@st.cache_resource(show_spinner=False)
+def _paces() -> dict[Path, Pace]:
+    return {}
+
+
+def _total(run: OpenRun) -> int | None:
+    """How many rollouts there are to grade; None where counting them would take long."""
+    path = input_path(run.path, run.manifest, run.manifest.rollouts)
+    try:
+        found = grading.lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
+    except OSError:
+        return None
+    return found if found is None or run.manifest.limit is None else min(found, run.manifest.limit)

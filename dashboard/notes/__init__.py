@@ -1,0 +1,1 @@
+"""Notes and tags on rollouts and tasks."""

@@ -1,0 +1,260 @@
+"""The Overview page: its head with one button, the figures, the lists, how the run was graded."""
+
+from __future__ import annotations
+
+import msgspec
+import streamlit as st
+
+from dashboard import escape, estimates, facts, state
+from dashboard.components import bars, cards
+from dashboard.components.cards import Card
+from dashboard.controls import Screen
+from dashboard.overview import model_table, signal_list
+from dashboard.overview.model_table import Line
+from dashboard.overview.signal_list import Kind
+from dashboard.queries import aggregates, models
+from dashboard.queries.aggregates import Signal, Totals
+from dashboard.queries.models import ModelCount
+from dashboard.queries.ranking import Ranking
+from dashboard.state import FAILED, View
+from dashboard.wording import counted
+from dashboard.workspace import OpenRun
+from evaluator.metrics import Interval
+
+_CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
+_FLAGS_SHOWN = 8
+_REASONS_SHOWN = 4
+_MODELS_LISTED = 50
+_GROUPS_SHOWN = 150
+_ENDS = {"fail": "all fail", "pass": "all pass", "mixed": "equal rewards"}
+
+
+def head(screen: Screen) -> None:
+    """The run's name and files, the button to the first failure."""
+    manifest = screen.run.manifest
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        found = [("rollouts", _file(manifest.rollouts)), ("dataset", _file(manifest.dataset))]
+        if manifest.state != "finished":
+            found.append(("state", manifest.state))
+        facts.line(found, title=screen.run.name)
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        _first_failure(screen)
+
+
+def _first_failure(screen: Screen) -> None:
+    found = aggregates.first_failure(screen.run, screen.view.filter)
+    target = None
+    if found is not None:
+        task, sample, test = found
+        # So that J and K step through the failures, unless verdicts are filtered already.
+        verdicts = screen.view.filter.verdicts or (FAILED,)
+        target = screen.view.place().but(task=task, sample=sample, test=test, verdicts=verdicts)
+    st.button(
+        "Open the first failure" if target else "No failure here",
+        type="primary",
+        disabled=target is None,
+        key="first_failure",
+        shortcut="F",
+        on_click=state.go,
+        args=("completion", target or View()),
+    )
+
+
+def figures(screen: Screen) -> None:
+    """Counts and rates of the filtered rollouts. Ungraded rollouts are counted apart, never as failures."""
+    filter_, here = screen.view.filter, screen.view.place()
+    totals = aggregates.totals(screen.run, filter_)
+    part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
+    cards.show(
+        [
+            Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
+            Card("tasks", f"{totals.tasks:,}", _per_task(totals), here, "tasks"),
+            _pass_at_1(screen),
+            _mean_reward(screen, totals),
+            _signal(aggregates.signal(screen.run, filter_), here),
+            _ungraded("unknown", totals.unknown, here),
+            _ungraded("sandbox_error", totals.sandbox_error, here),
+            _unverified(totals, here),
+            *_disagreements(totals, here),
+        ]
+    )
+
+
+def _mean_reward(screen: Screen, totals: Totals) -> Card:
+    name, value = f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward)
+    return Card(name, value, _rewarded(totals), screen.view.place(), "rewards")
+
+
+def _rewarded(totals: Totals) -> str:
+    """How many rewards the mean is over, or its bounds if disagreements have no reward."""
+    if totals.mean_low != totals.mean_high:
+        return f"{facts.number(totals.mean_low)} to {facts.number(totals.mean_high)} with disagreements"
+    return f"over {totals.rewarded:,} with a reward"
+
+
+def _disagreements(totals: Totals, here: View) -> list[Card]:
+    """Test suites whose two runs disagree; no card if there are none."""
+    if not totals.disagreements:
+        return []
+    target = here.but(verified=here.filter.unverified)
+    return [Card("disagree", f"{totals.disagreements:,}", "fail apart, pass in one process", target)]
+
+
+def _pass_at_1(screen: Screen) -> Card:
+    if screen.view.filter.by_outcome:
+        return Card("pass@1", "–", "filtered by outcome")
+    interval = estimates.pass_at_1(screen.run, screen.view.filter)
+    if not interval.n:
+        return Card("pass@1", "–", "nothing graded")
+    note, target = f"95%: {interval.low:.3f} to {interval.high:.3f}", screen.view.place().but(verdicts=("passed",))
+    return Card(f"pass@1{pooled(screen, ', {}')}", facts.number(interval.value), note, target)
+
+
+def pooled(screen: Screen, text: str) -> str:
+    """The text with the number of models, for a figure over several; "" for a single model."""
+    total = models.models(screen.run, screen.view.filter).total
+    return text.format(counted(total, "model")) if total > 1 else ""
+
+
+def model_lines(screen: Screen) -> None:
+    """A row per model. The filter's own model does not restrict them, so that another can be chosen."""
+    filter_ = msgspec.structs.replace(screen.view.filter, model="")
+    found = models.models(screen.run, filter_, _MODELS_LISTED)
+    facts.section(f"Models{_of(found, 'model')} (click to filter)")
+    verdicts = models.verdicts(screen.run, filter_, _MODELS_LISTED)
+    intervals = [None if filter_.by_outcome else _interval(screen, each) for each in found.rows]
+    lines = [Line(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
+    model_table.show(lines, screen.view)
+
+
+def _interval(screen: Screen, each: ModelCount) -> Interval:
+    filter_ = msgspec.structs.replace(screen.view.filter, model="")
+    return estimates.pass_at_1(screen.run, filter_, each.model)
+
+
+def _of(found: Ranking[object], noun: str) -> str:
+    part = found.part(noun)
+    return f" ({part})" if part else ""
+
+
+def _signal(signal: Signal, here: View) -> Card:
+    label = "no signal"
+    if here.filter.by_outcome:
+        return Card(label, "–", "filtered by outcome")
+    if not signal.groups:
+        return Card(label, "–", "one rollout per group")
+    value = f"{signal.flat:,} of {signal.groups:,}"
+    note = f"{signal.flat / signal.groups:.1%} of groups, {signal.all_fail:,} all fail"
+    return Card(label, value, note, here.but(view=signal_list.VIEW) if signal.flat else None, "overview")
+
+
+def flat_groups(screen: Screen, *, whole: bool) -> None:
+    """The groups whose rewards are all equal; nothing if there are none. `whole`: all of them."""
+    run, filter_ = screen.run, screen.view.filter
+    signal = aggregates.signal(run, filter_)
+    if not signal.flat or filter_.by_outcome:
+        return
+    limit = aggregates.LISTED if whole else _GROUPS_SHOWN
+    kinds = [Kind(name, aggregates.flat_groups(run, filter_, ended, limit)) for ended, name in _ENDS.items()]
+    facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
+    signal_list.show(kinds, screen.view, whole=whole)
+    if whole:
+        parts = [f"{kind.name}: {part}" for kind in kinds if (part := kind.groups.part("group"))]
+        facts.note(" · ".join(parts) or "A click shows the group's task.")
+
+
+def _ungraded(verdict: str, count: int, here: View) -> Card:
+    return Card(verdict, f"{count:,}", "no reward", here.but(verdicts=(verdict,)) if count else None)
+
+
+def _unverified(totals: Totals, here: View) -> Card:
+    count, share = totals.unverified, _share(totals.unverified, totals.rollouts)
+    target = here.but(verified=here.filter.unverified) if count else None
+    return Card("not verified", f"{count:,}", share, target)
+
+
+def _per_task(totals: Totals) -> str:
+    if totals.samples_min == totals.samples_max:
+        return f"{counted(totals.samples_min, 'rollout')} each"
+    return f"{totals.samples_min:,} to {totals.samples_max:,} rollouts each"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"
+
+
+def clusters(screen: Screen) -> None:
+    """Similar errors: the most frequent, and the others on demand."""
+    found = aggregates.clusters(screen.run, screen.view.filter)
+    if not found.rows:
+        facts.note("None: every rollout in the filter passed.")
+        return
+    bars.clusters(found.rows, screen.view)
+    if part := found.part("kind"):
+        facts.note(f"Listed: the {part}, the most frequent first.")
+
+
+def flags(screen: Screen) -> None:
+    """Flags and missing packages; nothing if there are none."""
+    run, filter_ = screen.run, screen.view.filter
+    flagged, packages = aggregates.flag_counts(run, filter_), aggregates.missing_packages(run, filter_)
+    found = [*flagged.rows, *packages.rows]
+    if not found:
+        return
+    facts.section(f"Flags{_of(packages, 'missing package')} (click for the rollouts)")
+    bars.flags(found, screen.view, _FLAGS_SHOWN)
+
+
+def unverified(screen: Screen) -> None:
+    """Why rollouts are not verified, the most frequent reason first; nothing if all are verified."""
+    found = aggregates.unverified_reasons(screen.run, screen.view.filter)
+    if not found.rows:
+        return
+    reward = "without a reward" if screen.run.manifest.unverified == "unknown" else "with their reward"
+    facts.section(f"Not verified, {reward}{_of(found, 'reason')} (click for the rollouts)")
+    bars.unverified(found.rows, screen.view, _REASONS_SHOWN)
+
+
+def provenance(run: OpenRun) -> None:
+    """One line about grader, limits and sandbox, with the rest on demand: two runs compare only if these are equal."""
+    manifest = run.manifest
+    limits, preamble = manifest.limits, manifest.preamble
+    short = [manifest.grader or "tests", manifest.checker or "each task's checker"]
+    if manifest.grader != "stored":
+        layers = f" ({counted(len(manifest.layers), 'layer')})" if manifest.layers else ""
+        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", f"{manifest.sandbox}{layers}"]
+    short.append(manifest.created[:10])
+    ran = [
+        ("checker", manifest.checker or _CHECKERS),
+        *([] if preamble is None else [("preamble", _preamble(preamble))]),
+        ("wall", f"{limits.wall_s:g} s"),
+        ("CPU", f"{limits.cpu_s:g} s"),
+        ("memory", f"{limits.memory_mb:g} MiB"),
+        ("isolation", manifest.isolation),
+        ("sandbox", manifest.sandbox),
+        ("layers", ", ".join(manifest.layers) or "unknown"),
+    ]
+    with st.expander(escape.markdown(f"Graded: {' · '.join(short)}")):
+        facts.line(
+            [
+                ("grader", manifest.grader or "tests, unless the task names one"),
+                *(ran if manifest.grader != "stored" else ()),
+                ("not verified", manifest.unverified),
+                ("disagreement", manifest.disagreement),
+                ("created", manifest.created),
+                ("evaluator", manifest.evaluator_version),
+                ("Python", manifest.python),
+                ("dataset hash", manifest.dataset_hash[:16]),
+            ]
+        )
+
+
+def _preamble(code: str) -> str:
+    """The option that replaces the tasks' preambles."""
+    lines = code.splitlines()
+    return f"{counted(len(lines), 'line')} instead of the task's, starting with {lines[0]!r}" if lines else "none"
+
+
+def _file(path: str) -> str:
+    return path.rsplit("/", 1)[-1] or "unknown"

@@ -1,0 +1,1 @@
+"""The Rollouts page: grid, table, search, preview."""

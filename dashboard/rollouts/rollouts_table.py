@@ -1,0 +1,225 @@
+"""The Rollouts page as a table: one row per rollout, or one per group of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard import controls, state, theme, widgets
+from dashboard.components import rollout_table
+from dashboard.components.rollout_table import Cell, Counts, Header, Row, Verdict
+from dashboard.controls import Screen
+from dashboard.facts import number
+from dashboard.queries import listing
+from dashboard.queries.columns import COLUMNS, GROUPS
+from dashboard.queries.listing import ROLLOUTS_PER_PAGE, Group
+from dashboard.rollouts.rollouts import completion
+from dashboard.state import View
+from dashboard.wording import short_sample
+from evaluator.model import Verdict as VerdictWord
+
+_HEIGHT = "max(300px, calc(100vh - 190px))"
+_USUAL = (
+    "verdict", "task_id", "model", "sample_id", "reward", "tests", "error_type", "error_message", "flags", "wall_s",
+    "memory_mb", "unverified_reason",
+)  # fmt: skip
+_ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
+"""The other usual columns are left out where no rollout of the page has a value."""
+HEADERS: dict[str, Header] = {
+    header.name: header
+    for header in (
+        Header("verdict", "", "tight", "verdict"),
+        Header("task_id", "task"),
+        Header("model", "model"),
+        Header("step", "step", "number", "training step"),
+        Header("sample_id", "sample"),
+        Header("sample_index", "index", "number", "sample index"),
+        Header("group", "group"),
+        Header("reward", "reward", "number"),
+        Header("given_reward", "given", "number", "the reward that the rollout came with"),
+        Header("tests", "tests", "number", "test cases passed"),
+        Header("error_type", "error"),
+        Header("error_message", "message", "wide"),
+        Header("error_line", "line", "number"),
+        Header("first_failing_test", "first failing", "number", "the first failing test case"),
+        Header("flags", "flags"),
+        Header("tags", "tags"),
+        Header("wall_s", "wall, s", "number"),
+        Header("cpu_s", "CPU, s", "number"),
+        Header("memory_mb", "MiB", "number", "memory"),
+        Header("length", "length", "number", "characters of the completion"),
+        Header("kind", "kind"),
+        Header("checker", "checker"),
+        Header("grader", "grader"),
+        Header("unverified_reason", "not verified", "long", "why it is not verified"),
+        Header("duplicate_of", "same code as"),
+    )
+}
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "reward": "{:.3g}".format,
+    "given_reward": "{:.3g}".format,
+    "wall_s": "{:.3f}".format,
+    "cpu_s": "{:.3f}".format,
+    "memory_mb": "{:,.0f}".format,
+    "length": "{:,}".format,
+}
+"""What stands between the parts of a sample's id."""
+_BY = {"": "no groups", "model": "model", "step": "step", "task_id": "task", "verdict": "verdict", "err": "error"}
+
+
+def tools(screen: Screen) -> None:
+    """What to group by, and which columns."""
+    view = screen.view
+    by = view.by if view.by in GROUPS else ""
+    with widgets.place("by", width="content"):
+        st.selectbox(
+            "Group by", list(_BY), format_func=lambda word: f"by {_BY[word]}" if word else "Group by", width=130,
+            label_visibility="collapsed",
+            **widgets.bound("w_by", by, lambda view, chosen: view.but(by=chosen or "", sort="", page=1)),
+        )  # fmt: skip
+    if not by:
+        with st.popover("Columns", key="columns"), widgets.place("fields"):
+            st.pills(
+                "Columns", list(COLUMNS), selection_mode="multi", label_visibility="collapsed", width=420,
+                format_func=lambda name: HEADERS[name].label or name,
+                **widgets.bound("w_fields", _fields(view), _with_fields),
+            )  # fmt: skip
+
+
+def _fields(view: View) -> list[str]:
+    """The columns of the address, in the table's order; the usual ones if it has none."""
+    chosen = set(view.fields.split(",")) & COLUMNS.keys() or _USUAL
+    return [name for name in COLUMNS if name in chosen]
+
+
+def _with_fields(view: View, chosen: list[str]) -> View:
+    names = [name for name in COLUMNS if name in chosen]
+    return view.but(fields="" if set(names) == set(_USUAL) else ",".join(names))
+
+
+def show(screen: Screen) -> None:
+    """The table that the address says."""
+    if screen.view.by in GROUPS:
+        _groups(screen)
+    else:
+        _rollouts(screen)
+
+
+def _rollouts(screen: Screen) -> None:
+    """One row per rollout, sorted and paged in SQL; a click opens."""
+    view, run = screen.view, screen.run
+    controls.pager(view, screen.shown, ROLLOUTS_PER_PAGE, "rollouts")
+    names = _fields(view)
+    page = controls.page_of(view, screen.shown, ROLLOUTS_PER_PAGE)
+    found = listing.table(run, view.filter, view.sort, page, names)
+    shown = {
+        name: place
+        for place, name in enumerate(names, 2)
+        if view.fields or name in _ALWAYS or any(row[place] not in (None, "") for row in found)
+    }
+    rows = [
+        [
+            short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
+            if name == "sample_id"
+            else _cell(name, row[place])
+            for name, place in shown.items()
+        ]
+        for row in found
+    ]
+    linked = next((number for number, name in enumerate(shown) if name in ("sample_id", "task_id")), 0)
+    ids = [(row[0], row[1]) for row in found]
+    opened_from(screen, [HEADERS[name] for name in shown], ids, rows, key="rollout_table", linked=linked)
+
+
+def opened_from(
+    screen: Screen, headers: Sequence[Header], ids: Sequence[tuple[str, str]], rows: Sequence[Sequence[Cell]], *,
+    key: str, linked: int,
+) -> None:  # fmt: skip
+    """A table whose rows are the rollouts `ids`."""
+    view = screen.view
+
+    def opened(place: int) -> None:
+        state.go("completion", _target(view, *ids[place]))
+
+    selected = next((place for place, (task, sample) in enumerate(ids) if view.at == f"{task}|{sample}"), None)
+    drawn = [Row(cells, state.href("completion", _target(view, *pair))) for cells, pair in zip(rows, ids, strict=True)]
+    rollout_table.show(
+        headers, drawn, key=key, sort=view.sort, height=_HEIGHT, linked=linked, on_open=opened,
+        on_sort=lambda sort: state.write(state.read().but(sort=sort, page=1, at="")), selected=selected,
+    )  # fmt: skip
+
+
+def _target(view: View, task: str, sample: str) -> View:
+    return completion(view.but(at=f"{task}|{sample}"), task, sample)
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if value is None:
+        return None
+    if name == "verdict":
+        return Verdict(value)
+    if name in ("error_message", "unverified_reason"):
+        return " ".join(str(value).split())
+    return _FORMATS.get(name, str)(value)
+
+
+def _groups(screen: Screen) -> None:
+    """One row per group, with what became of its rollouts; a click shows them."""
+    view, run = screen.view, screen.run
+    found = listing.groups(run, view.filter, view.by, view.sort, view.page)
+    if not found.rows:  # beyond the last page
+        found = listing.groups(run, view.filter, view.by, view.sort, 1)
+    controls.pager(view, found.total, ROLLOUTS_PER_PAGE, "groups")
+    targets = [_inside(view, group) for group in found.rows]
+
+    def opened(place: int) -> None:
+        if target := targets[place]:
+            state.go("rollouts", target)
+
+    headers = [
+        Header("value", _BY[view.by], "long"),
+        Header("rollouts", "rollouts", "number"),
+        Header("pass_rate", "pass rate", "number", "of the graded rollouts"),
+        Header("reward", "mean reward", "number", "of the rollouts with a reward"),
+        Header("verdicts", "verdicts", "wide", "rollouts by verdict", sortable=False),
+    ]
+    rows = [
+        Row(_group_cells(view.by, group), state.href("rollouts", target) if target else None)
+        for group, target in zip(found.rows, targets, strict=True)
+    ]
+    rollout_table.show(
+        headers, rows, key="group_table", sort=view.sort, height=_HEIGHT, linked=0, on_open=opened,
+        on_sort=lambda sort: state.write(state.read().but(sort=sort, page=1)),
+    )  # fmt: skip
+
+
+def _group_cells(by: str, group: Group) -> list[Cell]:
+    verdicts = [(v.value, group.verdicts[v.value]) for v in VerdictWord if v.value in group.verdicts]
+    if group.value is None:
+        value: Cell = "passed" if by == "err" else "none"
+    elif by == "verdict":
+        value = Verdict(theme.verdict(str(group.value)).value, str(group.value))
+    else:
+        value = str(group.value)
+    rate = "–" if group.pass_rate is None else f"{group.pass_rate:.1%}"
+    return [value, f"{group.rollouts:,}", rate, number(group.reward), Counts(verdicts)]
+
+
+def _inside(view: View, group: Group) -> View | None:
+    """The rollouts of a group; None where the filter can't say which they are."""
+    list_ = view.place().but(view="table", fields=view.fields)
+    if view.by == "err" and group.value is None:
+        return list_.but(verdicts=("passed",))
+    if group.value is None:
+        return None
+    if view.by == "task_id":
+        return view.place().but(task=str(group.value))
+    changes: dict[str, dict[str, object]] = {
+        "model": {"model": group.value},
+        "step": {"step_min": group.value, "step_max": group.value},
+        "verdict": {"verdicts": (str(group.value),)},
+        "err": {"err": group.value},
+    }
+    return list_.but(**changes[view.by])

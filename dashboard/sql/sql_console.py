@@ -1,0 +1,209 @@
+"""The SQL page: a statement, what it gave as a table or a chart, and files of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import streamlit as st
+
+from dashboard import charts, escape, facts, state, widgets
+from dashboard.components import select_table
+from dashboard.controls import Screen
+from dashboard.queries import console
+from dashboard.sql import sql_console_chart, sql_console_view
+from dashboard.state import View
+from dashboard.wording import counted
+from evaluator.runs.files import QueryError
+
+if TYPE_CHECKING:
+    from evaluator.runs.bounded_query import Form
+
+_OUTCOME = "sql_outcome"
+_AGAIN = "sql_again"
+_CUT = 300
+"""Characters of a cell that are shown; files have all."""
+_FILES: dict[Form, tuple[str, str]] = {
+    "csv": ("CSV", "text/csv"),
+    "jsonl": ("JSON lines", "application/jsonl"),
+    "parquet": ("Parquet", "application/vnd.apache.parquet"),
+}
+_SHAPES = {"table": "Table", **sql_console_chart.KINDS}
+
+
+class Outcome(NamedTuple):
+    """What a statement gave, kept in the visitor's session so that a chart's axes don't run it again."""
+
+    run: str
+    sql: str
+    grades: int
+    """How many rollouts the run had."""
+    table: pa.Table | None = None
+    more: bool = False
+    error: str = ""
+
+
+def editor(screen: Screen) -> None:
+    """The statement, with the button that runs it."""
+    bounds = console.SHOWN
+    with st.form("sql", border=False):
+        tied = widgets.bound("sql_text", screen.view.query, lambda view, _: view)
+        with widgets.place("sql_text"):
+            st.text_area(
+                "Statement", key=tied["key"], height=150, label_visibility="collapsed",
+                placeholder="SELECT verdict, count(*) FROM rollouts GROUP BY verdict",
+            )  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.form_submit_button(
+                "Run", type="primary", key="sql_run", shortcut="Ctrl+Enter", on_click=_run, args=(tied["key"],)
+            )
+            facts.note(
+                f"One SELECT, at most {bounds.seconds:g} s, {bounds.memory_mb} MB and {bounds.rows:,} rows. "
+                "It reads the whole run, whatever the filter."
+            )
+
+
+def _run(key: str) -> None:
+    st.session_state[_AGAIN] = True
+    state.write(state.read().but(query=st.session_state[key].strip()))
+
+
+def examples(view: View) -> None:
+    """Statements to start from, as links."""
+    with st.container(horizontal=True, gap="small", key="sql_examples"):
+        for example in console.EXAMPLES:
+            state.link("sql", view.place().but(query=example.sql), example.label)
+
+
+def schema() -> None:
+    """The tables, their columns and types."""
+    facts.section("Tables")
+    st.html(sql_console_view.schema(console.tables()))
+
+
+def outcome(screen: Screen) -> Outcome | None:
+    """What the view's statement gives; it runs once, and again when Run is pressed. None without a statement."""
+    sql, run = screen.view.query, screen.run
+    if not sql:
+        return None
+    known: Outcome | None = st.session_state.get(_OUTCOME)
+    again = st.session_state.pop(_AGAIN, False)
+    if known is not None and not again and (known.run, known.sql) == (str(run.path), sql):
+        return known
+    said = st.empty()
+
+    def waiting(seconds: float) -> None:
+        # Drawing also ends the statement if the visitor has gone on: Streamlit raises an exception here then.
+        with said:
+            facts.note(f"Running, {seconds:.1f} s" if seconds else "Waiting for other statements to end")
+
+    made = Outcome(str(run.path), sql, screen.total)
+    try:
+        table, more = console.rows(run, sql, waiting)
+        made = made._replace(table=table, more=more)
+    except QueryError as error:
+        made = made._replace(error=str(error))
+    said.empty()
+    st.session_state[_OUTCOME] = made
+    return made
+
+
+def result(screen: Screen, made: Outcome | None) -> None:
+    """The rows as a table or a chart, with buttons that save them."""
+    if made is None:
+        facts.note("Type a statement or choose one of the examples; Ctrl+Enter runs it.")
+        return
+    if made.table is None:
+        facts.banner(made.error[:1].upper() + made.error[1:], warn=True)
+        return
+    if made.grades != screen.total:
+        facts.note(f"Of {counted(made.grades, 'rollout')}; the run has {screen.total:,} now: run it again.")
+    shape = _head(screen, made.table, more=made.more)
+    if made.table.num_rows == 0:
+        facts.note("The statement gives no rows.")
+    elif shape == "table":
+        _table(screen, made.table)
+    else:
+        _chart(screen.view, made.table, shape)
+
+
+def _head(screen: Screen, table: pa.Table, *, more: bool) -> str:
+    """How many rows there are, the choice of a shape, and the files."""
+    view = screen.view
+    shape = view.view if view.view in _SHAPES else "table"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        rows = counted(table.num_rows, "row")
+        facts.note(f"the first {rows}, there are more" if more else rows, strong=True)
+        with widgets.place("sql_shape", width="content"):
+            st.segmented_control(
+                "Shape", list(_SHAPES), format_func=_SHAPES.__getitem__, label_visibility="collapsed",
+                **widgets.bound("sql_shape", shape, lambda view, to: view.but(view="" if to == "table" else to or "")),
+            )  # fmt: skip
+        st.space("stretch")
+        if more:
+            most = console.DOWNLOADED
+            facts.note(f"files: up to {most.rows:,} rows, {most.result_mb} MB")
+        for form, (label, mime) in _FILES.items():
+            name = escape.file_name(f"{screen.run.path.name}.sql.{form}")
+            made = partial(console.download, screen.run, view.query, form)
+            st.download_button(label, made, name, mime, on_click="ignore", key=f"sql_{form}")
+    return shape
+
+
+def _table(screen: Screen, table: pa.Table) -> None:
+    """The rows. Those that name a rollout or a task open it."""
+    names = table.column_names
+    drawn = pa.table([_drawn(column) for column in table.columns], names=[escape.text(name) for name in names])
+    height = min(560, 38 + 26 * table.num_rows)
+    if "task_id" not in names:
+        st.dataframe(drawn, hide_index=True, height=height, row_height=26, placeholder="", key="sql_table")
+        return
+
+    def opened(row: int) -> None:
+        ids = {name: str(table[name][row].as_py()) for name in ("task_id", "sample_id") if name in names}
+        view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""))
+        state.go("completion" if view.sample else "rollouts", view)
+
+    select_table.show(drawn, key="sql_rows", columns={}, height=height, on_pick=opened)
+    facts.note("Tick a row to open its " + ("completion." if "sample_id" in names else "task."))
+
+
+def _drawn(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers and truth values as they are; anything else as text, escaped and cut."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return column
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64(), safe=False)
+    texts = [None if value is None else escape.text(str(value)[: _CUT + 1]) for value in column.to_pylist()]
+    return pa.chunked_array(
+        [[text and (text[:_CUT] + "…" if len(text) > _CUT else text) for text in texts]], pa.string()
+    )
+
+
+def _chart(view: View, table: pa.Table, kind: str) -> None:
+    chosen = sql_console_chart.axes(table, view.by, view.fields, view.cols)
+    if chosen is None:
+        facts.note("A chart needs a column of numbers.")
+        return
+    names = table.column_names
+    with st.container(horizontal=True, gap="small"):
+        _axis("Across (x)", "by", names, chosen.x)
+        _axis("Up (y)", "fields", sql_console_chart.numbers(table), chosen.y)
+        _axis("One series per", "cols", [name for name in names if name not in chosen[:2]], chosen.series or None)
+    figure, left_out = sql_console_chart.figure(table, kind, chosen, height=360)
+    charts.show(figure, "sql_chart", f"{chosen.y} by {chosen.x}")
+    if left_out:
+        facts.note(left_out)
+
+
+def _axis(label: str, field: str, options: list[str], current: str | None) -> None:
+    def choose(view: View, to: str | None) -> View:
+        return view.but(**{field: to or ""})
+
+    with widgets.place(f"sql_{field}", width="content"):
+        st.selectbox(
+            label, options, index=None, format_func=escape.text, placeholder="none", width=220,
+            **widgets.bound(f"sql_{field}", current, choose),
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The Tasks page: is the task itself right?"""

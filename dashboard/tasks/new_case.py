@@ -1,0 +1,219 @@
+"""A test case that the dataset does not have: what would the task's samples answer to it? Nothing goes into the run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+import streamlit as st
+
+from dashboard import background, escape, facts, sandbox_state, state, theme
+from dashboard.background import Job
+from dashboard.components import answer_list, row_list
+from dashboard.components.row_list import Column
+from dashboard.controls import Screen
+from dashboard.queries import answers, records
+from dashboard.queries.answers import Code
+from dashboard.queries.records import TaskRecord
+from dashboard.state import View
+from dashboard.wording import counted, short_sample
+from evaluator import grade_all
+from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
+from evaluator.runs.reading import Manifest
+
+SAMPLES_MOST = 64
+_RESULT = "new_case"
+_FIELD_HEIGHT = 96
+_TABLE_HEIGHT = "calc(190px + max(0px, (100vh - 720px) * 0.3))"
+_COLUMNS = (
+    Column("sample", "line", "32%"),
+    Column("now", "line", "112px", "the verdict of this test case"),
+    Column("was", "mark", "36px", "its verdict in the run"),
+    Column("answer", "mono"),
+)
+
+
+class CaseError(ValueError):
+    """What is typed is no test case. The message is one line that says why."""
+
+
+class Trial(NamedTuple):
+    """The samples of a task, graded on one new test case."""
+
+    task_id: str
+    case: TestCase
+    job: Job[Grade]
+    samples: Sequence[Code]
+
+
+def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
+    """A form that starts from the test case `like`, and what the samples answered to the last one that was run."""
+    if record.mode == Mode.ANSWER:
+        facts.note("Not supported for tasks whose answer is graded: they have one test case, the answer.")
+        return
+    task, found = records.decoded(record.task, Task), answers.codes(screen.run, record.task_id, SAMPLES_MOST)
+    if task is None:
+        facts.note("Not supported for this run: the version that wrote it did not keep its tasks.")
+        return
+    left, right = st.columns([1, 1.25], gap="small")
+    with left:
+        case, fault = _form(task, like)
+        refusal = sandbox_state.refusal()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            # Not in a callback, which would have the text of before a click that ends typing.
+            clicked = st.button(
+                f"Run on {f'the {part}' if (part := found.part('sample')) else counted(found.total, 'sample')}",
+                key="run_new_case",
+                type="primary",
+                disabled=bool(refusal) or not found.rows or _running(record.task_id),
+            )
+            facts.note(refusal or fault or "The run stays as it is.")
+        if case is not None:
+            facts.section("As JSON, for the dataset")
+            st.code(as_json(task, case), language=None, wrap_lines=True, height=70)
+    if clicked and case is not None and refusal is None:
+        _start(task, case, found.rows, screen.run.manifest)
+    trial: Trial | None = st.session_state.get(_RESULT)
+    with right:
+        if trial is not None and trial.task_id == record.task_id:
+            if case != trial.case:
+                facts.note("Of the test case as it was before the last change:")
+            _result(trial, screen.view, record)
+
+
+def parsed_case(mode: Mode, given: str, expected: str) -> TestCase:
+    """The test case that was typed. Raises `CaseError`."""
+    if mode is Mode.CALL:
+        lines = [line.strip() for line in given.split("\n") if line.strip()]
+        for number, line in enumerate(lines, 1):
+            _require_json(line, f"Argument {number}")
+        _require_json(expected, "The expected value")
+        return TestCase(0, "\n".join(lines), expected.strip())
+    if mode is Mode.STDIN:
+        return TestCase(0, given, expected)
+    try:
+        statements = ast.parse(given).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise CaseError(f"The statement is not Python: {error}.") from None
+    if not any(isinstance(node, ast.Assert) for statement in statements for node in ast.walk(statement)):
+        raise CaseError("Write a statement with assert, such as: assert candidate(1) == 2")
+    return TestCase(0, given.strip("\n"), "")
+
+
+def task_with(task: Task, case: TestCase) -> Task:
+    """The task with this test case alone."""
+    plain = msgspec.structs.replace(task, grader=None, weights=None)
+    if task.mode in (Mode.CALL, Mode.STDIN):
+        return msgspec.structs.replace(plain, cases=(case,))
+    body = textwrap.indent(case.input, "    ")
+    return msgspec.structs.replace(plain, mode=Mode.ASSERT, cases=(), test=f"def check(candidate):\n{body}\n")
+
+
+def as_json(task: Task, case: TestCase) -> str:
+    """The test case as a row of a dataset has it."""
+    if task.mode is Mode.CALL:
+        arguments = [json.loads(line) for line in case.input.split("\n") if line]
+        row: dict[str, object] = {"inputs": [arguments], "outputs": [json.loads(case.expected)]}
+    elif task.mode is Mode.STDIN:
+        row = {"inputs": [case.input], "outputs": [case.expected]}
+    else:
+        row = {"test": task_with(task, case).test}
+    text = json.dumps(row, ensure_ascii=False)
+    return text if escape.text(text) == text else json.dumps(row)
+
+
+def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
+    """The test case that is typed, or why it is none."""
+    named = {Mode.CALL: "Arguments, one JSON value per line", Mode.STDIN: "Input on stdin"}.get(task.mode, "Statement")
+    place = f"{task.task_id}_{like.index if like else ''}"
+    start = like or TestCase(0, "", "")
+    with st.container(key="new_case_form"):
+        given = st.text_area(named, start.input, key=f"new_input_{place}", height=_FIELD_HEIGHT)
+        expected = ""
+        if task.mode in (Mode.CALL, Mode.STDIN):
+            label = "Expected, as JSON" if task.mode is Mode.CALL else "Expected on stdout"
+            expected = st.text_area(label, start.expected, key=f"new_expected_{place}", height=68)
+    try:
+        return parsed_case(task.mode, given, expected), ""
+    except CaseError as error:
+        return None, str(error)
+
+
+def _require_json(text: str, name: str) -> None:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        raise CaseError(f"{name} is not JSON; a text needs double quotes.") from None
+
+
+def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manifest) -> None:
+    earlier: Trial | None = st.session_state.get(_RESULT)
+    if earlier is not None:
+        earlier.job.stop()
+    work = partial(_graded, task_with(task, case), samples, manifest.limits, manifest.checker)
+    st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
+
+
+def _running(task_id: str) -> bool:
+    trial: Trial | None = st.session_state.get(_RESULT)
+    return trial is not None and trial.task_id == task_id and trial.job.running
+
+
+def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | None) -> Iterator[Grade]:
+    rollouts = [
+        Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
+        for each in samples
+    ]
+    return grade_all([task], rollouts, limits=limits, checker=checker)
+
+
+def _result(trial: Trial, view: View, record: TaskRecord) -> None:
+    job = trial.job
+    if job.running:
+        background.watch(job)
+        return
+    if job.failure:
+        facts.banner(f"Nothing was run: {job.failure}", warn=True)
+        return
+    grades = {grade.sample_id: grade for grade in job.results}
+    counts = Counter(_answer(grade) for grade in grades.values())
+    passed = sum(grade.passed for grade in grades.values())
+    stopped = " (stopped)" if job.stopping else ""
+    said = " · ".join(f"{answer[:40]} × {count:,}" for answer, count in counts.most_common(4))
+    facts.section(f"{passed:,} of {len(grades):,} pass{stopped}: {said}")
+    listed = [each for each in trial.samples if each.sample_id in grades]
+
+    def picked(row: int) -> None:
+        here = view.place().but(task=record.task_id, up=view.below())
+        state.go("completion", here.but(sample=listed[row].sample_id))
+
+    rows = [
+        (
+            short_sample(record.task_id, each.sample_id),
+            _verdict(grades[each.sample_id].verdict),
+            theme.verdict(each.verdict).letter,
+            _answer(grades[each.sample_id]),
+        )
+        for each in listed
+    ]
+    row_list.show(
+        _COLUMNS, rows, key="new_case_rows", label="samples", height=f"min({30 + 24 * len(rows)}px, {_TABLE_HEIGHT})",
+        shown="", on_pick=picked,
+    )  # fmt: skip
+
+
+def _answer(grade: Grade) -> str:
+    case = next(iter(grade.cases), None)
+    if case is None or case.actual is None:
+        return case.error_type or grade.verdict.value if case else (grade.error_message or grade.verdict.value)
+    return answer_list.said(case.verdict.value, case.actual)
+
+
+def _verdict(word: str) -> str:
+    return f"{theme.verdict(word).letter} {word}"

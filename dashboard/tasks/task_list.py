@@ -1,0 +1,175 @@
+"""The list of the dataset's tasks on the Tasks page: suspects first, or another order, or a random sample."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import controls, facts, state, widgets
+from dashboard.components import row_list
+from dashboard.components.row_list import Column
+from dashboard.controls import Screen
+from dashboard.queries import dataset, records, suspects
+from dashboard.queries.dataset import SORTS, RandomSample, Reason, TaskLine
+from dashboard.queries.listing import TASKS_PER_PAGE
+from dashboard.queries.records import TaskRecord
+from dashboard.state import View
+from dashboard.tasks import judgement
+from dashboard.wording import counted
+from evaluator.runs.notes import JUDGEMENTS
+
+_CHARACTER = 7.5
+"""Pixels."""
+_OF_MANY = {
+    "nobody": "nobody passes",
+    "repeat": "repeat others",
+    "contradiction": "inputs of others, another expected output",
+    "decimals": "decimals, compared as text",
+    "empty": "the expected output is empty",
+}
+"""What is said of several test cases."""
+
+
+def show(screen: Screen) -> TaskRecord:
+    """The tasks with a rollout in the filter. Returns the selected one; ends the page when there is none."""
+    view, run = screen.view, screen.run
+    with st.spinner("Reading the test cases"):
+        suspects.prepare(run)
+    _find_and_order(view)
+    count = dataset.task_total(run, view.filter, view.sort)
+    lines = dataset.task_lines(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
+    if not lines and not view.task:
+        facts.banner(_why_none(view), warn=True)
+        st.stop()
+    chosen = view.task or lines[0].task_id
+    known = [line.task_id for line in lines]
+
+    def picked(row: int) -> None:
+        state.write(state.read().but(task=known[row], test=None))
+
+    judged = judgement.words(run)
+    row_list.show(
+        _columns(known),
+        [_row(line, judged.get(line.task_id, "")) for line in lines],
+        key="task_list",
+        label="tasks",
+        height=_height(sampled=dataset.random_sample(view.sort) is not None, paged=count > TASKS_PER_PAGE),
+        shown=f"{run.name} {view.sort} {view.page} {view.filter.q}",
+        on_pick=picked,
+        selected=known.index(chosen) if chosen in known else None,
+    )
+    if count <= TASKS_PER_PAGE:
+        facts.note(f"{counted(count, 'task')}{_part(screen)}")
+    controls.pager(view, count, TASKS_PER_PAGE, "tasks")
+    _judged(screen)
+    record = records.task(run, chosen)
+    if record is None:
+        _unknown(screen, chosen)
+        st.stop()
+    return record
+
+
+def reason_text(reason: Reason, tests: int) -> str:
+    """A reason in words, with the first test cases that it is about. `tests`: how many the task has."""
+    if not reason.tests:
+        return reason.why.partition(": ")[0]
+    if reason.cases == 1:
+        return f"test {reason.tests[0]}: {reason.why}"
+    if reason.cases == tests and reason.kind == suspects.NOBODY:
+        return f"nobody passes any of {tests:,} tests"
+    more = f" and {reason.cases - len(reason.tests):,} more" if reason.cases > len(reason.tests) else ""
+    names = ", ".join(str(test) for test in sorted(reason.tests))
+    agree = ", most agree on another answer" if reason.kind == suspects.NOBODY and "agree" in reason.why else ""
+    return f"tests {names}{more}: {_OF_MANY.get(reason.kind, reason.why)}{agree}"
+
+
+def _why_none(view: View) -> str:
+    if not view.filter:
+        return "The run has no dataset."
+    said = "No task has a rollout in the filter"
+    return f"{said}, and {view.filter.q!r} in its id." if view.filter.q else f"{said}."
+
+
+def _columns(task_ids: list[str]) -> tuple[Column, ...]:
+    width = min(150.0, 14 + _CHARACTER * max(map(len, task_ids), default=0))
+    return (
+        Column("", "mark", "16px", "! marks a suspect"),
+        Column("task", "wrap", f"{width:.0f}px"),
+        Column("pass", "number", "56px", "rollouts that passed"),
+        Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
+    )
+
+
+def _height(*, sampled: bool, paged: bool) -> str:
+    """What the window has, without what is above and below the list."""
+    return f"max(280px, calc(100vh - {212 + 61 * sampled + 60 * paged}px))"
+
+
+def _find_and_order(view: View) -> None:
+    sample = dataset.random_sample(view.sort)
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="task_find"):
+        with widgets.place("find"):
+            st.text_input(
+                "Find", placeholder="find a task", label_visibility="collapsed",
+                **widgets.bound("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
+            )  # fmt: skip
+        current = "random" if sample else view.sort if view.sort in SORTS else ""
+        with widgets.place("task_sort", width="content"):
+            st.selectbox(
+                "Order", list(SORTS), format_func=lambda word: SORTS[word][0], label_visibility="collapsed", width=170,
+                **widgets.bound("w_task_sort", current, _order),
+            )  # fmt: skip
+    if sample is None:
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        for name, label, least in (("size", "Tasks in the sample", 1), ("seed", "Seed", 0)):
+            _number(sample, name, label, least)
+
+
+def _order(view: View, word: str) -> View:
+    return view.but(sort=RandomSample().word if word == "random" else word, page=1, task="", test=None)
+
+
+def _number(sample: RandomSample, name: str, label: str, least: int) -> None:
+    def choose(view: View, value: int | None) -> View:
+        now = dataset.random_sample(view.sort) or sample
+        wanted = getattr(sample, name) if value is None else value
+        return view.but(sort=now._replace(**{name: wanted}).word, page=1, task="", test=None)
+
+    with widgets.place(name):
+        st.number_input(
+            label,
+            min_value=least,
+            max_value=999_999,
+            step=1,
+            **widgets.bound(f"w_{name}", getattr(sample, name), choose),
+        )
+
+
+def _row(line: TaskLine, judged: str) -> tuple[str, str, str, str]:
+    why = "; ".join(reason_text(reason, line.tests) for reason in line.reasons)
+    said = " · ".join(part for part in (judged, why) if part)
+    return "!" if line.reasons else "", line.task_id, f"{line.passed:,}/{line.samples:,}", said
+
+
+def _part(screen: Screen) -> str:
+    if dataset.random_sample(screen.view.sort):
+        return ", drawn at random: the same for everybody with this address"
+    return " with a rollout in the filter" if screen.view.filter else ""
+
+
+def _judged(screen: Screen) -> None:
+    """How many tasks are judged so; each word links to their rollouts."""
+    said = [note.judgement for note in screen.run.notes.tasks if note.test is None and note.judgement]
+    if not said:
+        return
+    with st.container(horizontal=True, gap="small", key="judged"):
+        for word in JUDGEMENTS:
+            if count := said.count(word):
+                state.link("rollouts", screen.view.place().but(tag=word), f"{word}: {counted(count, 'task')}")
+
+
+def _unknown(screen: Screen, task_id: str) -> None:
+    facts.banner(f"Task {task_id} is not in this run's dataset.", warn=True)
+    nearest = records.nearest(screen.run, task_id)
+    if nearest and nearest != task_id:
+        state.link("tasks", screen.view.but(task=nearest, test=None), f"Nearest: {nearest}")

@@ -1,0 +1,224 @@
+"""One task on the Tasks page: its texts, its test cases with what was answered to them, and the selected one."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from dashboard import facts, state, widgets
+from dashboard.components import answer_list, row_list
+from dashboard.components.row_list import Column
+from dashboard.controls import Screen
+from dashboard.queries import answers, dataset, suspects
+from dashboard.queries.answers import Short
+from dashboard.queries.dataset import CaseCount
+from dashboard.queries.records import TaskRecord
+from dashboard.queries.suspects import Suspect
+from dashboard.tasks import judgement, new_case, trial_run
+from dashboard.text import case_view, code_view, diff_view
+from dashboard.wording import counted
+from evaluator.model import Mode, TestCase, Verdict
+
+_CASES_LISTED = 2_000
+_ANSWER = 18
+"""Characters of an answer in the table."""
+_TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
+_CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
+_BELOW_HEIGHT = "calc(176px + max(0px, (100vh - 720px) * 0.3))"
+_PANES = {"": "This test", "new": "Add a test case", "code": "Run code"}
+_COLUMNS = (
+    Column("", "mark", "16px", "! marks a suspect"),
+    Column("test", "number", "38px"),
+    Column("passed", "number", "64px", "rollouts that passed it, of those that ran it"),
+    Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
+    Column("input", "mono"),
+    Column("judged", "line", "54px"),
+)
+
+
+def head(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> None:
+    """The task's name and facts, the link to its rollouts, and what people think of it."""
+    found = [("mode", record.mode), ("test cases", f"{len(cases):,}")]
+    if record.entry_point:
+        found.append(("entry point", record.entry_point))
+    left, right = st.columns([3, 1], vertical_alignment="top")
+    with left:
+        facts.line(found, title=record.task_id)
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        state.link("rollouts", screen.view.place().but(task=record.task_id), "Its rollouts by test case")
+    judgement.offer(screen.run, record.task_id)
+
+
+def texts(record: TaskRecord) -> None:
+    """Prompt, reference, preamble and test code, as far as the dataset has them."""
+    parts = {
+        "Prompt": record.prompt,
+        "Preamble": record.preamble,
+        "Test code": record.test,
+        "Reference": record.reference,
+    }
+    present = {name: text for name, text in parts.items() if text}
+    if not present:
+        facts.note("The dataset has no prompt and no reference for it.")
+        return
+    for tab, (name, text) in zip(st.tabs(list(present)), present.items(), strict=True):
+        with tab:
+            if name == "Prompt":
+                st.html(diff_view.text_block(text, height=_TEXT_HEIGHT))
+            else:
+                st.html(code_view.code(text, prefix=f"{name[0]}", height=_TEXT_HEIGHT))
+
+
+def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int | None:
+    """Every test case with what the rollouts answered to it. Returns the index of the selected one.
+
+    Without one in the URL, that is the most suspect one.
+    """
+    if not cases:
+        facts.banner("This task has no test case that can run, so its rollouts are unknown.", warn=True)
+        return None
+    counts = {count.test_index: count for count in dataset.case_counts(screen.run, record.task_id)}
+    found = answers.by_test(screen.run, record.task_id)
+    suspected = [each.test_index for each in suspects.of_task(screen.run, record.task_id)]
+    known = [case.index for case in cases[:_CASES_LISTED]]
+    likely = next((index for index in suspected if index in known), known[0])
+    current = screen.view.test if screen.view.test in known else likely
+
+    def picked(row: int) -> None:
+        state.write(state.read().but(task=record.task_id, test=known[row]))
+
+    def row(case: TestCase) -> tuple[str, ...]:
+        note = screen.run.notes.task(record.task_id, case.index)
+        return (
+            "!" if case.index in suspected else "",
+            str(case.index),
+            _share(counts.get(case.index)),
+            _answers(found.get(case.index, []), case.expected, record.mode),
+            case_view.in_one_line(case.input, record.mode),
+            (note.judgement or "note") if note else "",
+        )
+
+    row_list.show(
+        _COLUMNS,
+        [row(case) for case in cases[:_CASES_LISTED]],
+        key="case_list",
+        label="test cases",
+        height=f"min({44 + 24 * len(cases)}px, {_CASES_HEIGHT})",
+        shown=record.task_id,
+        on_pick=picked,
+        selected=known.index(current),
+    )
+    if len(cases) > _CASES_LISTED:
+        facts.note(f"The first {_CASES_LISTED:,} of {counted(len(cases), 'test case')}.")
+    return current
+
+
+def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int | None) -> None:
+    """What the visitor does with the selected test case: read it, add another, or run code."""
+    chosen = next((case for case in cases if case.index == index), None)
+    pane = screen.view.tab if screen.view.tab in _PANES else ""
+    with widgets.place("pane", width="content"):
+        st.segmented_control(
+            "Pane", list(_PANES), format_func=_PANES.__getitem__, label_visibility="collapsed",
+            **widgets.bound("w_pane", pane, lambda view, word: view.but(tab=word or "")),
+        )  # fmt: skip
+    if pane == "new":
+        new_case.offer(screen, record, chosen)
+    elif pane == "code":
+        trial_run.offer(screen, record, index)
+    elif chosen is not None:
+        _this_case(screen, record, chosen)
+    else:
+        facts.note("There is no test case to show. Add one, and see what the samples answer to it.")
+
+
+def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
+    """What is suspect about it, what people think of it, the answers, and the test case itself."""
+    reasons = [each for each in suspects.of_task(screen.run, record.task_id) if each.test_index in (None, chosen.index)]
+    at = screen.view.but(task=record.task_id, test=chosen.index)
+    here = screen.view.place().but(task=at.task, test=at.test, up=at.below())
+    left, right = st.columns([1, 1], gap="small")
+    with left:
+        facts.section(f"Answers to test {chosen.index}{_why(reasons)}")
+        found = answers.of_test(screen.run, record.task_id, chosen.index)
+        if found.rows:
+            answer_list.show(found.rows, here, partial(state.go, "completion"), height=_BELOW_HEIGHT)
+        else:
+            facts.note("No rollout ran it.")
+        if part := found.part("answer"):
+            facts.note(f"Listed: the {part}, the most frequent first.")
+    with right:
+        judgement.offer(screen.run, record.task_id, chosen.index)
+        _case(record, chosen)
+
+
+def _why(reasons: list[Suspect]) -> str:
+    """The reasons for a heading: those about the test case itself before those about the task."""
+    ordered = sorted(reasons, key=lambda reason: reason.test_index is None)
+    return f" · {'; '.join(reason.why for reason in ordered)}" if ordered else ""
+
+
+def _case(record: TaskRecord, chosen: TestCase) -> None:
+    """The test case, raw and parsed."""
+    if case_view.is_code(record.mode):
+        size = facts.size(len(chosen.input.encode("utf-8", "replace")))
+        facts.section(f"{case_view.name_of_input(record.mode)}, {size}")
+        case_view.show_input(chosen.input, record.mode, height=150)
+        if chosen.expected and chosen.expected not in chosen.input:
+            facts.note(f"Expected: {chosen.expected[:500]}.")
+        return
+    if record.mode == Mode.ANSWER:
+        facts.section(chosen.input[:500])
+        if chosen.expected:
+            _raw(chosen.expected)
+        return
+    if record.mode == Mode.CALL:
+        facts.section("Parsed")
+        st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px", wrap=True))
+    size = facts.size(len(chosen.input.encode("utf-8", "replace")))
+    left, right = st.columns([1, 1], gap="small")
+    with left:
+        facts.section(f"{case_view.name_of_input(record.mode)}, {size}")
+        _raw(chosen.input)
+    with right:
+        facts.section("expected")
+        _raw(chosen.expected)
+
+
+def _raw(text: str) -> None:
+    lines = len(text) // 24 + text.count("\n") + 1
+    facts.verbatim(text[: case_view.SHOWN], height=min(130, 28 + 20 * lines), wrap=True)
+    case_view.note_cut(text)
+
+
+def parsed(record: TaskRecord, chosen: TestCase) -> str:
+    """A test case of a call as the grader reads it: the call and the value."""
+    arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
+    return f"{record.entry_point}({arguments}) == {_value(chosen.expected)}"
+
+
+def _value(text: str) -> str:
+    try:
+        shown = repr(json.loads(text))
+    except (ValueError, RecursionError):
+        return f"<not JSON: {text[:60]!r}>"
+    return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
+
+
+def _answers(found: list[Short], expected: str, mode: str) -> str:
+    """`7 × 51 (expected 8) · 9 × 2 · error × 3`."""
+    parts = [f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found]
+    if parts and expected and found[0].verdict != Verdict.PASSED:
+        parts[0] += f" (expected {_short(expected, mode)})"
+    return " · ".join(parts)
+
+
+def _short(text: str, mode: str) -> str:
+    line = case_view.in_one_line(text.rstrip("\n"), mode) if not case_view.is_code(mode) else " ".join(text.split())
+    return line if len(line) <= _ANSWER else f"{line[: _ANSWER - 1]}…"
+
+
+def _share(count: CaseCount | None) -> str:
+    return f"{count.passed:,}/{count.ran:,}" if count else "–"

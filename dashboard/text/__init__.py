@@ -1,0 +1,1 @@
+"""Code, values and differences as people read them."""

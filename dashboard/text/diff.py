@@ -1,0 +1,298 @@
+"""Expected beside actual: which lines and words differ, and where the first difference is.
+
+Text in, rows out; `diff_view` draws them. The work is bounded: RapidFuzz's memory grows with the product of
+both lengths, so long outputs are cut to a window around the first difference first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from dashboard.text.excerpt import Excerpt, taken_apart
+from dashboard.wording import counted
+from evaluator.checkers import common_prefix
+
+MAX_LINES = 20_000
+"""Lines of both sides together, from the first difference on. Beyond it, only a window around it is aligned."""
+MAX_ROWS = 100_000
+"""Lines of both sides together, also before the first difference. Beyond it, only that window is aligned."""
+MAX_CHARACTERS = 5_000
+"""Characters of a pair of lines that are compared word by word, around their first difference."""
+MAX_PAIRS = 200
+"""Pairs of changed lines that are compared word by word."""
+_WINDOW = 200
+_CONTEXT = 3
+_HEAD, _TAIL = 260, 60
+_WORD = re.compile(r"\d[\w.]*|\w+|.", re.DOTALL)
+_LONG_WORD = 12
+"""Two words of at least this length that are mostly the same are compared letter by letter."""
+_MOSTLY = 0.8
+_SHOWN_OF_WORD = 24
+_EXCERPT = re.compile(r"\n|[^\S\n]+|\S+")
+
+Span = tuple[str, bool]
+"""A piece of a line, and whether it differs."""
+
+
+class First(NamedTuple):
+    """Where two texts first differ, counted from 1, and the text of each side there."""
+
+    line: int
+    column: int
+    expected: str
+    actual: str
+
+
+class Row(NamedTuple):
+    """A line of each side; None where a side has no line, or its number is not known.
+
+    A "fold" has the number of rows that are not shown, a "gap" the number of characters left out of each side.
+    """
+
+    kind: Literal["equal", "change", "fold", "gap"]
+    left_no: int | None
+    left: list[Span] | None
+    right_no: int | None
+    right: list[Span] | None
+    folded: int = 0
+    left_out: tuple[int, int] = (0, 0)
+
+
+class Comparison(NamedTuple):
+    """The result. `rows` is empty when both texts are the same."""
+
+    first: First | None
+    rows: list[Row]
+    expected: Excerpt
+    actual: Excerpt
+    whole: bool
+    """False when only a window around the first difference was aligned."""
+    endings: list[str]
+    """What the lines don't show: a missing newline at an end, carriage returns."""
+
+
+def compare(expected: str, actual: str) -> Comparison:
+    """Align the two texts, in bounded time and memory."""
+    left, right = taken_apart(expected), taken_apart(actual)
+    if expected == actual:
+        return Comparison(None, [], left, right, whole=True, endings=[])
+    head, lines = _shared_head(left.lines, right.lines), len(left.lines) + len(right.lines)
+    whole = lines - 2 * head <= MAX_LINES and lines <= MAX_ROWS
+    start = 0 if whole else max(0, head - _WINDOW // 4)
+    end = lines if whole else start + _WINDOW
+    rows = _trimmed(_aligned(left, right, start, end))
+    if not whole and min(len(left.lines), len(right.lines)) > end:
+        rows = _without_edge(rows)
+    endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
+    return Comparison(first_difference(expected, actual), _clipped(_folded(rows)), left, right, whole, endings)
+
+
+def first_difference(expected: str, actual: str) -> First:
+    """The first place where two different texts differ."""
+    at = common_prefix(expected, actual)
+    line_start = expected.rfind("\n", 0, at) + 1
+    start = _start_of_word(expected, actual, at)
+    return First(expected.count("\n", 0, at) + 1, at - line_start + 1, _word(expected, start), _word(actual, start))
+
+
+def _start_of_word(expected: str, actual: str, at: int) -> int:
+    """Where the word begins in which two texts differ; `at` itself where only white space differs."""
+    if not any(side[at : at + 1].strip() for side in (expected, actual)):
+        return at
+    start = at
+    while start > max(0, at - _SHOWN_OF_WORD // 2) and not expected[start - 1].isspace():
+        start -= 1
+    return start
+
+
+def _word(text: str, at: int) -> str:
+    """The word, or the white space, at a position of a text: up to 24 characters, within its line."""
+    found = _EXCERPT.match(text, at)
+    return found[0][:_SHOWN_OF_WORD] if found else ""
+
+
+def _aligned(left: Excerpt, right: Excerpt, start: int, end: int) -> Iterator[Row]:
+    pairs = 0
+    for tag, i1, i2, j1, j2 in _opcodes(left.lines[start:end], right.lines[start:end]):
+        i, j, i_end, j_end = start + i1, start + j1, start + i2, start + j2
+        while i < i_end or j < j_end:
+            cut = (i < i_end and i == left.gap, j < j_end and j == right.gap)
+            if any(cut):
+                yield Row("gap", None, None, None, None, left_out=(left.left_out * cut[0], right.left_out * cut[1]))
+                i, j = i + cut[0], j + cut[1]
+                continue
+            a = left.lines[i] if i < i_end else None
+            b = right.lines[j] if j < j_end else None
+            compared = tag == "change" and a is not None and b is not None and pairs < MAX_PAIRS
+            pairs += compared
+            yield _row(tag, left.number(i), a, right.number(j), b, compared=compared)
+            i, j = i + (a is not None), j + (b is not None)
+
+
+def _row(
+    kind: Literal["equal", "change"], i: int | None, a: str | None, j: int | None, b: str | None, *, compared: bool
+) -> Row:
+    spans_a, spans_b = changed_spans(a or "", b or "") if compared else ([(a or "", False)], [(b or "", False)])
+    left = (i, spans_a) if a is not None else (None, None)
+    right = (j, spans_b) if b is not None else (None, None)
+    return Row(kind, *left, *right)
+
+
+def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
+    """Equal runs and changed blocks; a deletion next to an insertion is one block, to be shown side by side."""
+    head = _shared_head(left, right)
+    if head:
+        yield "equal", 0, head, 0, head
+    block: tuple[int, int, int, int] | None = None
+    for op in Indel.opcodes(left[head:], right[head:]):
+        i1, i2, j1, j2 = op.src_start + head, op.src_end + head, op.dest_start + head, op.dest_end + head
+        if op.tag == "equal":
+            if block:
+                yield "change", *block
+                block = None
+            yield "equal", i1, i2, j1, j2
+        else:
+            block = (block[0], i2, block[2], j2) if block else (i1, i2, j1, j2)
+    if block:
+        yield "change", *block
+
+
+def _shared_head(left: list[str], right: list[str]) -> int:
+    """How many lines are equal at the start."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
+    """The words of two lines that differ. Long lines are compared only around their first difference."""
+    left, right = _WORD.findall(a), _WORD.findall(b)
+    head = _shared_head(left, right)
+    tail = _shared_head(left[head:][::-1], right[head:][::-1])
+    middles = left[head : len(left) - tail], right[head : len(right) - tail]
+    shared = [("".join(left[:head]), False)], [("".join(left[len(left) - tail :]), False)]
+    if sum(len(word) for words in middles for word in words) > MAX_CHARACTERS:
+        spans = [("".join(middles[0]), True)], [("".join(middles[1]), True)]
+    else:
+        spans = _changed_words(*middles)
+    return _joined([*shared[0], *spans[0], *shared[1]]), _joined([*shared[0], *spans[1], *shared[1]])
+
+
+def _changed_words(left: list[str], right: list[str]) -> tuple[list[Span], list[Span]]:
+    spans: tuple[list[Span], list[Span]] = ([], [])
+    for tag, i1, i2, j1, j2 in _opcodes(left, right):
+        gone, new = left[i1:i2], right[j1:j2]
+        if tag == "change" and len(gone) == len(new) == 1 and _alike(gone[0], new[0]):
+            _add_letters(spans, gone[0], new[0])
+            continue
+        spans[0].append(("".join(gone), tag == "change"))
+        spans[1].append(("".join(new), tag == "change"))
+    return spans
+
+
+def _alike(one: str, other: str) -> bool:
+    shortest = min(len(one), len(other))
+    return shortest >= _LONG_WORD and Indel.normalized_similarity(one, other) >= _MOSTLY
+
+
+def _add_letters(spans: tuple[list[Span], list[Span]], one: str, other: str) -> None:
+    for op in Indel.opcodes(one, other):
+        spans[0].append((one[op.src_start : op.src_end], op.tag != "equal"))
+        spans[1].append((other[op.dest_start : op.dest_end], op.tag != "equal"))
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Without empty pieces, neighbours of one kind as one."""
+    out: list[Span] = []
+    for text, differs in spans:
+        if text and out and out[-1][1] == differs:
+            out[-1] = (out[-1][0] + text, differs)
+        elif text:
+            out.append((text, differs))
+    return out
+
+
+def _trimmed(rows: Iterable[Row]) -> list[Row]:
+    """Merge one-sided lines into the gap of both sides next to them: each side was cut at its own place."""
+    out: list[Row] = []
+    for row in rows:
+        if out and all(out[-1].left_out) and _one_sided(row):
+            out[-1] = _widened(out[-1], row)
+            continue
+        wider = row
+        while out and all(row.left_out) and _one_sided(out[-1]):
+            wider = _widened(wider, out.pop())
+        out.append(wider)
+    return out
+
+
+def _without_edge(rows: list[Row]) -> list[Row]:
+    """Drop one-sided lines at a window's end: their partners are beyond it."""
+    end = len(rows)
+    while end and _one_sided(rows[end - 1]):
+        end -= 1
+    return rows[:end]
+
+
+def _one_sided(row: Row) -> bool:
+    return row.kind == "change" and (row.left is None or row.right is None)
+
+
+def _widened(gap: Row, row: Row) -> Row:
+    expected, actual = (sum(len(text) + 1 for text, _ in spans or ()) for spans in (row.left, row.right))
+    return gap._replace(left_out=(gap.left_out[0] + expected, gap.left_out[1] + actual))
+
+
+def _folded(rows: list[Row]) -> list[Row]:
+    """Turn long runs of equal lines into one row with their number."""
+    keep = [False] * len(rows)
+    for index, row in enumerate(rows):
+        keep[index] |= row.kind == "gap"
+        if row.kind == "change":
+            for near in range(max(0, index - _CONTEXT), min(len(rows), index + _CONTEXT + 1)):
+                keep[near] = True
+    out: list[Row] = []
+    hidden = 0
+    for row, kept in zip(rows, keep, strict=True):
+        if kept:
+            out += [_fold(hidden)] if hidden else []
+            hidden = 0
+            out.append(row)
+        else:
+            hidden += 1
+    return out + ([_fold(hidden)] if hidden else [])
+
+
+def _clipped(rows: list[Row]) -> list[Row]:
+    """Keep the head and the tail: extra output at the end is always shown."""
+    if len(rows) <= _HEAD + _TAIL:
+        return rows
+    middle: list[Row] = []
+    for row in rows[_HEAD:-_TAIL]:
+        if row.kind == "gap" or not middle or middle[-1].kind == "gap":
+            middle.append(row if row.kind == "gap" else _fold(row.folded or 1))
+        else:
+            middle[-1] = _fold(middle[-1].folded + (row.folded or 1))
+    return [*rows[:_HEAD], *middle, *rows[-_TAIL:]]
+
+
+def _fold(count: int) -> Row:
+    return Row("fold", None, None, None, None, count)
+
+
+def _endings(expected: str, actual: str, *, kept_whole: bool) -> list[str]:
+    found: list[str] = []
+    if not expected or not actual:
+        return found
+    if expected.endswith("\n") and not actual.endswith("\n"):
+        found.append("actual has no newline at its end")
+    elif actual.endswith("\n") and not expected.endswith("\n"):
+        found.append("expected has no newline at its end, actual has one")
+    for name, text, other in (("expected", expected, actual), ("actual", actual, expected)):
+        if "\r" in text and "\r" not in other:
+            where = "" if kept_whole else " in the stored part"
+            found.append(f"{name} has {counted(text.count(chr(13)), 'carriage return')}{where}")
+    return found

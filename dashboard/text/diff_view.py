@@ -1,0 +1,196 @@
+"""Draws a comparison as HTML. All text is escaped here; white space is visible where it differs."""
+
+from __future__ import annotations
+
+import itertools
+from hashlib import sha256
+
+from dashboard.escape import html
+from dashboard.text.diff import Comparison, Row, Span, compare
+from dashboard.text.excerpt import Excerpt
+from dashboard.wording import counted
+
+_MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
+_ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛"}
+_SHOWN = 4_000
+_LONG_LINE = 3_000
+_MOST_SPANS = 60
+
+
+def visible(text: str) -> str:
+    """Text with visible white space: spaces as middle dots, tabs as arrows, returns as signs."""
+    return text.translate(_MARKS)
+
+
+def banner(comparison: Comparison) -> str:
+    """Where the first difference is, as one line of text."""
+    first = comparison.first
+    if first is None:
+        return "Expected and actual are the same text."
+    where = f"First difference: line {first.line}, column {first.column}"
+    return f"{where}, expected {_quoted(first.expected)}, got {_quoted(first.actual)}"
+
+
+def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
+    """A table of both texts with the differences marked.
+
+    `line`: the line of actual at which the checker found its first difference; that row is outlined. The rows before
+    it may differ as texts only. None: the first row that differs.
+    """
+    comparison = compare(expected, actual)
+    if not comparison.rows:
+        part = "" if comparison.actual.gap is None else ", the same in the stored parts"
+        return _plain(expected, f"expected and actual{part}")
+    changed = [row for row in comparison.rows if row.kind == "change"]
+    reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
+    first = next(iter(reached or changed), None)
+    body = "".join(_row(row, first=row is first) for row in comparison.rows)
+    head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
+    notes = list(comparison.endings)
+    if not changed:
+        notes.append("the difference was not stored")
+    if not comparison.whole:
+        notes.append("too long to align: only lines around the first difference are shown")
+        if comparison.expected.gap is None and comparison.actual.gap is None:
+            notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
+    tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
+    return _box(f"{_TABLE}{head}<tbody>{body}{tail}</tbody></table>")
+
+
+def unified(before: str, after: str) -> str:
+    """What was changed in a code: lines that went, then lines that came, with a few of those around them."""
+    ended = [text.removesuffix("\n") + "\n" for text in (before, after)]
+    rows = compare(*ended).rows
+    body = ""
+    for changed, group in itertools.groupby(rows, key=lambda row: row.kind == "change"):
+        lines = list(group)
+        if changed:
+            body += "".join(_changed_line("−", row.left_no, row.left, "minus") for row in lines)
+            body += "".join(_changed_line("+", row.right_no, row.right, "plus") for row in lines)
+        else:
+            body += "".join(_same_line(row) for row in lines)
+    return _box(f'<table class="unified"><colgroup><col class="no"><col></colgroup><tbody>{body}</tbody></table>')
+
+
+def _changed_line(sign: str, number: int | None, spans: list[Span] | None, name: str) -> str:
+    if spans is None:
+        return ""
+    return f'<tr><td class="no">{number or ""} {sign}</td><td class="{name}">{_spans(spans)}</td></tr>'
+
+
+def _same_line(row: Row) -> str:
+    if row.kind == "equal":
+        return f'<tr><td class="no">{row.right_no or ""} &nbsp;</td><td>{_spans(row.right or [])}</td></tr>'
+    said = counted(row.folded, "line") if row.kind == "fold" else counted(row.left_out[1], "character")
+    return f'<tr><td class="fold" colspan="2">{said} not shown</td></tr>'
+
+
+def beside(expected: str, actual: str) -> str:
+    """Both texts unmarked, for values that are not compared as text."""
+    head = "<tr><th>expected</th><th>actual</th></tr>"
+    cells = "".join(f"<td>{html(_named(cut(text)))}</td>" for text in (expected, actual))
+    return _box(f"<table><thead>{head}</thead><tbody><tr>{cells}</tr></tbody></table>")
+
+
+def expected_alone(expected: str, why: str) -> str:
+    """Expected beside the reason for no actual."""
+    rows = "".join(
+        f'<tr><td class="no">{n}</td><td>{html(line)}</td>'
+        + (f'<td class="no"></td><td class="end" rowspan="99">{html(why)}</td>' if n == 1 else "")
+        + "</tr>"
+        for n, line in enumerate(cut(expected).split("\n"), 1)
+    )
+    head = _head("expected", "actual")
+    return _box(f"{_TABLE}{head}<tbody>{rows}</tbody></table>")
+
+
+def text_block(text: str, *, height: str = "160px", limit: int = 20_000) -> str:
+    """Text in a box that scrolls; beyond `limit` characters, only its head and tail."""
+    return f'<pre class="rs-text" style="max-height:{height}">{html(cut(text, limit))}</pre>'
+
+
+_TABLE = '<table><colgroup><col class="no"><col><col class="no"><col></colgroup>'
+
+
+def _head(left: str, right: str) -> str:
+    return f'<thead><tr><th colspan="2">{html(left)}</th><th colspan="2">{html(right)}</th></tr></thead>'
+
+
+def _row(row: Row, *, first: bool) -> str:
+    if row.kind == "fold":
+        return f'<tr><td class="fold" colspan="4">{counted(row.folded, "line")} not shown</td></tr>'
+    if row.kind == "gap":
+        return f'<tr><td class="fold" colspan="4">{_left_out(*row.left_out)}</td></tr>'
+    changed = row.kind == "change"
+    mark = ' class="first"' if first else ""
+    left = _side(row.left_no, row.left, changed, "minus")
+    return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'plus')}</tr>"
+
+
+def _extent(side: Excerpt) -> str:
+    if side.gap is None:
+        return counted(len(side.lines), "line")
+    return f"head and tail of {counted(side.characters, 'character')}"
+
+
+def _left_out(expected: int, actual: int) -> str:
+    if not (expected and actual):
+        return f"{counted(expected or actual, 'character')} of {'expected' if expected else 'actual'} not shown"
+    return f"{counted(expected, 'character')} of expected and {actual:,} of actual not shown"
+
+
+def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str) -> str:
+    if spans is None:
+        return '<td class="no"></td><td></td>'
+    kind = f' class="{name}"' if changed else ""
+    return f'<td class="no">{number or ""}</td><td{kind}>{_spans(spans)}</td>'
+
+
+def _spans(spans: list[Span]) -> str:
+    if sum(len(text) for text, _ in spans) > _LONG_LINE:
+        spans = _near_the_change(spans)
+    return "".join(f"<i>{html(visible(text))}</i>" if differs else html(_named(text)) for text, differs in spans)
+
+
+def _near_the_change(spans: list[Span]) -> list[Span]:
+    """Shorten the pieces of a long line so that the differences stay visible."""
+    out: list[Span] = []
+    for text, differs in spans:
+        keep = 600 if differs else 150
+        if len(text) > 2 * keep:
+            text = f"{text[:keep]} …{counted(len(text) - 2 * keep, 'character')}… {text[-keep:]}"  # noqa: PLW2901
+        out.append((text, differs))
+    cut = sum(len(text) for text, _ in out[_MOST_SPANS:])
+    return [*out[:_MOST_SPANS], (f" …{counted(cut, 'character')}…", False)] if cut else out
+
+
+def _named(text: str) -> str:
+    for char, name in _ALWAYS.items():
+        if char in text:
+            text = text.replace(char, name)
+    return text
+
+
+def _plain(text: str, title: str) -> str:
+    body = html(_named(cut(text)))
+    return _box(f"<table><thead><tr><th>{html(title)}</th></tr></thead><tbody><tr><td>{body}</td></tr></tbody></table>")
+
+
+def _box(table: str) -> str:
+    return f'<div class="rs-diff rs-sides" tabindex="0">{table}</div>'
+
+
+def cut(text: str, limit: int = _SHOWN) -> str:
+    """The text; beyond `limit` characters, its head and tail."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {counted(len(text) - 2 * half, 'character')} not shown …\n{text[-half:]}"
+
+
+def _quoted(text: str) -> str:
+    return f"`{visible(text)}`" if text else "the end of the text"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]

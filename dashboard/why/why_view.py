@@ -1,0 +1,64 @@
+"""Draws a replay's steps: a list with loops folded, a slider, and the variables at the selected step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import escape, theme
+from dashboard.why import replay
+from dashboard.why.replay import Fold, Node
+from evaluator.syntax import lines_of
+from evaluator.tracing import Change, Step
+
+_HTML = """<div class="why">
+<div class="bar"><button class="back" type="button" title="step before">◀</button>
+<input type="range" min="0" aria-label="step">
+<button class="on" type="button" title="next step">▶</button><span class="where" aria-live="polite"></span></div>
+<div class="list" tabindex="0" role="listbox" aria-label="steps"></div>
+<div class="names"></div></div>"""
+
+_mount = st.components.v2.component(
+    "rollscope_steps", html=_HTML, css=theme.asset("steps.css"), js=theme.asset("links.js", "steps.js")
+)
+
+_LONGEST_LINE = 200
+
+
+def steps(found: Sequence[Step], code: str, *, key: str) -> None:
+    """The steps; selecting one marks its line in the code view. Another `key` selects the last step again."""
+    lines = lines_of(code)
+    branches = replay.branches(code, found)
+    data = {
+        "key": key,
+        "nodes": [_node(each) for each in replay.folded(code, found)],
+        "steps": [_step(step, lines, branches.get(index, "")) for index, step in enumerate(found)],
+    }
+    _mount(key="steps", data=data)
+
+
+def _node(node: Node) -> object:
+    """An index, or an object for a fold."""
+    return node._asdict() | {"nodes": [_node(each) for each in node.nodes]} if isinstance(node, Fold) else node
+
+
+def _step(step: Step, lines: Sequence[str], branch: str) -> dict[str, object]:
+    text = lines[step.line - 1].strip()[:_LONGEST_LINE] if step.line <= len(lines) else ""
+    return {
+        "number": step.number,
+        "line": step.line,
+        "code": escape.text(text),
+        "depth": step.depth,
+        "call": escape.text(step.function),
+        "frame": step.frame,
+        "changed": _pairs(step.changed),
+        "items": _pairs(step.items),
+        "whole": _pairs(step.whole),
+        "branch": branch,
+        "said": escape.text(step.said),
+    }
+
+
+def _pairs(found: Sequence[Change]) -> list[tuple[str, str]]:
+    return [(escape.text(name), escape.text(value)) for name, value in found]
