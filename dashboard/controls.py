@@ -10,7 +10,7 @@ from dashboard import escape, facts, keys, navigation, sandbox_state, state, wid
 from dashboard.filters import filter_panel, search_progress
 from dashboard.grading import grading, run_banners
 from dashboard.grading.grading_jobs import jobs
-from dashboard.queries import filter_sql, search
+from dashboard.queries import filter_sql, models, search
 from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
@@ -212,6 +212,12 @@ def _no_entry(view: View) -> None:
     facts.banner(f"{view.run} is not open here. Choose another run:", warn=True)
     for name in names:
         state.link("overview", View(run=name), name)
+
+
+def pooled(screen: Screen, text: str) -> str:
+    """The text with the number of models, for a figure over several; "" for a single model."""
+    total = models.models(screen.run, screen.view.filter).total
+    return text.format(counted(total, "model")) if total > 1 else ""
 
 
 def _empty_run(run: OpenRun) -> None:

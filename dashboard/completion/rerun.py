@@ -12,11 +12,10 @@ import msgspec
 import streamlit as st
 
 from dashboard import escape, facts, sandbox_state, state
-from dashboard.completion import completion_view
+from dashboard.completion import completion_view, trial_run
 from dashboard.controls import Screen
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
 from dashboard.state import View
-from dashboard.tasks import trial_run
 from dashboard.text import diff_view
 from evaluator.model import Grade, Mode, Task, Verdict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import streamlit as st
 
-from dashboard import escape, estimates, facts, state
+from dashboard import controls, escape, estimates, facts, state
 from dashboard.components import bars, cards
 from dashboard.components.cards import Card
 from dashboard.controls import Screen
@@ -82,7 +82,7 @@ def figures(screen: Screen) -> None:
 
 
 def _mean_reward(screen: Screen, totals: Totals) -> Card:
-    name, value = f"mean reward{pooled(screen, ', {}')}", facts.number(totals.mean_reward)
+    name, value = f"mean reward{controls.pooled(screen, ', {}')}", facts.number(totals.mean_reward)
     return Card(name, value, _rewarded(totals), screen.view.place(), "rewards")
 
 
@@ -108,13 +108,7 @@ def _pass_at_1(screen: Screen) -> Card:
     if not interval.n:
         return Card("pass@1", "–", "nothing graded")
     note, target = f"95%: {interval.low:.3f} to {interval.high:.3f}", screen.view.place().but(verdicts=("passed",))
-    return Card(f"pass@1{pooled(screen, ', {}')}", facts.number(interval.value), note, target)
-
-
-def pooled(screen: Screen, text: str) -> str:
-    """The text with the number of models, for a figure over several; "" for a single model."""
-    total = models.models(screen.run, screen.view.filter).total
-    return text.format(counted(total, "model")) if total > 1 else ""
+    return Card(f"pass@1{controls.pooled(screen, ', {}')}", facts.number(interval.value), note, target)
 
 
 def model_lines(screen: Screen) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from dashboard.queries import records
 from dashboard.queries.expressions import RAN, natural
-from dashboard.tasks.suspicions import Finding, findings
+from dashboard.suspicions import Finding, findings
 from dashboard.workspace import OpenRun
 from evaluator.model import Task, TestCase
 

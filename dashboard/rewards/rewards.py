@@ -6,7 +6,6 @@ import streamlit as st
 
 from dashboard import charts, controls, facts
 from dashboard.controls import Screen
-from dashboard.overview import overview
 from dashboard.queries import aggregates
 from dashboard.rewards import rewards_figures
 from dashboard.rewards.rewards_figures import Drawn
@@ -43,7 +42,7 @@ def _counts(screen: Screen) -> None:
         [
             ("rollouts", f"{totals.rollouts:,}"),
             ("with a reward", f"{totals.rewarded:,}"),
-            ("mean reward" + overview.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
+            ("mean reward" + controls.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
             ("unknown", f"{totals.unknown:,}"),
             ("sandbox_error", f"{totals.sandbox_error:,}"),
             ("not verified", f"{totals.unverified:,}"),

@@ -12,10 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard import charts, escape, estimates
+from dashboard import charts, controls, escape, estimates
 from dashboard.charts import Step, Target
 from dashboard.controls import Screen
-from dashboard.overview import overview
 from dashboard.queries import aggregates, distributions, models, steps
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.queries.models import NO_MODEL
@@ -122,7 +121,7 @@ def variances(screen: Screen) -> Drawn | str:
     ]
     rows = [(each.rate, each.variance, each.groups, escape.text(each.task_id)) for each in found]
     table = _table(rows, ["pass rate", "variance", "groups", "first task"])
-    title = "Pass rate and variance of each group" + overview.pooled(screen, ", {} together")
+    title = "Pass rate and variance of each group" + controls.pooled(screen, ", {} together")
     return Drawn("variances", title, figure, "Variance of the rewards against the pass rate", targets, table)
 
 
@@ -162,7 +161,7 @@ def pass_rates(screen: Screen) -> Drawn | str:
         before = itertools.accumulate((tasks for _, tasks in counts[:-1]), initial=0)
         targets = [("rollouts", _by_rate(screen, first)) for first in before]
     figure, part = charts.pass_rates(drawn, height=HEIGHT), found.part("task")
-    title = "Pass rate of each task" + overview.pooled(screen, ", {} together")
+    title = "Pass rate of each task" + controls.pooled(screen, ", {} together")
     table = _table(rows, ["task", "graded", "passed", "pass rate"])
     notes = [f"The table has the {part}, lowest pass rate first."] if part else []
     return Drawn("task_rates", title, figure, "Pass rate of each task", targets, table, notes)

@@ -12,7 +12,7 @@ from dashboard import background, facts, sandbox_state
 from dashboard.background import Job
 from dashboard.controls import Screen
 from dashboard.queries import suspects
-from dashboard.tasks.suspicions import Finding
+from dashboard.suspicions import Finding
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.model import Grade

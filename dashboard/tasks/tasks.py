@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard import facts, state, widgets
+from dashboard.completion import trial_run
 from dashboard.components import answer_list, row_list
 from dashboard.components.row_list import Column
 from dashboard.controls import Screen
@@ -16,7 +17,7 @@ from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.records import TaskRecord
 from dashboard.queries.suspects import Suspect
-from dashboard.tasks import judgement, new_case, trial_run
+from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.wording import counted
 from evaluator.model import Mode, TestCase, Verdict

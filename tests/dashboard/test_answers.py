@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import workspace
-from dashboard.tasks import trial_run
+from dashboard.completion import trial_run
 from evaluator.engines.local import grade_all
 from evaluator.graders import shown_cases
 from evaluator.graders.bench import Options

@@ -11,10 +11,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state, workspace
-from dashboard.completion import equalities, rerun
+from dashboard.completion import equalities, rerun, trial_run
 from dashboard.queries.records import CaseRecord
 from dashboard.state import Filter, View
-from dashboard.tasks import trial_run
 from evaluator.model import CaseResult, Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard.test_pages import component, no_exception, text, visit

@@ -10,8 +10,8 @@ import evaluator
 from dashboard import workspace
 from dashboard.queries import answers, dataset, listing, suspects
 from dashboard.state import Filter
+from dashboard.suspicions import findings
 from dashboard.tasks import reference_runs
-from dashboard.tasks.suspicions import findings
 from dashboard.tasks.task_list import reason_text
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Grade, Mode, Rollout, Task, TestCase

@@ -1,6 +1,6 @@
 """Runs any code against a task's test cases as the run did, in the grading sandbox; nothing is written to the run.
 
-`offer` is the Tasks page's editor. The Completion page has its own, `dashboard.rerun`, which grades and shows through
+`offer` is the Tasks page's editor. The Completion page has its own, `rerun`, which grades and shows through
 the functions here.
 """
 
