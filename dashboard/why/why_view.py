@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import escape, theme
-from dashboard.why import replay
-from dashboard.why.replay import Fold, Node
+from dashboard.why import control_flow
+from dashboard.why.control_flow import Fold, Node
 from evaluator.syntax import lines_of
 from evaluator.tracing import Change, Step
 
@@ -29,10 +29,10 @@ _LONGEST_LINE = 200
 def steps(found: Sequence[Step], code: str, *, key: str) -> None:
     """The steps; selecting one marks its line in the code view. Another `key` selects the last step again."""
     lines = lines_of(code)
-    branches = replay.branches(code, found)
+    branches = control_flow.branches(code, found)
     data = {
         "key": key,
-        "nodes": [_node(each) for each in replay.folded(code, found)],
+        "nodes": [_node(each) for each in control_flow.folded(code, found)],
         "steps": [_step(step, lines, branches.get(index, "")) for index, step in enumerate(found)],
     }
     _mount(key="steps", data=data)

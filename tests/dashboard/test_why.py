@@ -7,8 +7,8 @@ import pytest
 
 from dashboard import workspace
 from dashboard.queries.records import CaseRecord
-from dashboard.why import replay
-from dashboard.why.replay import Fold, Node
+from dashboard.why import control_flow, replay
+from dashboard.why.control_flow import Fold, Node
 from evaluator.model import Limits, Mode, Task, TestCase
 from evaluator.sandbox import Outcome, Status, Stream
 from evaluator.tracing import End, Replay, Step, Trace
@@ -81,8 +81,8 @@ def test_nothing_runs_where_visitors_may_not_run_code(monkeypatch: pytest.Monkey
 def test_a_loop_is_folded_up_to_its_last_iteration() -> None:
     code = "total = 0\nfor n in range(9):\n    if n % 2:\n        total += n\nprint(total)\n"
     steps = steps_of(code)
-    assert drawn(steps, replay.folded(code, steps)) == [1, (8, 2, 4), 2, 3, 2, 5]
-    fold = replay.folded(code, steps)[1]
+    assert drawn(steps, control_flow.folded(code, steps)) == [1, (8, 2, 4), 2, 3, 2, 5]
+    fold = control_flow.folded(code, steps)[1]
     assert isinstance(fold, Fold)
     assert [steps[n].line for n in fold.nodes if isinstance(n, int)] == [2, 3, 2, 3, 4] * 4
 
@@ -93,14 +93,14 @@ def test_loops_in_loops_and_in_calls_fold_alone() -> None:
         "for i in range(3):\n    for j in range(5):\n        x = i * j\n    row(4)\n"
     )
     steps = steps_of(code)
-    nodes = replay.folded(code, steps)
+    nodes = control_flow.folded(code, steps)
     assert drawn(steps, nodes) == [1, (2, 6, 9), 6, (4, 7, 8), 7, 8, 7, 9, 2, (3, 3, 4), 3, 4, 3, 5, 6]
 
 
 def test_an_endless_loop_without_a_condition_folds() -> None:
     code = "n = 0\nwhile True:\n    n += 1\n    if n > 50:\n        break\n"
     steps = steps_of(code)
-    folds = [node for node in replay.folded(code, steps) if isinstance(node, Fold)]
+    folds = [node for node in control_flow.folded(code, steps) if isinstance(node, Fold)]
     assert [(fold.times, fold.first, fold.last) for fold in folds] == [(50, 2, 5)]
     assert steps[-1].line == 5
 
@@ -112,13 +112,13 @@ def test_each_step_is_drawn_once() -> None:
     def flat(nodes: list[Node]) -> list[int]:
         return [i for n in nodes for i in (flat(n.nodes) if isinstance(n, Fold) else [n])]
 
-    assert flat(replay.folded(code, steps)) == list(range(len(steps)))
+    assert flat(control_flow.folded(code, steps)) == list(range(len(steps)))
 
 
 def test_an_if_says_how_it_went() -> None:
     code = "def f(n):\n    if n > 1:\n        return f(n - 2)\n    while n:\n        n -= 1\nf(3)\nif 0:\n    pass\n"
     steps = steps_of(code)
-    found = replay.branches(code, steps)
+    found = control_flow.branches(code, steps)
     assert [(steps[i].line, found[i]) for i in sorted(found)] == [
         (2, "true"),
         (2, "false"),
