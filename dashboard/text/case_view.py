@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from dashboard import facts
-from dashboard.text import code_view, diff, diff_view
+from dashboard.text import code_view, diff, diff_view, literals
 from dashboard.wording import counted
 from evaluator.model import Mode, Verdict
 
@@ -111,7 +111,8 @@ def expected_and_actual(
         if actual is not None:
             _got(actual)
     else:
-        _output(verdict, expected, actual or "", line)
+        values = (expected, actual or "")
+        _output(verdict, *(literals.alike(*values) if mode == Mode.CALL else values), line)
 
 
 def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> None:
@@ -131,7 +132,7 @@ def _statement(verdict: Verdict, expected: str | None, actual: str | None, diffe
     """For a statement: the message names both sides, and may be all there is."""
     if expected and actual:
         as_text = verdict is Verdict.WRONG_ANSWER and not in_words(expected)
-        st.html((diff_view.side_by_side if as_text else diff_view.beside)(expected, actual))
+        st.html((diff_view.side_by_side if as_text else diff_view.beside)(*literals.alike(expected, actual)))
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:
