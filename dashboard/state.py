@@ -39,6 +39,8 @@ PAGES = {
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 
 _PENDING = "_go"
+_LIST = "rollouts"
+_KEEPS_FILTER = ("compare", "audit", "sql")
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -125,7 +127,7 @@ class View(msgspec.Struct, frozen=True):
     query: str = ""
     """For the SQL page: the statement."""
     up: str = ""
-    """For a completion: the query of the list that it was opened from."""
+    """For a completion: the list that it was opened from, as `query` (Rollouts) or `page?query`."""
 
     def but(self, **changes: object) -> View:
         """This view with some fields replaced; they may also be fields of the filter."""
@@ -137,13 +139,28 @@ class View(msgspec.Struct, frozen=True):
         """What a link to another page keeps: the run and the filter."""
         return View(run=self.run, filter=self.filter)
 
-    def below(self) -> str:
-        """The `up` for a completion opened from this list."""
-        return urlencode(msgspec.structs.replace(self, run="", sample="", test=None, filter=Filter(), up="").params())
+    def below(self, page: str = _LIST) -> str:
+        """The `up` for a completion opened from this view of a page."""
+        if page in _KEEPS_FILTER:
+            return f"{page}?{urlencode(msgspec.structs.replace(self, up='').params())}"
+        place = msgspec.structs.replace(self, run="", sample="", filter=Filter(), up="")
+        if page == _LIST:
+            return urlencode(place.but(test=None).params())
+        return f"{page}?{urlencode(place.params())}"
 
-    def above(self) -> View:
-        """The list that this completion was opened from, with the current filter."""
-        return msgspec.structs.replace(parse(dict(parse_qsl(self.up))), run=self.run, filter=self.filter)
+    def above(self) -> tuple[str, View]:
+        """The page that this completion was opened from, and its view there.
+
+        Lists come back with the filter as it is now. A comparison, an audit or a statement comes back as it was: it may
+        be about another run or model.
+        """
+        page, mark, query = self.up.rpartition("?")
+        if not mark or page not in PAGES:
+            page = _LIST
+        view = parse(dict(parse_qsl(query)))
+        if page not in _KEEPS_FILTER:
+            view = msgspec.structs.replace(view, run=self.run, filter=self.filter)
+        return page, view
 
     def params(self) -> dict[str, str]:
         """The URL's query for this view, without defaults."""

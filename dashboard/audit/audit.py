@@ -176,7 +176,7 @@ def _name(each: Differing) -> str:
 
 
 def _completion(view: View, each: Differing) -> View:
-    return View(run=view.run, task=each.task_id, sample=each.sample_id)
+    return View(run=view.run, task=each.task_id, sample=each.sample_id, up=view.below("audit"))
 
 
 def _why_not(each: Differing) -> str:

@@ -198,7 +198,8 @@ def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attem
         with st.container(width="stretch"):
             facts.line(_about(one), title=f"{name}: {one.verdict}", chip=one.verdict)
         filter_ = comparison.restricted(view.filter, side.model)
-        target = View(run=side.run.name, filter=filter_, task=view.task, sample=one.sample_id)
+        up = view.below("compare")
+        target = View(run=side.run.name, filter=filter_, task=view.task, sample=one.sample_id, up=up)
         state.link("completion", target, f"Open {name}")
     if found.total > 1:
         _sample_picker(name, found, one)

@@ -149,7 +149,7 @@ def _walk(screen: Screen, rollout: RolloutRecord) -> None:
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         note_editor.offer(screen, rollout)
-        st.button("Up", key="up", shortcut="U", on_click=state.go, args=("rollouts", view.above()))
+        st.button("Up", key="up", shortcut="U", on_click=state.go, args=view.above())
         _step("Previous", "K", view, place.previous)
         st.html(completion_view.place(inside), width="content")
         _step("Next", "J", view, place.following)

@@ -162,7 +162,8 @@ def _table(screen: Screen, table: pa.Table) -> None:
 
     def opened(row: int) -> None:
         ids = {name: str(table[name][row].as_py()) for name in ("task_id", "sample_id") if name in names}
-        view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""))
+        up = screen.view.below("sql") if "sample_id" in names else ""
+        view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""), up=up)
         state.go("completion" if view.sample else "rollouts", view)
 
     select_table.show(drawn, key="sql_rows", columns={}, height=height, on_pick=opened)

@@ -190,7 +190,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
     listed = [each for each in trial.samples if each.sample_id in grades]
 
     def picked(row: int) -> None:
-        here = view.place().but(task=record.task_id, up=view.below())
+        here = view.place().but(task=record.task_id, up=view.below("tasks"))
         state.go("completion", here.but(sample=listed[row].sample_id))
 
     rows = [

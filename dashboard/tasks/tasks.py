@@ -139,7 +139,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """What is suspect about it, what people think of it, the answers, and the test case itself."""
     reasons = [each for each in suspects.of_task(screen.run, record.task_id) if each.test_index in (None, chosen.index)]
     at = screen.view.but(task=record.task_id, test=chosen.index)
-    here = screen.view.place().but(task=at.task, test=at.test, up=at.below())
+    here = screen.view.place().but(task=at.task, test=at.test, up=at.below("tasks"))
     left, right = st.columns([1, 1], gap="small")
     with left:
         facts.section(f"Answers to test {chosen.index}{_why(reasons)}")

@@ -211,8 +211,32 @@ def test_up_restores_what_the_list_showed() -> None:
         by="err",
     )  # fmt: skip
     below = View(run="r", filter=Filter(q="b"), task="t", sample="s", test=2, view="raw", tab="why", up=there.below())
-    assert below.above() == there.but(q="b")
-    assert state.parse(below.params()).above() == there.but(q="b")
+    assert below.above() == ("rollouts", there.but(q="b"))
+    assert state.parse(below.params()).above() == ("rollouts", there.but(q="b"))
+
+
+@pytest.mark.parametrize(
+    ("page", "there"),
+    [
+        ("compare", View(run="r", a="r|m", b="r|n", task="t", filter=Filter(q="a"))),
+        ("audit", View(run="r", graders="value,floats", view="value", page=2)),
+        ("sql", View(run="r", query="SELECT 'a?b&c=d' FROM rollouts")),
+    ],
+)
+def test_up_from_a_page_about_more_than_the_filter_shows_it_as_it_was(page: str, there: View) -> None:
+    below = View(run="other", filter=Filter(model="m"), task="t", sample="s", up=there.below(page))
+    assert state.parse(below.params()).above() == (page, there)
+
+
+def test_up_to_a_task_keeps_its_test_case_and_follows_the_filter() -> None:
+    there = View(run="r", task="t", test=3, sort="natural")
+    below = View(run="r", filter=Filter(q="b"), task="t", sample="s", up=there.below("tasks"))
+    assert below.above() == ("tasks", there.but(q="b"))
+
+
+@pytest.mark.parametrize("up", ["nope?task=t", "../x?task=t", "?task=t"])
+def test_up_to_a_page_that_is_none_leads_to_the_rollouts(up: str) -> None:
+    assert View(run="r", up=up).above() == ("rollouts", View(run="r", task="t"))
 
 
 @pytest.mark.usefixtures("opened")

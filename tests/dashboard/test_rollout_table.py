@@ -87,7 +87,8 @@ def test_a_row_is_a_link_that_keeps_the_order_and_the_way_back() -> None:
     address = urlsplit(row["href"])
     target = state.parse(dict(parse_qsl(address.query)))
     assert (target.sort, target.filter.verdicts) == ("-wall_s", ("failed",))
-    above = target.above()
+    page, above = target.above()
+    assert page == "rollouts"
     assert (above.view, above.sort, above.at) == ("table", "-wall_s", f"{target.task}|{target.sample}")
     returned = component(visit("rollouts", **above.params()), "rollout_table")
     assert returned["selected"] == 0
