@@ -15,6 +15,8 @@ from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 
+_COUNTED = "_counted"
+"""In the session: the key of the run that the sidebar counts."""
 _CLAUSE_NAMES = {
     "verdicts": "verdict",
     "model": "model",
@@ -66,6 +68,7 @@ def name_tab() -> None:
 def sidebar() -> None:
     """The run picker and the filter, nothing else."""
     view = state.read()
+    st.session_state[_COUNTED] = None
     with st.sidebar:
         entries = workspace.entries()
         if not entries:
@@ -75,6 +78,7 @@ def sidebar() -> None:
         if chosen is None or not chosen.graded or jobs().starting(chosen.path):
             return
         run = workspace.open_run(chosen)
+        st.session_state[_COUNTED] = run.key
         filter_panel.show(run, view)
 
 
@@ -108,6 +112,8 @@ def screen(*, named: bool = True) -> Screen:
         grading.starting(chosen)
         st.stop()
     run = workspace.open_run(chosen)
+    if st.session_state.get(_COUNTED) != run.key:
+        st.rerun()  # it has grown since the sidebar was drawn: both must count the same rollouts
     total = filter_sql.count(run, Filter())
     run_banners.degraded(run)
     run_banners.unreadable_notes(run)

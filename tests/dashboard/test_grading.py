@@ -346,6 +346,36 @@ def test_only_the_newest_state_of_a_growing_run_stays_in_memory(work: Path) -> N
     assert second.connection is workspace.open_run(Entry("part", run.path, graded=True)).connection
 
 
+def grows_while_it_is_drawn() -> None:
+    """A page whose run gets its last rollouts after the sidebar was drawn, once."""
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from dashboard import controls, navigation, state, workspace
+    from dashboard.grading import resuming
+    from dashboard.grading.grading_jobs import jobs
+
+    with navigation.entered(SimpleNamespace(url_path="rewards")):  # type: ignore[arg-type]
+        controls.sidebar()
+        chosen = workspace.entry(state.read())
+        assert chosen is not None
+        if jobs().of_run(chosen.path) is None:
+            resuming.resume(workspace.open_run(chosen), 2)
+            job = jobs().of_run(chosen.path)
+            assert job is not None
+            job.wait()
+        st.text(f"the page counts {controls.screen().total}")
+
+
+def test_the_sidebar_and_the_page_count_the_same_rollouts(monkeypatch: pytest.MonkeyPatch, work: Path) -> None:
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(stored(work).path)]}))
+    app = AppTest.from_function(grows_while_it_is_drawn, default_timeout=60).run()
+    no_exception(app)
+    assert [each.value for each in app.text] == ["the page counts 9"]
+    assert "9 of 9 rollouts" in text(app)
+
+
 def test_a_pace_is_of_the_last_seconds() -> None:
     pace = Pace()
     assert pace.rate(0, 0.0) is None
