@@ -1,7 +1,7 @@
 // A grid of one-letter cells. Only the visible part is drawn. The cursor is kept here, so that moving it needs no round
 // trip: Python gets a cell to show on a click or when the cursor rests, and one to open on Enter or a second click.
 
-const LINE = 18, BAR = 64, COUNT = 62, GAP = 8, REST_MS = 300;
+const LINE = 18, BAR = 64, COUNT = 62, GAP = 8, LABEL = 116, REST_MS = 300;
 const MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 export default function (component) {
@@ -71,7 +71,7 @@ function measure(grid) {
   const columns = rows.reduce((most, row) => Math.max(most, row.letters.length), 1);
   const context = grid.canvas.getContext("2d");
   context.font = `12px ${MONO}`;
-  const longest = rows.reduce((most, row) => Math.max(most, context.measureText(row.label).width), 40);
+  const longest = (cut) => rows.reduce((most, row) => Math.max(most, context.measureText(row.label.slice(cut)).width), 40);
   grid.columns = columns;
   grid.cell = cell;
   grid.size = cell - (cell < 10 ? 1 : 2);
@@ -81,7 +81,9 @@ function measure(grid) {
   grid.starts = heads.map((head, index) => heads.slice(0, index).reduce((sum, each) => sum + each.width, 0));
   const beside = (grid.data.rates ? BAR + COUNT : Math.max(cell, 12) + GAP) + GAP;
   const room = grid.scroller.clientWidth - beside - columns * cell - GAP;
-  grid.labelWidth = Math.min(Math.ceil(longest) + GAP, Math.max(130, room));
+  // Where there is no room for whole names, what all begin with stands once, above them.
+  grid.prefix = longest(0) + GAP > Math.max(LABEL, room) ? commonPrefix(rows) : "";
+  grid.labelWidth = Math.min(Math.ceil(longest(grid.prefix.length)) + GAP, Math.max(LABEL, room));
   grid.left = grid.labelWidth + beside;
   grid.space.style.width = `${grid.left + columns * cell + 2}px`;
   grid.space.style.height = `${grid.head + rows.length * cell + 2}px`;
@@ -93,6 +95,14 @@ function measure(grid) {
   grid.canvas.height = height * ratio;
   grid.canvas.style.width = `${width}px`;
   grid.canvas.style.height = `${height}px`;
+}
+
+function commonPrefix(rows) {
+  let end = rows.length > 1 ? rows[0].label.lastIndexOf("/") + 1 : 0;
+  while (end && !rows.every((row) => row.label.startsWith(rows[0].label.slice(0, end)))) {
+    end = rows[0].label.lastIndexOf("/", end - 2) + 1;
+  }
+  return rows.length ? rows[0].label.slice(0, end) : "";
 }
 
 function at(grid, event) {
@@ -244,6 +254,10 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
   const { data, scroller, labelWidth, left, cell } = grid;
   const every = Math.ceil(13 / cell), below = ((every - 1) * cell) / 2; // names are taller than small cells
   context.save();
+  context.font = `12px ${MONO}`;
+  context.textAlign = "left";
+  context.fillStyle = colours.text;
+  if (grid.prefix) context.fillText(shortened(context, grid.prefix, left - GAP), 2, grid.head - LINE / 2);
   context.beginPath();
   context.rect(0, grid.head, left - 2, scroller.clientHeight);
   context.clip();
@@ -253,7 +267,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
     const line = data.rows[row], y = grid.head + row * cell - scroller.scrollTop, middle = y + cell / 2;
     const isNamed = row % every === 0;
     context.fillStyle = grid.hover && grid.hover.row === row && grid.hover.column < 0 ? colours.accent : colours.text;
-    if (isNamed) context.fillText(shortened(context, line.label, labelWidth - GAP), 2, middle + below);
+    if (isNamed) context.fillText(shortened(context, line.label.slice(grid.prefix.length), labelWidth - GAP), 2, middle + below);
     if (data.rates) {
       const share = line.graded ? line.passed / line.graded : 0, high = Math.max(2, Math.min(8, cell - 3));
       context.fillStyle = colours.line;

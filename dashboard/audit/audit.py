@@ -38,7 +38,8 @@ def checkers(screen: Screen) -> None:
     facts.section("Whose checker would have paid? (the whole run, not filtered)")
     count = audits.comparable(screen.run)
     if not count:
-        facts.note("Nothing to compare: no rollout is graded by a checker. Only tasks with inputs and outputs are.")
+        why = "no task of this run has inputs and expected outputs, and tests that are code judge by themselves"
+        facts.note(f"Nothing to compare: {why}.")
         return
     names = _chosen(screen.view)
     job = audit_job.find(screen.run, names)
@@ -63,7 +64,7 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
     with left, widgets.place("checkers"):
         st.multiselect("Checkers", list(known_checkers()), **widgets.bound("w_checkers", list(names), _choose))
     running = job is not None and job.running
-    label = "Again" if job is not None and not running else f"Audit {counted(count, 'rollout')}"
+    label = "Audit again" if job is not None and not running else f"Audit {counted(count, 'rollout')}"
     right.button(
         label,
         key="audit",

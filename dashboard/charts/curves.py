@@ -67,7 +67,7 @@ def by_step(points: Sequence[Means], *, rates: bool, height: int) -> go.Figure:
     """Mean reward, and with `rates` the pass rate, against the training step."""
     figure = go.Figure()
     _add_means(figure, points, lambda point: (point.low + point.high) / 2, "step", rates=rates)
-    figure.update_xaxes(title_text=f"step (n = {_rollouts(points)}, 95% over tasks)", tickformat=",d")
+    figure.update_xaxes(title_text=f"step (n = {_rollouts(points)}; mean and 95% over tasks)", tickformat=",d")
     return _means_dressed(figure, points, height)
 
 
@@ -77,7 +77,7 @@ def by_length(points: Sequence[Means], *, rates: bool, height: int) -> go.Figure
     _add_means(
         figure, points, lambda point: math.log2(max(1, math.sqrt(point.low * point.high))), "length", rates=rates
     )
-    figure.update_xaxes(title_text=f"characters of the completion (n = {_rollouts(points)}, 95% over tasks)")
+    figure.update_xaxes(title_text=f"characters of the completion (n = {_rollouts(points)}; mean and 95% over tasks)")
     _doubling(figure, min((point.low for point in points), default=1), max((point.high for point in points), default=1))
     return _means_dressed(figure, points, height)
 

@@ -33,6 +33,8 @@ _ROOM: Final = 292
 """Pixels above and below the list of tasks."""
 _ERROR: Final = 120
 """Characters of an error that are shown above the code."""
+_NAMED: Final = 20
+"""Characters of a model's or run's name on a card."""
 _ALWAYS: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
 _UNGRADED: Final = ("unknown", "sandbox_error")
 
@@ -69,7 +71,9 @@ def _minor(found: list[Setting], shown: Shown) -> None:
 
 def _mean(name: str, shown: Shown, side: Side, mean: float) -> Card:
     tasks = counted(shown.found.difference.n, "task")
-    return Card(f"{name} passes", _share(mean), f"mean of {tasks}", _rollouts(shown, side))
+    who = side.model or side.run.name
+    who = who if len(who) <= _NAMED else f"{who[: _NAMED - 1]}…"
+    return Card(f"{name}: {escape.text(who)}", _share(mean), f"pass, mean of {tasks}", _rollouts(shown, side))
 
 
 def _rollouts(shown: Shown, side: Side) -> View:

@@ -191,7 +191,7 @@ def _height(around: int) -> str:
 
 def _halves(columns: int) -> list[st.delta_generator.DeltaGenerator]:
     """The grid and the preview, which gets what so many columns leave."""
-    share = 2 if columns <= 8 else 2.5 if columns <= 16 else 3
+    share = 2 if columns <= 6 else 2.25 if columns <= 8 else 2.5 if columns <= 16 else 3
     return st.columns([share, 5 - share], gap="small")
 
 

@@ -123,8 +123,8 @@ def _row(row: Row, *, first: bool) -> str:
         return f'<tr><td class="fold" colspan="4">{_left_out(*row.left_out)}</td></tr>'
     changed = row.kind == "change"
     mark = ' class="first"' if first else ""
-    left = _side(row.left_no, row.left, changed, "minus")
-    return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'plus')}</tr>"
+    left = _side(row.left_no, row.left, changed, "expected")
+    return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'actual')}</tr>"
 
 
 def _extent(side: Excerpt) -> str:

@@ -300,10 +300,10 @@ def test_rollouts_are_graded_from_the_page_and_open_as_a_run(visit: Visit, outsi
 
 def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Visit) -> None:
     page = visit("completion?run=long&task=long&sample=extra")
-    extra = page.locator(".rs-diff td.plus", has_text="more")
+    extra = page.locator(".rs-diff td.actual", has_text="more")
     extra.scroll_into_view_if_needed()
     expect(extra).to_be_in_viewport()
-    expect(page.locator(".rs-diff td.minus")).to_have_count(0)
+    expect(page.locator(".rs-diff td.expected")).to_have_count(0)
     page.get_by_text("Output", exact=True).click()
     expect(page.get_by_text("stdout: 204.0 KiB, head and tail stored: 16.0 KiB")).to_be_visible()
     expect(page.get_by_test_id("stCode").get_by_text("line 19999")).to_be_attached()

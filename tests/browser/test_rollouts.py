@@ -24,9 +24,9 @@ def cursor(page: Page) -> dict[str, int]:
 
 def test_a_click_shows_the_failing_line_beside_the_grid_and_a_second_opens_it(visit: Visit) -> None:
     page = visit("rollouts?run=sample")
-    preview(page, "math/add · test 1 of 3")  # the first failure, before any click
+    preview(page, "math/add · test 1 (0 to 2)")  # the first failure, before any click
     click_cell(page, row=0, column=2)
-    preview(page, "math/add · test 2 of 3")
+    preview(page, "math/add · test 2 (0 to 2)")
     line = page.locator(".rs-code .ln.fail")
     expect(line).to_contain_text("161    return missing")
     expect(line).to_be_in_viewport()
@@ -79,10 +79,10 @@ def test_zoom_and_columns_are_in_the_address(visit: Visit) -> None:
 
 def test_one_task_shows_the_answers_to_the_selected_test(visit: Visit) -> None:
     page = visit("rollouts?run=sample&task=math%2Fadd")
-    preview(page, "runtime_error · math/add · test 1 of 3")
+    preview(page, "runtime_error · math/add · test 1 (0 to 2)")
     assert page.locator(".rs-answers li").all_inner_texts() == ["P\n3\n3", "E\nAttributeError\n1"]
     click_cell(page, row=2, column=2)
-    preview(page, "runtime_error · math/add · test 2 of 3")
+    preview(page, "runtime_error · math/add · test 2 (0 to 2)")
     expect(page.locator(".rs-answers li.here")).to_have_text("ENameError1")
     page.wait_for_url("**test=2**")
 

@@ -104,7 +104,7 @@ def test_a_stopped_audit_says_how_far_it_came(opened: OpenRun) -> None:
     assert job.report is not None
     app = audited(graders="floats,lines")
     assert f"Stopped at {job.report.rollouts} of 6 rollouts." in text(app)
-    assert app.button(key="audit").label == "Again"
+    assert app.button(key="audit").label == "Audit again"
 
 
 def test_a_refused_audit_says_why_and_has_no_button_to_press(opened: OpenRun, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,4 +157,4 @@ def test_a_run_without_given_rewards_or_checkers_says_so(
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(checks.path)]}))
     body = text(audited())
     assert "No rollout in the filter came with a reward" in body
-    assert "Nothing to compare: no rollout is graded by a checker." in body
+    assert "Nothing to compare: no task of this run has inputs and expected outputs" in body

@@ -100,17 +100,17 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
     assert "assert candidate(numbers, 3) == [39, 38, 37], numbers" in plain
     assert "`candidate(numbers, 3) == [39, 38, 37]`, got `[37, 38, 39]`" in plain
     assert "First difference" not in plain
-    assert '<td class="minus">' in shown
+    assert '<td class="expected">' in shown
 
 
 @pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize(
     ("sample", "test", "expected", "missing"),
     [
-        ("top#1", "2", "expected ValueError, nothing was raised", '<td class="minus">'),
+        ("top#1", "2", "expected ValueError, nothing was raised", '<td class="expected">'),
         ("top#1", "3", "got `[5, 1, 0]`", 'class="rs-diff"'),
-        ("top#1", "5", "a true value", '<td class="minus">'),
-        ("top#0", "2", "ValueError: n is negative", '<td class="minus">'),
+        ("top#1", "5", "a true value", '<td class="expected">'),
+        ("top#0", "2", "ValueError: n is negative", '<td class="expected">'),
         ("top#0", "3", "It holds.", 'class="rs-diff"'),
     ],
 )

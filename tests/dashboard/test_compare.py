@@ -192,7 +192,7 @@ def test_swapping_the_sides_swaps_the_samples_too() -> None:
 @pytest.mark.usefixtures("opened")
 def test_the_means_lead_to_the_rollouts_of_each_side() -> None:
     cards = component(compared(a="models|small", b="models|large|r"), "cards")["cards"]
-    assert [(card["name"], card["value"]) for card in cards] == [("A passes", "20.0%"), ("B passes", "90.0%")]
+    assert [(card["name"], card["value"]) for card in cards] == [("A: small", "20.0%"), ("B: large|r", "90.0%")]
     assert cards[1]["href"] == "rollouts?run=models&model=large%7Cr"
 
 

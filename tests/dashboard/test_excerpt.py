@@ -58,7 +58,7 @@ def test_what_was_left_out_is_no_difference_and_the_line_that_differs_is_marked(
     assert f"expected · head and tail of {len(WHOLE):,} characters|" in text
     assert "|line 19999||line 19999|\n" in text  # the number of lines before it is not known
     assert re.findall(
-        r"class=\"(?:minus|plus)\">(.*?)</td>", diff_view.side_by_side(kept(WHOLE), kept(WHOLE + "more\n"))
+        r"class=\"(?:expected|actual)\">(.*?)</td>", diff_view.side_by_side(kept(WHOLE), kept(WHOLE + "more\n"))
     ) == ["more"]
 
 

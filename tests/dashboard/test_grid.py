@@ -63,10 +63,10 @@ def test_answers_to_a_test_case_are_counted_with_their_verdict(run: OpenRun) -> 
 @pytest.mark.parametrize(
     ("params", "selected", "shown"),
     [
-        ({}, [0, 1], "runtime_error · math/add · test 1 of 3"),
-        ({"at": "math/add|add#2"}, [0, 2], "runtime_error · math/add · test 2 of 3"),
-        ({"at": "math/add|add#2", "cols": "model"}, [0, 5], "runtime_error · math/add · test 2 of 3"),
-        ({"at": "math/add|no such"}, [0, 1], "runtime_error · math/add · test 1 of 3"),
+        ({}, [0, 1], "runtime_error · math/add · test 1 (0 to 2)"),
+        ({"at": "math/add|add#2"}, [0, 2], "runtime_error · math/add · test 2 (0 to 2)"),
+        ({"at": "math/add|add#2", "cols": "model"}, [0, 5], "runtime_error · math/add · test 2 (0 to 2)"),
+        ({"at": "math/add|no such"}, [0, 1], "runtime_error · math/add · test 1 (0 to 2)"),
         ({"verdict": "passed"}, [0, 0], "passed · math/add"),
         ({"verdict": "no_code"}, [0, 6], "no_code · text/all-kinds"),
     ],

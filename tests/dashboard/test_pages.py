@@ -194,7 +194,7 @@ def test_next_failing_test_case() -> None:
 def test_a_wrong_answer_shows_input_difference_and_the_extra_line() -> None:
     shown = text(visit("completion", verdict="wrong_answer"))
     assert "line 2" in shown
-    assert '<td class="plus">two<i>·</i></td>' in shown
+    assert '<td class="actual">two<i>·</i></td>' in shown
     assert "four" in shown
 
 
