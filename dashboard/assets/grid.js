@@ -195,7 +195,8 @@ function drawCell(grid, context, colours, row, column) {
   const line = data.rows[row], letter = line.letters[column], look = data.palette[letter] ?? data.palette["?"];
   const x = left + column * cell - scroller.scrollLeft, y = grid.head + row * cell - scroller.scrollTop;
   const hasLetter = cell >= 9;
-  context.globalAlpha = line.mask && line.mask[column] === "0" ? 0.22 : 1;
+  const isOutside = line.mask && line.mask[column] === "0";
+  context.globalAlpha = isOutside ? 0.22 : 1;
   if (letter === ".") {
     context.strokeStyle = colours.line;
     context.lineWidth = 1;
@@ -207,7 +208,8 @@ function drawCell(grid, context, colours, row, column) {
     context.fillStyle = look.colour;
     context.fillRect(x, y, size, size);
     if (look.hatched) hatch(context, x, y, size);
-    context.fillStyle = look.ink;
+    context.globalAlpha = isOutside ? 0.6 : 1;
+    context.fillStyle = isOutside ? colours.text : look.ink;
     context.textAlign = "center";
     context.font = `bold ${grid.font}px ${MONO}`;
     if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2 + 1);

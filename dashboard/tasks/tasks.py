@@ -75,7 +75,7 @@ def texts(record: TaskRecord) -> None:
 def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int | None:
     """Every test case with what the rollouts answered to it. Returns the index of the selected one.
 
-    Without one in the URL, that is the most suspect one.
+    Without one in the URL, that is the most suspect one, else the one that the fewest pass.
     """
     if not cases:
         facts.banner("This task has no test case that can run, so its rollouts are unknown.", warn=True)
@@ -84,7 +84,8 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
     found = answers.by_test(screen.run, record.task_id)
     suspected = [each.test_index for each in suspects.of_task(screen.run, record.task_id)]
     known = [case.index for case in cases[:_CASES_LISTED]]
-    likely = next((index for index in suspected if index in known), known[0])
+    fewest = min(known, key=lambda index: _rate(counts.get(index)))
+    likely = next((index for index in suspected if index in known), fewest)
     current = screen.view.test if screen.view.test in known else likely
 
     def picked(row: int) -> None:
@@ -219,6 +220,10 @@ def _answers(found: list[Short], expected: str, mode: str) -> str:
 def _short(text: str, mode: str) -> str:
     line = case_view.in_one_line(text.rstrip("\n"), mode) if not case_view.is_code(mode) else " ".join(text.split())
     return line if len(line) <= _ANSWER else f"{line[: _ANSWER - 1]}…"
+
+
+def _rate(count: CaseCount | None) -> float:
+    return count.passed / count.ran if count and count.ran else 1.0
 
 
 def _share(count: CaseCount | None) -> str:
