@@ -64,10 +64,12 @@ def editor(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, in
     for difference in trial_run.unlike_the_run(screen.run.manifest):
         facts.note(difference)
     _buttons(screen, rollout, off=reason is not None)
+    said = st.empty()  # beside the buttons: the editor may reach below the window
     text = _text_area(screen, rollout, record)
     asked = _session().asked.pop(_identity(screen, rollout), None)
     if asked and task is not None and not reason:
-        _run(screen, rollout, task, text, None if asked == "all" else index, TIMES if asked == "five" else 1)
+        with said, st.spinner("Running in the sandbox"):
+            _run(screen, rollout, task, text, None if asked == "all" else index, TIMES if asked == "five" else 1)
 
 
 def result(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, test: CaseRecord | None) -> bool:
@@ -154,8 +156,7 @@ def _text_area(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None
 def _run(screen: Screen, rollout: RolloutRecord, task: Task, text: str, index: int | None, times: int) -> None:
     manifest = screen.run.manifest
     grader = trial_run.trial_grader(manifest.grader)
-    with st.spinner("Running in the sandbox"):
-        grades = tuple(trial_run.trial_grade(task, grader, text, index, manifest) for _ in range(times))
+    grades = tuple(trial_run.trial_grade(task, grader, text, index, manifest) for _ in range(times))
     _session().reruns[_identity(screen, rollout)] = Rerun(text, index, grades)
 
 

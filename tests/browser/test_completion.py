@@ -63,6 +63,7 @@ def test_the_script_of_a_test_case_is_copied(visit: Visit) -> None:
         page.get_by_role("button", name="Download repro.py").click()
     compile(download.value.path().read_text(), "repro.py", "exec")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    script.hover()
     page.get_by_role("button", name="Copy to clipboard").last.click(force=True)  # it is drawn while the mouse is there
     page.wait_for_function('async () => (await navigator.clipboard.readText()).startsWith(\'"""math/add\')')
 
