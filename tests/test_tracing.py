@@ -176,6 +176,40 @@ def test_an_exception_is_shown_where_it_was_raised() -> None:
     assert (made.trace.end.how, made.trace.end.error, made.trace.end.line) == ("raised", "KeyError", 6)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("    yield n\n    yield None\n    n += 1\n", ["yielded 3", "yielded None", "ended"]),
+        ("    yield n\n", ["yielded 3, ended"]),
+        ("    for k in range(2):\n        yield k\n", ["", "yielded 0", "", "yielded 1", "ended"]),
+        ("    yield from [1, 2]\n    return\n", ["yielded 2", "ended"]),
+        ("    if n < 0:\n        yield n\n", ["ended"]),
+        ("    yield n\n    return [n]\n", ["yielded 3", "returned [3]"]),
+        ("    yield n\n    raise KeyError(n)\n", ["yielded 3", "raised KeyError: 3"]),
+        ("    return n\n    yield n\n", ["returned 3"]),
+    ],
+)
+def test_a_generator_yields_and_then_ends(body: str, said: list[str]) -> None:
+    made = traced(
+        call_task(3), f"def g(n):\n{body}def f(n):\n    try:\n        list(g(n))\n    except KeyError: pass\n"
+    )
+    assert [step.said for step in made.trace.steps if step.function == "g"] == said
+
+
+def test_other_code_than_a_generators_returns() -> None:
+    code = (
+        "import asyncio\nasync def co(n):\n    await asyncio.sleep(0)\nasync def each(n):\n    yield n\n    return\n"
+        "async def both(n):\n    await co(n)\n    async for k in each(n):\n        pass\n"
+        "class Twice:\n    n = 0\n    def __iter__(self): return self\n"
+        "    def __next__(self):\n        self.n += 1\n        if self.n > 2: raise StopIteration\n"
+        "def f(n):\n    asyncio.run(both(n))\n    for k in Twice():\n        pass\n"
+    )
+    last = {step.function: step.said for step in traced(call_task(3), code).trace.steps}
+    assert last["co"] == last["both"] == last["f"] == "returned None"
+    assert last["each"] == "ended"
+    assert last["__next__"] == "raised StopIteration"
+
+
 def test_a_program_that_does_not_parse_has_no_steps_and_says_why() -> None:
     made = traced(stdin_task(), "print(1\n")
     assert made.trace.steps == []

@@ -36,6 +36,10 @@ _CAREFUL = 20_000
 _NOT_SHOWN = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _GENERATES = 0x20 | 0x80 | 0x200
 """Code of a generator or a coroutine."""
+_COROUTINE = 0x80
+_RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
+"""A `return` event of a generator that is at another instruction is a `yield`, or an exception that leaves it."""
+_ITERATES = {dis.opmap[name] for name in ("FOR_ITER", "SEND", "END_SEND") if name in dis.opmap}
 
 
 class _Log:
@@ -151,6 +155,7 @@ class _Frame:
         code = frame.f_code
         self.function = code.co_name
         self.generates = bool(code.co_flags & _GENERATES)
+        self.is_coroutine = bool(code.co_flags & _COROUTINE)
         self.own, self.shared = tracer.stored(code)
         self.is_module = bool(not code.co_flags & 2)  # neither module nor class has fast locals
         self.texts: dict[str, str] = {}
@@ -181,15 +186,23 @@ class _Frame:
             record = ["step", number, line, self.function, self.depth, self.number, before, changed, items, whole]
             tracer.log.add(number, record)
         elif event == "exception":
+            if arg[0] is StopIteration and _instruction(frame) in _ITERATES:
+                return  # what a loop goes through has ended
             changed = self._changed(frame)
             self.raised = True
             tracer.log.add(self.at, ["raise", self.at, changed, name_of(arg[0]), _message(arg[1])])
         elif event == "return":
             tracer.depth -= 1
-            if not self.raised or arg is not None:
+            returns = _instruction(frame) in _RETURNS
+            if returns or not self.raised or arg is not None:
                 changed = self._changed(frame)
                 said = "" if self.is_module else shown(arg)
-                tracer.log.add(self.at, ["return", self.at, changed, said, self.generates])
+                tracer.log.add(self.at, ["return", self.at, changed, self._how(arg, returns=returns), said])
+
+    def _how(self, value: object, *, returns: bool) -> str:
+        if self.generates and not returns:
+            return "yielded"
+        return "ended" if self.generates and not self.is_coroutine and value is None else "returned"
 
     def _changed(self, frame: FrameType) -> dict[str, str]:
         """The names whose values differ from those at the frame's last event."""
@@ -238,6 +251,10 @@ class _Frame:
             return partial(dict.get, scope)
         get: Callable[[str, object], Any] = {}.get if self.is_module else scope.get
         return get
+
+
+def _instruction(frame: FrameType) -> int:
+    return frame.f_code.co_code[frame.f_lasti]
 
 
 def _message(error: object) -> str:

@@ -156,6 +156,13 @@ def test_an_if_says_how_it_went() -> None:
     ]
 
 
+def test_a_condition_at_which_a_generator_ends_was_false() -> None:
+    code = "def g(n):\n    while n:\n        yield n\n        n -= 1\nprint(*g(2))\n"
+    steps = steps_of(code)
+    found = control_flow.branches(code, steps)
+    assert [found[i] for i in sorted(found)] == ["true", "true", "false"]
+
+
 # --- The run's outcome and the replay's ---------------------------------------------------------
 
 
