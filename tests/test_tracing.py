@@ -101,11 +101,16 @@ def test_a_condition_shows_what_decides_it(condition: str, shown: dict[str, str]
 
 
 def test_what_a_line_only_writes_or_calls_is_no_operand() -> None:
-    code = "def f(a, rows):\n    a[0] = 5\n    a[1] += 1\n    rows[0].append(a[2])\n    return rows\n"
+    code = (
+        "def f(a, rows):\n    a[0] = 5\n    a[1] += 1\n    rows[0].append(a[2])\n    rows[a[1]-3][0] = rows[-1][0]\n"
+        "    list(rows)[0][a[0] - 5] = 1\n    return rows\n"
+    )
     assert operands(traced(call_task([1, 2, 3], [[]]), code)) == [
         {},
         {"a[1]": "2"},
         {"rows[0]": "[]", "a[2]": "3"},
+        {"rows[-1][0]": "3", "a[1]": "3"},
+        {"a[0]": "5"},
         {},
     ]
 

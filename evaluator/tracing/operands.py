@@ -16,7 +16,7 @@ from typing import Any
 from evaluator.tracing.shown import FIXED, attributes_of, classes_of, names_of_class
 
 MISSING = object()
-_LONGEST_SOURCE = 500_000
+_LONGEST_SOURCE = 200_000
 _LONGEST = 60
 """Characters of what is read: a longer text says little, and this bounds how deep it nests."""
 _OF_LINE = 6
@@ -67,26 +67,26 @@ def _reads(tree: ast.AST) -> Iterator[tuple[ast.expr, Read]]:
         node = waiting.pop()
         if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
             node.target.ctx = ast.Load()
-        if isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)) and _is_read(node) and (read := _read(node)):
-            yield node, read
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             waiting.extend(reversed(_keys(node)))
+        elif isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)) and _is_short(node) and (read := _read(node)):
+            yield node, read
+            waiting.extend(reversed(_keys(node.args[0] if isinstance(node, ast.Call) else node)))
         else:
             waiting.extend(reversed(_inside(node)))
 
 
-def _is_read(node: ast.Subscript | ast.Attribute | ast.Call) -> bool:
-    if isinstance(node, ast.Call) or not isinstance(node.ctx, ast.Store):
-        return node.end_lineno == node.lineno and (node.end_col_offset or 0) - node.col_offset <= _LONGEST
-    return False
+def _is_short(node: ast.expr) -> bool:
+    return node.end_lineno == node.lineno and (node.end_col_offset or 0) - node.col_offset <= _LONGEST
 
 
 def _keys(node: ast.expr) -> list[ast.expr]:
-    """The keys in `a[i][j]`, which may read something themselves."""
-    if isinstance(node, ast.Call):
-        return _keys(node.args[0])
+    """The keys in `a[i][j]`, which may read something themselves, and what the first of them is a key of."""
     if isinstance(node, ast.Subscript):
         return [*_keys(node.value), node.slice]
-    return _keys(node.value) if isinstance(node, ast.Attribute) else []
+    if isinstance(node, ast.Attribute):
+        return _keys(node.value)
+    return [] if isinstance(node, ast.Name) else [node]
 
 
 def _inside(node: ast.AST) -> list[ast.AST]:
