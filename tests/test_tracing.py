@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
+from evaluator import tracing
 from evaluator.model import Limits, Mode, Task, TestCase
 from evaluator.tracing import Replay, Step, Window, replay
 from evaluator.tracing.steps import read
@@ -65,6 +69,98 @@ def test_a_call_shows_arguments_items_and_what_it_returned() -> None:
     assert made.trace.end.value == "[12]"
 
 
+def operands(made: Replay) -> list[dict[str, str]]:
+    return [{item.name: item.value for item in step.items} for step in made.trace.steps]
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [
+        ("a and a[0] < a[-1]", {"a[0]": "1", "a[-1]": "3"}),
+        ("rows[-1][1] < rows[0][k]", {"rows[-1][1]": "4", "rows[0][k]": "2"}),
+        ("a[len(a) - 1] == a[a[0]-k]", {"a[len(a) - 1]": "3", "len(a)": "3", "a[a[0]-k]": "1", "a[0]": "1"}),
+        ("by['x'] > by[word][0]", {"by['x']": "[7]", "by[word][0]": "8"}),
+        ("len(rows[0]) == len(by)", {"len(rows[0])": "2", "len(by)": "2"}),
+        ("box.left.value > box . value", {"box.left.value": "0", "box . value": "5"}),
+        ("box.slot == box.limit", {"box.limit": "9"}),
+        ('f"{a[0]}" == f"{by["x"]}"' if sys.version_info >= (3, 12) else 'f"{a[0]}"', {"a[0]": "1"}),
+        ("len(set(a)) > 2 and a[k:] and a.pop()", {}),
+        ("a[9] if not a else unknown[0] if not a else d[a[0]] if not a else a", {"a[0]": "1"}),
+    ],
+)
+def test_a_condition_shows_what_decides_it(condition: str, shown: dict[str, str]) -> None:
+    code = (
+        "class Box:\n    limit = 9\n    def __init__(self, value, left=None):\n"
+        "        self.value, self.left = value, left\n    @property\n    def slot(self): raise SystemExit\n"
+        f"def f(a, rows, by, word, k):\n    box = Box(5, Box(0))\n    if {condition}:\n        return 1\n    return 0\n"
+    )
+    made = traced(call_task([1, 2, 3], [[1, 2], [3, 4]], {"x": [7], "y": [8]}, "y", 1), code)
+    (found,) = [items for step, items in zip(made.trace.steps, operands(made), strict=True) if step.line == 9]
+    assert {name: value for name, value in found.items() if name in shown} == shown
+    assert not {name for name in found if "slot" in name or "unknown" in name}
+
+
+def test_what_a_line_only_writes_or_calls_is_no_operand() -> None:
+    code = (
+        "def f(a, rows):\n    a[0] = 5\n    a[1] += 1\n    rows[0].append(a[2])\n    rows[a[1]-3][0] = rows[-1][0]\n"
+        "    list(rows)[0][a[0] - 5] = 1\n    return rows\n"
+    )
+    assert operands(traced(call_task([1, 2, 3], [[]]), code)) == [
+        {},
+        {"a[1]": "2"},
+        {"rows[0]": "[]", "a[2]": "3"},
+        {"rows[-1][0]": "3", "a[1]": "3"},
+        {"a[0]": "5"},
+        {},
+    ]
+
+
+def test_no_code_of_the_completion_runs_to_show_what_a_line_reads() -> None:
+    code = (
+        "log = []\n"
+        "class Meta(type):\n"
+        "    def __getattribute__(cls, name): log.append(name)\n"
+        "class Odd(metaclass=Meta):\n"
+        "    def __init__(self): self.value = 3\n"
+        "    def loud(self, *a): log.append(a)\n"
+        "    __getitem__ = __len__ = __getattr__ = __hash__ = __eq__ = loud\n"
+        "    made = property(loud)\n    __dict__ = property(loud)\n"
+        "class Asked(Odd):\n    def __getattribute__(self, name): log.append(name)\n"
+        "class Loud(list):\n    __getitem__ = __len__ = lambda *a: log.append(a)\n"
+        "class Same:\n    def __hash__(self): return hash('k')\n"
+        "    def __eq__(self, other): log.append(other)\n"
+        "def len(x): log.append(x)\n"
+        "def f(k):\n"
+        "    odd, asked, loud, keyed, n = Odd(), Asked(), Loud([1]), {Same(): 1}, [1]\n"
+        "    log.clear()\n"
+        "    if k and (odd[0] or odd.value or odd.made or odd.none or asked.value or loud[0]):\n        pass\n"
+        "    if k and (keyed['k'] or keyed[word] or len(n) or len(loud) or loud.x):\n        pass\n"
+        "    return str(log)\nword = 'k'\n"
+    )
+    made = traced(call_task(0), code)
+    assert made.trace.end is not None
+    assert made.trace.end.value == repr("[]")
+    assert not {name for items in operands(made) for name in items} - {"odd.value"}
+
+
+def test_the_modules_that_run_inside_as_one_program_have_no_name_twice() -> None:
+    folder = Path(tracing.__file__).parent
+    trees = [ast.parse((folder / f"{name}.py").read_text()) for name in ("shown", "operands", "inside")]
+    names = [
+        name
+        for tree in trees
+        for node in tree.body
+        for name in (
+            [node.name]
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            else [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if isinstance(node, ast.Assign)
+            else []
+        )
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_a_method_of_solution_and_a_preamble() -> None:
     task = call_task(9.0)
     task.preamble = "from math import *\n"
@@ -83,6 +179,40 @@ def test_an_exception_is_shown_where_it_was_raised() -> None:
     assert made.trace.steps[-1].said == "raised KeyError: 'b'"
     assert made.trace.end is not None
     assert (made.trace.end.how, made.trace.end.error, made.trace.end.line) == ("raised", "KeyError", 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("    yield n\n    yield None\n    n += 1\n", ["yielded 3", "yielded None", "ended"]),
+        ("    yield n\n", ["yielded 3, ended"]),
+        ("    for k in range(2):\n        yield k\n", ["", "yielded 0", "", "yielded 1", "ended"]),
+        ("    yield from [1, 2]\n    return\n", ["yielded 2", "ended"]),
+        ("    if n < 0:\n        yield n\n", ["ended"]),
+        ("    yield n\n    return [n]\n", ["yielded 3", "returned [3]"]),
+        ("    yield n\n    raise KeyError(n)\n", ["yielded 3", "raised KeyError: 3"]),
+        ("    return n\n    yield n\n", ["returned 3"]),
+    ],
+)
+def test_a_generator_yields_and_then_ends(body: str, said: list[str]) -> None:
+    made = traced(
+        call_task(3), f"def g(n):\n{body}def f(n):\n    try:\n        list(g(n))\n    except KeyError: pass\n"
+    )
+    assert [step.said for step in made.trace.steps if step.function == "g"] == said
+
+
+def test_other_code_than_a_generators_returns() -> None:
+    code = (
+        "import asyncio\nasync def co(n):\n    await asyncio.sleep(0)\nasync def each(n):\n    yield n\n    return\n"
+        "async def both(n):\n    await co(n)\n    async for k in each(n):\n        pass\n"
+        "class Twice:\n    n = 0\n    def __iter__(self): return self\n"
+        "    def __next__(self):\n        self.n += 1\n        if self.n > 2: raise StopIteration\n"
+        "def f(n):\n    asyncio.run(both(n))\n    for k in Twice():\n        pass\n"
+    )
+    last = {step.function: step.said for step in traced(call_task(3), code).trace.steps}
+    assert last["co"] == last["both"] == last["f"] == "returned None"
+    assert last["each"] == "ended"
+    assert last["__next__"] == "raised StopIteration"
 
 
 def test_a_program_that_does_not_parse_has_no_steps_and_says_why() -> None:

@@ -24,6 +24,7 @@ function begin(view, data, pick) {
   pick(".on").onclick = () => select(view, view.at + 1, true);
   view.list.onkeydown = (event) => onKey(view, event);
   view.list.onclick = (event) => onClick(view, event);
+  view.list.replaceChildren();
   select(view, view.at, false);
 }
 
@@ -105,7 +106,7 @@ function foldRow(fold, isOpen, inside) {
   return row;
 }
 
-// All variables of the step's call after the step, those that it changed in bold.
+// What the line read, and all variables of the step's call after the step, those that it changed in bold.
 function drawNames(view) {
   const here = view.steps[view.at], values = new Map();
   for (let index = 0; index <= view.at; index++) {
@@ -115,16 +116,18 @@ function drawNames(view) {
   }
   const changed = new Set(here.changed.map(([name]) => name));
   const table = part("table", "", "");
-  for (const [name, value] of values) {
-    const row = part("tr", changed.has(name) ? "changed" : "", "");
+  const add = (name, value, look) => {
+    const row = part("tr", look, "");
     row.append(part("td", "", name), part("td", "", value));
     table.append(row);
-  }
+  };
+  for (const [name, value] of here.items) add(name, value, "read");
+  for (const [name, value] of values) add(name, value, changed.has(name) ? "changed" : "");
   const said = here.said ? [part("div", "said", here.said)] : [];
-  const empty = values.size || here.said ? [] : [part("div", "none", "no variables yet")];
+  const empty = table.childElementCount || here.said ? [] : [part("div", "none", "no variables yet")];
   view.names.replaceChildren(table, ...said, ...empty);
   const bold = table.querySelector(".changed");
-  view.names.scrollTop = bold ? Math.max(0, bold.offsetTop - 40) : 0;
+  view.names.scrollTop = bold && !here.items.length ? Math.max(0, bold.offsetTop - 40) : 0;
 }
 
 function onClick(view, event) {

@@ -60,7 +60,7 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
     """The result, or another view of the same test case. Only the tab that is shown does any work."""
     shown = controls.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
     if shown == "why":
-        why.show(screen, rollout, test)
+        why.show(screen, rollout, test, rerun.edit(screen, rollout), editing=screen.view.view == EDIT)
     elif shown == "siblings":
         siblings.show(screen, rollout, test)
     elif shown == "output":

@@ -38,7 +38,7 @@ def branches(code: str, steps: Sequence[Step]) -> dict[int, str]:
         if before is not None and (body := bodies.get(steps[before].line)) is not None:
             found[before] = "true" if body[0] <= step.line <= body[1] else "false"
     for index in last.values():  # whatever it was, the call ended there
-        if steps[index].line in bodies and steps[index].said.startswith("returned"):
+        if steps[index].line in bodies and steps[index].said.startswith(("returned", "ended")):
             found.setdefault(index, "false")
     return found
 

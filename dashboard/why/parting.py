@@ -17,7 +17,7 @@ _CLOSEST = 20
 
 
 class Parting(NamedTuple):
-    """The first step at which two runs differ; None for a run that has ended before."""
+    """The steps at which two runs differ, or the two after their last common one; None for a run that has ended."""
 
     ours: Step | None
     theirs: Step | None
@@ -70,20 +70,26 @@ def same_lines(ours: str, theirs: str) -> dict[int, int]:
 def part(ours: Trace, theirs: Trace, lines: dict[int, int]) -> Parting | None:
     """Where two runs part, as the steps on their common lines show; None if they do not."""
     known = set(lines.values())
-    left = [step for step in ours.steps if step.line in lines]
-    right = [step for step in theirs.steps if step.line in known]
-    before: Step | None = None
-    for one, other in zip(left, right, strict=False):
+    left = [index for index, step in enumerate(ours.steps) if step.line in lines]
+    right = [index for index, step in enumerate(theirs.steps) if step.line in known]
+    common = 0
+    for one, other in zip((ours.steps[i] for i in left), (theirs.steps[i] for i in right), strict=False):
         if lines[one.line] != other.line:
-            return Parting(one, other, before)
+            break
         if _differ(one, other):
             return Parting(one, other)
-        before = one
-    shorter = min(len(left), len(right))
-    if shorter == 0 or len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs)):
+        common += 1
+    is_end = common == min(len(left), len(right))
+    if is_end and (common == 0 or len(left) == len(right) or not (_is_whole(ours) and _is_whole(theirs))):
         return None
-    one_left, other_left = (steps[shorter] if len(steps) > shorter else None for steps in (left, right))
-    return Parting(one_left, other_left, before)
+    before = ours.steps[left[common - 1]] if common else None
+    return Parting(_next(ours, left[:common]), _next(theirs, right[:common]), before)
+
+
+def _next(trace: Trace, common: Sequence[int]) -> Step | None:
+    """The step that follows the common ones at once, also on a line that the other code does not have."""
+    place = common[-1] + 1 if common else 0
+    return trace.steps[place] if place < len(trace.steps) else None
 
 
 def _differ(one: Step, other: Step) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import streamlit as st
 
 from dashboard import facts, sandbox_state
@@ -19,12 +21,17 @@ _NOTHING = {
 }
 
 
-def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
-    """Replay the test case and show its steps."""
-    if test is None or rollout.code is None:
+def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, edit: str | None, *, editing: bool) -> None:
+    """Replay the test case and show its steps.
+
+    `edit`: the visitor's own code, which is replayed where `editing` says that it is what the other half shows.
+    """
+    of_edit = editing and edit is not None
+    code = edit if of_edit else rollout.code
+    if test is None or code is None:
         facts.note("Nothing to replay: it has no code, or no test case.")
         return
-    if (nothing := _NOTHING.get(Verdict(test.verdict))) is not None:
+    if not of_edit and (nothing := _NOTHING.get(Verdict(test.verdict))) is not None:
         facts.note(nothing)
         return
     if refusal := sandbox_state.refusal():
@@ -32,24 +39,31 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
         return
     try:
         with st.spinner(f"Replaying test {test.test_index} in the sandbox"):
-            made = replay.of(screen, rollout, test)
+            made = replay.of(screen, rollout, test, code=code)
     except ReplayError as error:
         facts.note(str(error))
         return
-    _ending(made, test)
+    if edit is not None:
+        facts.note("Replay of the edit." if of_edit else "Replay of the run's code; open Edit for the edit's.")
+    _ending(made, test, of_edit=of_edit)
     if made.trace.steps:
         key = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test.test_index}"
-        why_view.steps(made.trace.steps, rollout.code, key=key)
+        why_view.steps(made.trace.steps, code, key=f"{key}|{_digest(code)}" if of_edit else key)
 
 
-def _ending(made: Replay, test: CaseRecord) -> None:
-    """What the replay came to, and where that is not what the run stored."""
-    unlike = replay.unlike_the_run(made, test)
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _ending(made: Replay, test: CaseRecord, *, of_edit: bool) -> None:
+    """What the replay came to, and where a replay of the run's code is not what the run stored."""
+    unlike = "" if of_edit else replay.unlike_the_run(made, test)
     end = replay.ending(made)
     facts.line([("replayed", replay.extent(made)), ("end", end if len(end) <= _END else f"{end[:_END]}…")])
+    stopped = made.trace.end is not None and made.trace.end.how == "stopped"
     if unlike:
         facts.banner(unlike, warn=True)
-    elif made.trace.end is not None and made.trace.end.how == "stopped" and test.verdict != Verdict.TIME_LIMIT:
+    elif stopped and (of_edit or test.verdict != Verdict.TIME_LIMIT):
         facts.note("Tracing slows a program down, and this one was stopped before its end.")
     if not made.trace.steps:
         facts.note("No line of the completion ran." if made.trace.end else "The replay left no trace that can be read.")

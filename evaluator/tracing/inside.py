@@ -15,12 +15,14 @@ import re
 import sys
 import threading
 import time
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from evaluator.tracing.shown import FIXED, shown
+from evaluator.tracing.operands import MISSING, Read, operands
+from evaluator.tracing.shown import FIXED, arguments_of, name_of, shown
 
 _FILE = "completion.py"
 _VALUE_ROOM = 4_000
@@ -32,10 +34,12 @@ _WHOLE_EVERY = 200
 _CAREFUL = 20_000
 """After so many steps, a value that can change in place is looked at only on lines that name it."""
 _NOT_SHOWN = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
-_ITEM = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*|\d+)(?:([+-])(\d+))?\](?:\[([A-Za-z_]\w*|\d+)(?:([+-])(\d+))?\])?")
 _GENERATES = 0x20 | 0x80 | 0x200
 """Code of a generator or a coroutine."""
-_MISSING = object()
+_COROUTINE = 0x80
+_RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
+"""A `return` event of a generator that is at another instruction is a `yield`, or an exception that leaves it."""
+_ITERATES = {dis.opmap[name] for name in ("FOR_ITER", "SEND", "END_SEND") if name in dis.opmap}
 
 
 class _Log:
@@ -95,10 +99,10 @@ class _Tracer:
         self.lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self.steps = self.frames = self.depth = 0
         self.now, self.leave = time.monotonic, os._exit
+        self.reads = operands(source)
         self.started = self.now()
         self.budget_s = budget_s
         self._names: dict[int, frozenset[str]] = {}
-        self._items: dict[int, list[tuple[Any, ...]]] = {}
         self._stored: dict[CodeType, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     def call(self, frame: FrameType, event: str, arg: object) -> Any:
@@ -127,14 +131,6 @@ class _Tracer:
             found = self._names[line] = frozenset(re.findall(r"[A-Za-z_]\w*", self._text(line)))
         return found
 
-    def items_of(self, line: int) -> list[tuple[Any, ...]]:
-        """What a line reads by subscript, such as `grid[i][j-1]`."""
-        found = self._items.get(line)
-        if found is None:
-            matches = ((match[0], *match.groups()) for match in _ITEM.finditer(self._text(line)))
-            found = self._items[line] = list(dict.fromkeys(matches))[:6]
-        return found
-
     def _text(self, line: int) -> str:
         return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
 
@@ -159,6 +155,7 @@ class _Frame:
         code = frame.f_code
         self.function = code.co_name
         self.generates = bool(code.co_flags & _GENERATES)
+        self.is_coroutine = bool(code.co_flags & _COROUTINE)
         self.own, self.shared = tracer.stored(code)
         self.is_module = bool(not code.co_flags & 2)  # neither module nor class has fast locals
         self.texts: dict[str, str] = {}
@@ -181,22 +178,31 @@ class _Frame:
             tracer.steps += 1
             number, line, self.raised = tracer.steps, frame.f_lineno, False
             before, self.at, self.line = self.at, number, line
-            items = self._items(frame, line)
+            reads = tracer.reads.get(line)
+            items = self._items(frame, reads) if reads else {}
             whole: dict[str, str] = {}
             if number - self.whole >= _WHOLE_EVERY or not before:
                 self.whole, whole = number, dict(list(self.texts.items())[-_MOST_NAMES:])
             record = ["step", number, line, self.function, self.depth, self.number, before, changed, items, whole]
             tracer.log.add(number, record)
         elif event == "exception":
+            if arg[0] is StopIteration and _instruction(frame) in _ITERATES:
+                return  # what a loop goes through has ended
             changed = self._changed(frame)
             self.raised = True
-            tracer.log.add(self.at, ["raise", self.at, changed, arg[0].__name__, _message(arg[1])])
+            tracer.log.add(self.at, ["raise", self.at, changed, name_of(arg[0]), _message(arg[1])])
         elif event == "return":
             tracer.depth -= 1
-            if not self.raised or arg is not None:
+            returns = _instruction(frame) in _RETURNS
+            if returns or not self.raised or arg is not None:
                 changed = self._changed(frame)
                 said = "" if self.is_module else shown(arg)
-                tracer.log.add(self.at, ["return", self.at, changed, said, self.generates])
+                tracer.log.add(self.at, ["return", self.at, changed, self._how(arg, returns=returns), said])
+
+    def _how(self, value: object, *, returns: bool) -> str:
+        if self.generates and not returns:
+            return "yielded"
+        return "ended" if self.generates and not self.is_coroutine and value is None else "returned"
 
     def _changed(self, frame: FrameType) -> dict[str, str]:
         """The names whose values differ from those at the frame's last event."""
@@ -210,16 +216,16 @@ class _Frame:
         return changed
 
     def _compare(
-        self, scope: dict[str, Any], names: Iterable[str], mentioned: frozenset[str] | None, changed: dict[str, str]
+        self, scope: Any, names: Iterable[str], mentioned: frozenset[str] | None, changed: dict[str, str]
     ) -> None:
-        values, texts = self.values, self.texts
+        values, texts, get = self.values, self.texts, self._getter(scope)
         for name in names:
-            value = scope.get(name, _MISSING)
-            if value is values.get(name, _MISSING) and (
+            value = get(name, MISSING)
+            if value is values.get(name, MISSING) and (
                 type(value) in FIXED or (mentioned is not None and name not in mentioned)
             ):
                 continue
-            if value is _MISSING or name[0] == "." or name[:2] == "__" or isinstance(value, _NOT_SHOWN):
+            if value is MISSING or name[0] == "." or name[:2] == "__" or issubclass(type(value), _NOT_SHOWN):
                 continue
             values[name] = value
             text = shown(value)
@@ -228,36 +234,36 @@ class _Frame:
                 if len(changed) < _MOST_NAMES:
                     changed[name] = text
 
-    def _items(self, frame: FrameType, line: int) -> dict[str, str]:
-        found = {}
-        for text, name, *keys in self.tracer.items_of(line):
-            value: Any = frame.f_locals.get(name, frame.f_globals.get(name))
-            for key, sign, more in (keys[:3], keys[3:]):
-                if key is None:
-                    break
-                value = self._item(frame, value, key, sign, more)
-            if value is not _MISSING:
-                found[text] = shown(value, 60)
-        return found
+    def _items(self, frame: FrameType, reads: list[tuple[str, Read]]) -> dict[str, str]:
+        """The values that a line is about to read."""
+        own, shared = self._getter(frame.f_locals), frame.f_globals
 
-    def _item(self, frame: FrameType, value: Any, key: str, sign: str | None, more: str | None) -> Any:
-        """One item; only of exact built-in types, so that none of the completion's code runs."""
-        place = int(key) if key.isdigit() else frame.f_locals.get(key, frame.f_globals.get(key))
-        if type(place) is int and sign is not None:
-            place = place + int(more or 0) if sign == "+" else place - int(more or 0)
-        if type(value) in (list, tuple, str) and type(place) is int:
-            return value[place] if -len(value) <= place < len(value) else _MISSING
-        if type(value) in (dict, defaultdict, Counter, OrderedDict) and type(place) in (int, str):
-            return dict.get(value, place, _MISSING)
-        return _MISSING
+        def names(name: str) -> Any:
+            value = own(name, MISSING)
+            return dict.get(shared, name, MISSING) if value is MISSING else value
+
+        found = ((text, read(names)) for text, read in reads)
+        return {text: shown(value, 60) for text, value in found if value is not MISSING}
+
+    def _getter(self, scope: Any) -> Callable[[str, object], Any]:
+        """Looks names up. Those of a class may be kept in an object of the completion's own, which is not asked."""
+        if issubclass(type(scope), dict):
+            return partial(dict.get, scope)
+        get: Callable[[str, object], Any] = {}.get if self.is_module else scope.get
+        return get
+
+
+def _instruction(frame: FrameType) -> int:
+    return frame.f_code.co_code[frame.f_lasti]
 
 
 def _message(error: object) -> str:
     """An exception's text without its own code."""
-    args = error.args if isinstance(error, BaseException) else (error,)
-    if isinstance(error, KeyError) and len(args) == 1:
+    kind = type(error)
+    args = arguments_of(error) if issubclass(kind, BaseException) else (error,)
+    if issubclass(kind, KeyError) and len(args) == 1:
         return shown(args[0])
-    if args and type(args[0]) is str and (len(args) == 1 or isinstance(error, SyntaxError)):
+    if args and type(args[0]) is str and (len(args) == 1 or issubclass(kind, SyntaxError)):
         return args[0][:_MESSAGE_ROOM]
     return ", ".join(shown(each) for each in args[:5])[:_MESSAGE_ROOM]
 
@@ -290,13 +296,13 @@ class _Run:
         order, names = self.order, self.names
         if order["preamble"]:
             exec(compile(order["preamble"], "preamble.py", "exec", dont_inherit=True), names)  # noqa: S102
-        of_preamble = names.pop(order["entry_point"] or "", _MISSING)
+        of_preamble = names.pop(order["entry_point"] or "", MISSING)
         code = compile(order["source"], _FILE, "exec", dont_inherit=True)
         self._traced(lambda: exec(code, names))  # noqa: S102
         if order["mode"] == "stdin":
             return ""
         function = self._function(order["entry_point"])
-        if order["entry_point"] and of_preamble is not _MISSING:
+        if order["entry_point"] and of_preamble is not MISSING:
             names.setdefault(order["entry_point"], of_preamble)
         self._forget()
         if order["mode"] == "call":
@@ -365,5 +371,5 @@ def main(text: str) -> None:
     except SystemExit:
         end = ["end", "exited", tracer.steps, "", "", 0]
     except BaseException as error:
-        end = ["end", "raised", tracer.steps, _message(error), type(error).__name__, _line_of(error)]
+        end = ["end", "raised", tracer.steps, _message(error), name_of(type(error)), _line_of(error)]
     log.end(end)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MethodType, ModuleType
 from typing import Any
 
 FIXED = frozenset({int, float, complex, bool, str, bytes, type(None), range})
@@ -21,6 +21,16 @@ _DEEP = 6
 _SORTED = 1_000
 _PLAIN = {"Decimal", "Fraction", "datetime", "date", "time", "timedelta"}
 _NO_LAST = object()
+# A class may have code of its own for each of these, or its metaclass; so has `isinstance`, but not `issubclass`.
+classes_of = type.__dict__["__mro__"].__get__
+names_of_class = type.__dict__["__dict__"].__get__
+arguments_of = BaseException.__dict__["args"].__get__
+_name = type.__dict__["__name__"].__get__
+
+
+def name_of(kind: type) -> str:
+    """A class's name."""
+    return str.__str__(_name(kind))
 
 
 def shown(value: object, room: int = _ROOM) -> str:
@@ -42,20 +52,22 @@ def _shown(value: Any, room: int, depth: int) -> str:
         return repr(value)
     if depth >= _DEEP:
         return "…"
-    if isinstance(value, dict):
+    if issubclass(kind, dict):
         body = _pairs(dict.items(value), dict.__len__(value), room, depth)
-        return f"{{{body}}}" if kind is dict else f"{kind.__name__}({{{body}}})"
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return f"{{{body}}}" if kind is dict else f"{name_of(kind)}({{{body}}})"
+    if issubclass(kind, (list, tuple, set, frozenset, deque)):
         return _sequence(value, kind, room, depth)
-    if isinstance(value, (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)):
-        return f"<{kind.__name__} {getattr(value, '__name__', '')}>"
-    if kind.__module__ in ("datetime", "decimal", "fractions") and kind.__name__ in _PLAIN:
+    if issubclass(kind, type):
+        return f"<{name_of(kind)} {name_of(value)}>"
+    if kind in (FunctionType, BuiltinFunctionType, MethodType, ModuleType):
+        return f"<{name_of(kind)} {getattr(value, '__name__', '')}>"
+    if name_of(kind) in _PLAIN and kind.__module__ in ("datetime", "decimal", "fractions"):
         return repr(value)
     return _object(value, kind, room, depth)
 
 
 def _sequence(value: Any, kind: type, room: int, depth: int) -> str:
-    base: Any = next(each for each in (list, tuple, set, frozenset, deque) if isinstance(value, each))
+    base: Any = next(each for each in (list, tuple, set, frozenset, deque) if issubclass(kind, each))
     count = base.__len__(value)
     values: Iterable[object] = base.__iter__(value)
     if base in (set, frozenset) and count <= _SORTED:
@@ -71,7 +83,7 @@ def _sequence(value: Any, kind: type, room: int, depth: int) -> str:
         return f"({body},)" if tuple.__len__(value) == 1 else f"({body})"
     if kind is set:
         return f"{{{body}}}" if body else "set()"
-    return f"{kind.__name__}({body})" if issubclass(kind, tuple) else f"{kind.__name__}([{body}])"
+    return f"{name_of(kind)}({body})" if issubclass(kind, tuple) else f"{name_of(kind)}([{body}])"
 
 
 def _items(values: Iterable[object], count: int, room: int, depth: int, last: object = _NO_LAST) -> str:
@@ -97,12 +109,23 @@ def _pairs(pairs: Iterable[tuple[object, object]], count: int, room: int, depth:
 
 
 def _object(value: object, kind: type, room: int, depth: int) -> str:
-    if isinstance(value, BaseException):
-        return f"{kind.__name__}({_items(value.args, len(value.args), room, depth)})"
-    try:
-        fields = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return f"<{kind.__name__}>"
-    if type(fields) is not dict or not fields:
-        return f"<{kind.__name__}>"
-    return f"{kind.__name__}({_pairs(fields.items(), len(fields), room, depth, '=')})"
+    if issubclass(kind, BaseException):
+        arguments = arguments_of(value)
+        return f"{name_of(kind)}({_items(arguments, len(arguments), room, depth)})"
+    fields = attributes_of(value)
+    if not fields:
+        return f"<{name_of(kind)}>"
+    return f"{name_of(kind)}({_pairs(fields.items(), len(fields), room, depth, '=')})"
+
+
+def attributes_of(value: object) -> dict[Any, object]:
+    """An object's attributes as they are stored. A `__dict__` that its class makes up is not asked."""
+    for names in map(names_of_class, classes_of(type(value))):
+        stored = names.get("__dict__")
+        if stored is not None:
+            try:
+                fields = stored.__get__(value) if type(stored) is GetSetDescriptorType else None
+            except (AttributeError, TypeError):  # of another class
+                return {}
+            return fields if type(fields) is dict else {}
+    return {}

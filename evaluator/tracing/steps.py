@@ -33,8 +33,9 @@ class _StepRecord(msgspec.Struct, array_like=True, tag="step", forbid_unknown_fi
 class _ReturnRecord(msgspec.Struct, array_like=True, tag="return", forbid_unknown_fields=True):
     at: _Count
     changed: _Names
+    how: Literal["returned", "yielded", "ended"]
+    """A generator without a result has ended."""
     value: _Text
-    generates: bool
 
 
 class _RaiseRecord(msgspec.Struct, array_like=True, tag="raise", forbid_unknown_fields=True):
@@ -78,7 +79,7 @@ class Step(msgspec.Struct):
     whole: list[Change] = msgspec.field(default_factory=list)
     """At some steps: the frame's variables before the line runs."""
     said: str = ""
-    """What it returned or raised."""
+    """What it returned, yielded or raised."""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -131,7 +132,7 @@ def read(data: bytes, word: str, lines: int, first: int, last: int) -> Trace:
             step_ended = by_number.get(record.at)
             _change(step_ended, record.changed)
             if step_ended is not None:
-                step_ended.said = _said(record)
+                step_ended.said = _said(record, step_ended.said)
     if len(trace.steps) > first + last:
         trace.steps = trace.steps[:first] + trace.steps[len(trace.steps) - last :]
     return trace
@@ -153,9 +154,9 @@ def _changes(found: dict[str, str]) -> list[Change]:
     return [Change(name, value) for name, value in found.items()]
 
 
-def _said(record: _ReturnRecord | _RaiseRecord) -> str:
+def _said(record: _ReturnRecord | _RaiseRecord, before: str) -> str:
     if isinstance(record, _RaiseRecord):
         return f"raised {record.error}: {record.message}" if record.message else f"raised {record.error}"
-    if not record.value:
-        return ""
-    return f"{'yielded' if record.generates else 'returned'} {record.value}"
+    if record.how == "ended":
+        return f"{before}, ended" if before.startswith("yielded") else "ended"
+    return f"{record.how} {record.value}" if record.value else ""

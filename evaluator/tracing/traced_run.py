@@ -21,7 +21,7 @@ from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, S
 from evaluator.syntax import lines_of, tree_of
 from evaluator.tracing.steps import Trace, read
 
-_NOT_INSIDE = re.compile(r"^from (?:__future__|evaluator\.tracing\.shown) import .*$", re.MULTILINE)
+_NOT_INSIDE = re.compile(r"^from (?:__future__|evaluator\.tracing\.\w+) import .*$", re.MULTILINE)
 _CAP = 2**20
 _MOST_S = 10.0
 _SPARE_S = 2.0
@@ -120,9 +120,9 @@ def _run(order: _Order, planned: PlannedCase | None, limits: Limits, sandbox: Sa
 
 @cache
 def _driver() -> str:
-    """Both modules as one program."""
+    """The modules that run inside as one program."""
     folder = resources.files("evaluator.tracing")
-    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "inside.py")]
+    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "operands.py", "inside.py")]
     return "from __future__ import annotations\n" + _NOT_INSIDE.sub("", "\n".join(texts))
 
 

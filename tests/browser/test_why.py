@@ -43,6 +43,24 @@ def test_keys_slider_and_clicks_move_through_the_steps_and_the_code(visit: Visit
     assert outside == []
 
 
+def test_the_steps_of_an_edit_take_the_place_of_the_runs_and_say_what_a_condition_reads(visit: Visit) -> None:
+    page = visit(f"{ADD}&tab=why&view=edit")
+    rows = page.get_by_role("listbox", name="steps").get_by_role("option")
+    expect(rows).to_have_count(3)
+    editor = page.get_by_role("textbox", name="Code", exact=True)
+    editor.fill("def add(a, b):\n    c = [[a]]\n    if c[-1][0] < b:\n        return 9\n")
+    editor.press("Control+Enter")
+    expect(page.get_by_text("Replay of the edit.")).to_be_visible()
+    expect(rows).to_contain_text(["c = [[a]]", "if c[-1][0] < b:", "return 9"])
+    rows.nth(1).click()
+    expect(page.locator(".names .read")).to_have_text(re.compile(r"c\[-1\]\[0\].*1"))
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_text("open Edit for the edit's")).to_be_visible()
+    expect(rows.last).to_contain_text("raised AttributeError")
+    expect(marked(page)).to_have_attribute("id", "L4")
+    without_exception(page)
+
+
 def test_texts_of_a_completion_are_no_markup_and_fit(visit: Visit) -> None:
     for tab in ("why", "siblings"):
         page = visit(f"completion?task={HOSTILE}&tab={tab}")

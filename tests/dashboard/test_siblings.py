@@ -157,6 +157,21 @@ def test_runs_part_at_the_condition_that_goes_another_way() -> None:
     assert (found.ours and found.ours.line, found.theirs and found.theirs.line) == (3, 5)
 
 
+def test_the_steps_after_the_parting_are_those_that_followed_at_once() -> None:
+    ours = (
+        "def largest(xs):\n    best = xs[0]\n    for x in xs:\n        if x < best:\n            best = x\n"
+        "        else:\n            print('not larger', x, 'than the others')\n    return best\n"
+    )
+    theirs = ours.replace("x < best", "x <= best").replace("print('not larger', x, 'than the others')", "pass")
+    lines = parting.same_lines(ours, theirs)
+    assert 7 not in lines
+    found = parting.part(trace_of(theirs, 4, 7), trace_of(ours, 4, 7), parting.same_lines(theirs, ours))
+    assert found is not None
+    assert (found.before and found.before.line, found.ours and found.ours.line) == (4, 5)
+    assert found.theirs is not None
+    assert (found.theirs.number, found.theirs.line) == (4, 7), "not line 3, which comes after it"
+
+
 def test_other_names_and_lines_that_only_one_has_do_not_part_runs() -> None:
     ours = RIGHT.replace("best = xs[0]", "unused = len(xs)\n    best = xs[0]")
     theirs = RIGHT.replace("best", "most")

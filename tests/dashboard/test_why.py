@@ -54,6 +54,35 @@ def test_a_replay_that_ends_otherwise_says_so() -> None:
     assert "printed another output than the run" in text(app)
 
 
+def test_beside_the_editor_the_edit_is_replayed_and_elsewhere_the_runs_code() -> None:
+    app = visit("completion", task="math/add", sample="add#1", test="1", tab="why", view="edit")
+    first = component(app, "steps")
+    assert [step["line"] for step in first["steps"]] == [2, 3, 4]
+    assert "Replay of" not in text(app), "nothing is edited yet"
+    app.text_area[0].set_value("def add(a, b):\n    c = a + b\n    return c\n").run()
+    no_exception(app)
+    edited = component(app, "steps")
+    assert [step["code"] for step in edited["steps"]] == ["c = a + b", "return c"]
+    assert edited["key"] != first["key"], "the list begins anew"
+    assert "Replay of the edit." in text(app)
+    assert "The run raised" not in text(app)
+    app.text_area[0].set_value("def add(a, b):\n    return a * b\n").run()
+    again = component(app, "steps")
+    assert [step["code"] for step in again["steps"]] == ["return a * b"]
+    assert again["key"] != edited["key"]
+    app.button(key="edit").click().run()
+    no_exception(app)
+    assert component(app, "steps") == first
+    assert "Replay of the run&#x27;s code; open Edit" in text(app)
+
+
+def test_an_edit_is_replayed_on_a_test_case_that_the_run_left_out() -> None:
+    app = visit("completion", task="text/all-kinds", sample="k/time_limit", test="1", tab="why", view="edit")
+    app.text_area[0].set_value("answer = 1\n").run()
+    no_exception(app)
+    assert [step["code"] for step in component(app, "steps")["steps"]] == ["answer = 1"]
+
+
 @pytest.mark.parametrize(
     ("params", "said"),
     [
@@ -125,6 +154,13 @@ def test_an_if_says_how_it_went() -> None:
         (4, "true"),
         (4, "false"),
     ]
+
+
+def test_a_condition_at_which_a_generator_ends_was_false() -> None:
+    code = "def g(n):\n    while n:\n        yield n\n        n -= 1\nprint(*g(2))\n"
+    steps = steps_of(code)
+    found = control_flow.branches(code, steps)
+    assert [found[i] for i in sorted(found)] == ["true", "true", "false"]
 
 
 # --- The run's outcome and the replay's ---------------------------------------------------------
