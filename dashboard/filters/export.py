@@ -14,8 +14,9 @@ from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.report import write_report
+from evaluator.runs.clusters import KIND_COLUMN
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export, export_columns
-from evaluator.runs.noted import NOTE_COLUMNS
+from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS
 
 _FORMATS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet", "html": "HTML report"}
 _MIME = {
@@ -61,11 +62,13 @@ def _dialog(run: OpenRun, filter_: Filter) -> None:
 
 
 def default_columns(run: OpenRun, per: Per) -> list[str]:
-    """The library's, and the notes' where there are any."""
+    """The library's, the kind of error that the filter knows, and the notes' where there are any."""
     if per == "case":
-        return list(CASE_DEFAULTS)
+        judged = any(note.test is not None for note in run.notes.tasks)
+        return [*CASE_DEFAULTS, *(CASE_NOTE_COLUMNS if judged else ())]
     noted = bool(run.notes.rollouts or run.notes.tasks)
-    return [*ROLLOUT_DEFAULTS, *(NOTE_COLUMNS if noted else ())]
+    at = ROLLOUT_DEFAULTS.index("error_type")
+    return [*ROLLOUT_DEFAULTS[:at], KIND_COLUMN, *ROLLOUT_DEFAULTS[at:], *(NOTE_COLUMNS if noted else ())]
 
 
 def _download(run: OpenRun, filter_: Filter, format_: str, per: Per, columns: list[str]) -> None:

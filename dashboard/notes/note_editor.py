@@ -16,6 +16,8 @@ from evaluator.runs.notes import NotesError, RolloutNote, note_rollout
 
 LONGEST_TAG = 60
 LONGEST_NOTE = 10_000
+_OTHERS = 30
+"""Tags of other rollouts that can be chosen without typing them."""
 
 
 def offer(screen: Screen, rollout: RolloutRecord) -> None:
@@ -31,23 +33,28 @@ def offer(screen: Screen, rollout: RolloutRecord) -> None:
 def _editor(run: OpenRun, rollout: RolloutRecord) -> None:
     found = _note(run, rollout)
     place = f"{rollout.row}_{run.notes_stamp}"  # another rollout's editor, or one saved elsewhere, starts anew
-    used = Counter(tag for note in run.notes.rollouts for tag in note.tags)
-    known = list(dict.fromkeys([*found.tags, *sorted(used, key=lambda tag: (-used[tag], tag))]))
-    tags = st.multiselect(
-        "Tags",
-        known,
-        default=list(found.tags),
-        format_func=escape.text,
-        accept_new_options=True,
-        placeholder="choose, or type a new one",
-        key=f"note_tags_{place}",
-    )
     note = st.text_area("Note", found.note, height=140, max_chars=LONGEST_NOTE, key=f"note_text_{place}")
+    known = _known(run, found)
+    chosen = list(found.tags)
+    if known:
+        # A list that opens would cover what is below it, and drop a tag that is typed but not yet entered.
+        chosen = st.pills(
+            "Tags", known, selection_mode="multi", default=chosen, format_func=escape.markdown, key=f"note_tags_{place}"
+        )
+    typed = st.text_input("New tags", placeholder="separated by commas", key=f"note_new_{place}")
     if st.button("Save", key="note_save", type="primary", shortcut="S"):
+        tags = [*chosen, *typed.split(",")]
         if fault := save(run.path, rollout.task_id, rollout.sample_id, tags, note):
             facts.banner(fault, warn=True)
         else:
             st.rerun()
+
+
+def _known(run: OpenRun, found: RolloutNote) -> list[str]:
+    """The rollout's own tags, and those that others have most often."""
+    used = Counter(tag for note in run.notes.rollouts for tag in note.tags)
+    others = sorted(used.keys() - found.tags, key=lambda tag: (-used[tag], tag))
+    return list(dict.fromkeys([*found.tags, *others[:_OTHERS]]))
 
 
 def save(run: Path, task_id: str, sample_id: str, typed: list[str], note: str) -> str:

@@ -42,16 +42,14 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def load_tags(connection: duckdb.DuckDBPyConnection, notes: Notes) -> None:
-    """Fill `tags`: the tags of each rollout, and those and the judgement of its task."""
+    """Fill `tags`: the tags of each rollout, and those and the judgements of its task and the task's test cases."""
     cursor = connection.cursor()
     cursor.execute("BEGIN")
     cursor.execute("DELETE FROM tags")
     rows = [(note.task_id, note.sample_id, tag) for note in notes.rollouts for tag in note.tags]
     if rows:
         cursor.executemany("INSERT INTO tags VALUES (?, ?, ?)", rows)
-    for task in notes.tasks:
-        for tag in (*task.tags, *([task.judgement] if task.judgement and task.test is None else ())):
-            cursor.execute(
-                "INSERT INTO tags SELECT task_id, sample_id, ? FROM rollouts WHERE task_id = ?", [tag, task.task_id]
-            )
+    said = ((task.task_id, tag) for task in notes.tasks for tag in (*task.tags, *filter(None, [task.judgement])))
+    for task_id, tag in dict.fromkeys(said):
+        cursor.execute("INSERT INTO tags SELECT task_id, sample_id, ? FROM rollouts WHERE task_id = ?", [tag, task_id])
     cursor.execute("COMMIT")

@@ -7,6 +7,7 @@ import os
 import streamlit as st
 
 from dashboard import facts
+from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task, read_notes
 
@@ -50,6 +51,18 @@ def words(run: OpenRun) -> dict[str, str]:
         if word := note.judgement or ("note" if note.note else ""):
             found.setdefault(note.task_id, []).append(word if note.test is None else f"test {note.test} {word}")
     return {task_id: ", ".join(parts) for task_id, parts in found.items()}
+
+
+def totals(run: OpenRun) -> dict[str, str]:
+    """Of each judgement that was made, how often: `1 task, 2 test cases`."""
+    found: dict[str, str] = {}
+    for word in JUDGEMENTS:
+        said = [note.test for note in run.notes.tasks if note.judgement == word]
+        tasks = said.count(None)
+        counts = {"task": tasks, "test case": len(said) - tasks}
+        if said:
+            found[word] = ", ".join(counted(count, noun) for noun, count in counts.items() if count)
+    return found
 
 
 def _judge(run: OpenRun, said: TaskNote, judgement: Judgement | None, typed: str) -> None:

@@ -15,7 +15,6 @@ from dashboard.queries.records import TaskRecord
 from dashboard.state import View
 from dashboard.tasks import judgement
 from dashboard.wording import counted
-from evaluator.runs.notes import JUDGEMENTS
 
 _CHARACTER = 7.5
 """Pixels."""
@@ -158,14 +157,13 @@ def _part(screen: Screen) -> str:
 
 
 def _judged(screen: Screen) -> None:
-    """How many tasks are judged so; each word links to their rollouts."""
-    said = [note.judgement for note in screen.run.notes.tasks if note.test is None and note.judgement]
-    if not said:
+    """How many tasks and test cases are judged so; each word links to the rollouts of those tasks."""
+    found = judgement.totals(screen.run)
+    if not found:
         return
     with st.container(horizontal=True, gap="small", key="judged"):
-        for word in JUDGEMENTS:
-            if count := said.count(word):
-                state.link("rollouts", screen.view.place().but(tag=word), f"{word}: {counted(count, 'task')}")
+        for word, total in found.items():
+            state.link("rollouts", screen.view.place().but(tag=word), f"{word}: {total}")
 
 
 def _unknown(screen: Screen, task_id: str) -> None:

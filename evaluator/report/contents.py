@@ -11,7 +11,7 @@ import numpy as np
 from evaluator.extras import needs
 from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import TestCase, Verdict
-from evaluator.runs.clusters import CLUSTER, KINDS, load_kinds
+from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
 from evaluator.runs.export import chosen_rows
 from evaluator.runs.expressions import GRADED
 from evaluator.runs.noted import add_note_columns
@@ -27,7 +27,8 @@ _MODELS: Final = 50
 _CLUSTERS: Final = 100
 _FLAGS: Final = 50
 TASKS: Final = 200
-SAMPLES: Final = 64
+_SAMPLES: Final = 64
+"""Of a task, in the grid; several models share them."""
 _FAILURES: Final = 50
 _NOTES: Final = 500
 _LONGEST: Final = 1_200
@@ -40,6 +41,7 @@ _MODEL: Final = "coalesce(model, 'no model named')"
 _COLUMNS: Final = (
     '"row"', "task_id", "sample_id", "model", "reward", "verdict", "verified", "disagreement", "error_type",
     "error_message", "error_line", "first_failing_test", "flags", "tags", "note", "task_judgement", "task_note",
+    KIND_COLUMN,
 )  # fmt: skip
 
 
@@ -73,19 +75,20 @@ class Flag(NamedTuple):
 
 
 class GridRow(NamedTuple):
-    """The verdicts of a task's first samples, and how many samples it has."""
+    """The verdicts of a task's first samples by model, and how many samples it has."""
 
     task_id: str
-    verdicts: list[str]
+    verdicts: dict[str, list[str]]
     samples: int
     passed: int
 
 
 class Note(NamedTuple):
-    """A note on a rollout, or on a task if `sample_id` is None."""
+    """A note on a rollout; on a task if `sample_id` is None, and on one of its test cases if `test` is not."""
 
     task_id: str
     sample_id: str | None
+    test: int | None
     tags: list[str]
     note: str
 
@@ -150,13 +153,9 @@ class _Source:
     ) -> None:
         self.connection = connection
         self.run = run
+        add_kind_column(connection)
         add_note_columns(connection, run.path)
-        relation = chosen_rows(connection, "rollout", where, rows)
-        load_kinds(connection, "graded_rollouts", "cases")
-        relation.create_view("chosen_stored")
-        columns = f"{', '.join(_COLUMNS)}, {CLUSTER} AS err"
-        kinds = f'LEFT JOIN {KINDS} USING ("row")'
-        connection.execute(f"CREATE TABLE chosen_rollouts AS SELECT {columns} FROM chosen_stored {kinds}")  # noqa: S608
+        chosen_rows(connection, "rollout", where, rows).project(", ".join(_COLUMNS)).create("chosen_rollouts")
 
     def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, list(params)).fetchall()
@@ -181,7 +180,7 @@ class _Source:
             models=self._models(),
             clusters=_part(self.rows(_CLUSTER_SQL), Cluster),
             flags=_part(self.rows(_FLAG_SQL), Flag),
-            grid=_part(self.rows(_GRID_SQL), GridRow),
+            grid=self._grid(),
             failures=self._failures(),
             notes=_part(self.rows(_NOTE_SQL), Note),
         )
@@ -192,6 +191,13 @@ class _Source:
                    count(*) FILTER (verdict = 'passed'), count(*) OVER ()
             FROM chosen_rollouts GROUP BY name ORDER BY count(*) DESC, name LIMIT {_MODELS}""")  # noqa: S608
         return _part([(*row[:-1], self._pass_at_1(row[0]), row[-1]) for row in rows], Model)
+
+    def _grid(self) -> Part[GridRow]:
+        rows = self.rows(_GRID_SQL)
+        [(models,)] = self.rows(f"SELECT count(DISTINCT {_MODEL}) FROM chosen_rollouts")  # noqa: S608
+        shown = max(1, _SAMPLES // max(1, models))
+        cut = [(task, {name: all_[:shown] for name, all_ in by_model.items()}, *rest) for task, by_model, *rest in rows]
+        return _part(cut, GridRow)
 
     def _pass_at_1(self, model: str | None = None) -> Interval:
         """Of one model, or of all."""
@@ -262,25 +268,35 @@ def _excerpt_of_code(code: str, failing: int | None) -> list[tuple[int, str]]:
 
 
 _CLUSTER_SQL: Final = f"""
-    SELECT err, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER () FROM chosen_rollouts
+    SELECT {KIND_COLUMN} AS err, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER () FROM chosen_rollouts
     WHERE err IS NOT NULL GROUP BY err ORDER BY count(*) DESC, err LIMIT {_CLUSTERS}"""  # noqa: S608
 _FLAG_SQL: Final = f"""
     SELECT flag, count(*), count(DISTINCT task_id), count(*) OVER ()
     FROM (SELECT unnest(list_distinct(flags)) AS flag, task_id FROM chosen_rollouts)
     GROUP BY flag ORDER BY count(*) DESC, flag LIMIT {_FLAGS}"""  # noqa: S608
 _GRID_SQL: Final = f"""
-    SELECT task_id, list(verdict ORDER BY "row")[:{SAMPLES}], count(*), count(*) FILTER (verdict = 'passed'),
+    SELECT task_id, map_from_entries(list((model, verdicts))), sum(samples), sum(passed),
            count(*) OVER ()
-    FROM chosen_rollouts GROUP BY task_id ORDER BY min("row") LIMIT {TASKS}"""  # noqa: S608
+    FROM (SELECT task_id, {_MODEL} AS model, list(verdict ORDER BY "row")[:{_SAMPLES}] AS verdicts, count(*) AS samples,
+                 count(*) FILTER (verdict = 'passed') AS passed, min("row") AS first
+          FROM chosen_rollouts GROUP BY ALL)
+    GROUP BY task_id ORDER BY min(first) LIMIT {TASKS}"""  # noqa: S608
 _FAILURE_SQL: Final = f"""
     SELECT "row", task_id, sample_id, model, verdict, error_type, left(error_message, {_LONGEST}), error_line,
            first_failing_test, count(*) OVER ()
-    FROM chosen_rollouts WHERE list_contains(?, verdict) ORDER BY "row" LIMIT {_FAILURES}"""  # noqa: S608
+    FROM (SELECT *, row_number() OVER (PARTITION BY model ORDER BY "row") AS turn,
+                 min("row") OVER (PARTITION BY model) AS first
+          FROM chosen_rollouts WHERE list_contains(?, verdict))
+    ORDER BY turn, first LIMIT {_FAILURES}"""  # noqa: S608
 _NOTE_SQL: Final = f"""
     SELECT *, count(*) OVER () FROM (
-        SELECT DISTINCT task_id, NULL AS sample_id, [task_judgement] AS tags, coalesce(task_note, '') AS note
+        SELECT DISTINCT task_id, NULL AS sample_id, NULL AS test, [task_judgement] AS tags,
+               coalesce(task_note, '') AS note
         FROM chosen_rollouts WHERE task_judgement IS NOT NULL OR task_note IS NOT NULL
         UNION ALL
-        SELECT task_id, sample_id, coalesce(tags, []), coalesce(note, '')
+        SELECT task_id, NULL, test_index, [judgement], coalesce(note, '')
+        FROM test_notes WHERE task_id IN (SELECT task_id FROM chosen_rollouts)
+        UNION ALL
+        SELECT task_id, sample_id, NULL, coalesce(tags, []), coalesce(note, '')
         FROM chosen_rollouts WHERE len(tags) > 0 OR note IS NOT NULL)
-    ORDER BY task_id, sample_id NULLS FIRST LIMIT {_NOTES}"""  # noqa: S608
+    ORDER BY task_id, sample_id NULLS FIRST, test NULLS FIRST LIMIT {_NOTES}"""  # noqa: S608

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -10,12 +10,14 @@ from typing import Final
 from evaluator import invisible, verdict_colours
 from evaluator.metrics import Interval
 from evaluator.model import Verdict
-from evaluator.report.contents import SAMPLES, Cluster, Contents, Failure, Flag, GridRow, Model, Note, Part
+from evaluator.report.contents import Cluster, Contents, Failure, Flag, GridRow, Model, Note, Part
 from evaluator.runs.schema import Manifest
 
 _STYLE: Final = Path(__file__).with_name("style.css")
 _NAME: Final = 160
 """Characters of a name that are shown."""
+_NAMES_ACROSS: Final = 6
+"""Models whose names are written across the grid; the names of more are turned."""
 _BAD_LINES: Final = 100
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -42,8 +44,8 @@ def _body(found: Contents) -> Iterator[str]:
     yield from _models(found)
     yield from _clusters(found.clusters)
     yield from _flags(found.flags)
-    yield from _grid(found.grid)
-    yield from _failures(found.failures)
+    yield from _grid(found.grid, found.models)
+    yield from _failures(found.failures, several=found.models.total > 1)
     yield from _notes(found.notes)
     yield from _bad_lines(found.manifest)
 
@@ -132,26 +134,46 @@ def _flags(flags: Part[Flag]) -> Iterator[str]:
     yield _table("<th>flag</th><th class=n>rollouts</th><th class=n>tasks</th>", rows)
 
 
-def _grid(grid: Part[GridRow]) -> Iterator[str]:
+def _grid(grid: Part[GridRow], models: Part[Model]) -> Iterator[str]:
+    """A row for each task. The samples of several models are in a column each."""
     if not grid.rows:
         return
     yield _heading("Tasks and their samples, in the order of the file", grid, "task")
-    shown = {word for row in grid.rows for word in row.verdicts}
+    shown = {word for row in grid.rows for words in row.verdicts.values() for word in words}
     yield f"<p>{' '.join(f'{_chip(v.value)} {v.value}' for v in Verdict if v.value in shown)}</p>"
-    if any(row.samples > SAMPLES for row in grid.rows):
-        yield f'<p class="cut">Of each task, the first {SAMPLES} samples.</p>'
+    yield from _left_out(grid.rows, models)
     rows = [
         f'<tr><td>{_text(row.task_id, 60)}</td><td class="n">{row.passed:,}/{row.samples:,}</td>'
-        f"<td>{''.join(map(_chip, row.verdicts))}</td></tr>"
+        f"{''.join(_samples(row.verdicts.get(each.name, ())) for each in models.rows)}</tr>"
         for row in grid.rows
     ]
-    yield _table("<th>task</th><th class=n>passed</th><th>samples</th>", rows, "grid")
+    upright = ' class="up"' if len(models.rows) > _NAMES_ACROSS else ""
+    names = [f"<th{upright}>{_text(each.name, 40)}</th>" for each in models.rows]
+    samples = "".join(names) if len(names) > 1 else "<th>samples</th>"
+    yield _table(f"<th>task</th><th class=n>passed</th>{samples}", rows, "grid")
 
 
-def _failures(failures: Part[Failure]) -> Iterator[str]:
+def _left_out(rows: Sequence[GridRow], models: Part[Model]) -> Iterator[str]:
+    """What the rows of the grid leave out."""
+    if any(row.samples > sum(map(len, row.verdicts.values())) for row in rows):
+        most = max(len(words) for row in rows for words in row.verdicts.values())
+        of_each = "task and model" if models.total > 1 else "task"
+        yield f'<p class="cut">Of each {of_each}, the first {most} sample{"" if most == 1 else "s"}.</p>'
+    if len(models.rows) < models.total:
+        yield f'<p class="cut">The first {len(models.rows)} of {models.total:,} models.</p>'
+
+
+def _samples(verdicts: Iterable[str]) -> str:
+    return f"<td>{''.join(map(_chip, verdicts))}</td>"
+
+
+def _failures(failures: Part[Failure], *, several: bool) -> Iterator[str]:
+    """`several`: whether they are of several models."""
     if not failures.rows:
         return
     yield _heading("Failures", failures, "failure")
+    if several and len(failures.rows) < failures.total:
+        yield '<p class="cut">Of each model in turn, in the order of the file.</p>'
     for each in failures.rows:
         yield from _failure(each)
 
@@ -184,12 +206,19 @@ def _notes(notes: Part[Note]) -> Iterator[str]:
         return
     yield _heading("Notes", notes, "note")
     rows = [
-        f"<tr><td>{_text(each.task_id)}</td><td>{_text(each.sample_id or 'the task')}</td>"
+        f"<tr><td>{_text(each.task_id)}</td><td>{_text(_noted(each))}</td>"
         f"<td>{''.join(f'<span class=tag>{_text(tag)}</span>' for tag in each.tags if tag)}</td>"
         f"<td>{_text(each.note, 2_000)}</td></tr>"
         for each in notes.rows
     ]
-    yield _table("<th>task</th><th>sample</th><th>tags</th><th>note</th>", rows)
+    yield _table("<th>task</th><th>noted about</th><th>tags</th><th>note</th>", rows)
+
+
+def _noted(each: Note) -> str:
+    """What a note is about."""
+    if each.sample_id is not None:
+        return each.sample_id
+    return "the task" if each.test is None else f"test {each.test}"
 
 
 def _bad_lines(manifest: Manifest) -> Iterator[str]:

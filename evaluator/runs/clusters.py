@@ -21,6 +21,8 @@ CLUSTER: Final = f"""CASE WHEN verdict = 'passed' THEN NULL
     ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
          ELSE ': ' || {_FIRST_LINE} END END"""
 """The name of the error cluster of a rollout, from its columns and its `difference_kind`."""
+KIND_COLUMN: Final = "error_kind"
+"""The column of exports with that name; the word of the dashboard's filter is `err`."""
 KINDS: Final = "difference_kinds"
 """The table that `load` makes: `row` and `difference_kind` of each wrong answer with both outputs."""
 
@@ -40,6 +42,15 @@ _KINDS: Final = f"""
     CREATE TEMP TABLE {KINDS} AS SELECT wrong."row", named.difference_kind
     FROM (SELECT unnest($ids) AS id, unnest($kinds) AS difference_kind) AS named
     JOIN pairs USING (id) JOIN wrong USING (pair)"""  # noqa: S608
+
+
+def add_kind_column(connection: duckdb.DuckDBPyConnection) -> None:
+    """Replace the view `rollouts` by one that has `KIND_COLUMN` too."""
+    load_kinds(connection, "rollouts", "cases")
+    connection.execute(f"""
+        ALTER VIEW rollouts RENAME TO stored_rollouts;
+        CREATE TEMP VIEW rollouts AS
+        SELECT r.*, {CLUSTER} AS {KIND_COLUMN} FROM stored_rollouts r LEFT JOIN {KINDS} USING ("row")""")  # noqa: S608
 
 
 def load_kinds(connection: duckdb.DuckDBPyConnection, rollouts: str, cases: str) -> None:

@@ -17,8 +17,9 @@ from typing import IO, Any, Final, Literal
 import msgspec
 
 from evaluator.extras import needs
+from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
 from evaluator.runs.files import ExportError
-from evaluator.runs.noted import NOTE_COLUMNS, add_note_columns
+from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
 
@@ -42,6 +43,7 @@ CASE_DEFAULTS: Final = (
 
 _TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
 _DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
+_NOTED: Final[dict[Per, tuple[str, ...]]] = {"rollout": NOTE_COLUMNS, "case": CASE_NOTE_COLUMNS}
 _ORDER: Final[dict[Per, str]] = {"rollout": "task_id, sample_id", "case": "task_id, sample_id, test_index"}
 _CHOSEN: Final[dict[Per, str]] = {
     "rollout": '"row" IN (SELECT "row" FROM chosen)',
@@ -83,8 +85,9 @@ def export(
             if not columns and per == "rollout" and _has_components(connection):
                 at = chosen.index("grader") + 1
                 chosen = [*chosen[:at], "components", *chosen[at:]]
-            noted = per == "rollout" and (where is not None or not set(NOTE_COLUMNS).isdisjoint(chosen))
-            if noted:
+            if per == "rollout" and (KIND_COLUMN in chosen or KIND_COLUMN in (where or "").lower()):
+                add_kind_column(connection)
+            if where is not None or not set(_NOTED[per]).isdisjoint(chosen):
                 add_note_columns(connection, run.path)
             relation = chosen_rows(connection, per, where, rows)
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
@@ -137,8 +140,8 @@ def chosen_rows(
 
 
 def export_columns(per: Per) -> list[str]:
-    """The columns that an export can have: those of the run, and for rollouts also `NOTE_COLUMNS`."""
-    return [*column_names(_TABLES[per]), *(NOTE_COLUMNS if per == "rollout" else ())]
+    """The columns that an export can have: those of the run, `KIND_COLUMN` of rollouts, and people's notes."""
+    return [*column_names(_TABLES[per]), *([KIND_COLUMN] if per == "rollout" else ()), *_NOTED[per]]
 
 
 def _format_of(to: Path | str | IO[bytes]) -> str:

@@ -9,7 +9,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -42,7 +42,7 @@ class TaskNote(msgspec.Struct, omit_defaults=True):
     """What is noted about one task, or about one of its test cases."""
 
     task_id: str
-    test: int | None = None
+    test: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] | None = None
     """The index of the test case; None: the task itself."""
     judgement: Judgement | None = None
     tags: tuple[str, ...] = ()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
+from evaluator.runs.notes import note_rollout, read_notes
 from tests.browser.conftest import settled, without_exception
 from tests.dashboard import hostile_text, sample_run
 
 Visit = Callable[[str], Page]
+ON_TOP = """e => { const box = e.getBoundingClientRect();
+    return e.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)); }"""
+TAG = "<b>**not markup**</b>"
 RIGHT = "def add(a, b):\n    return a + b\n"
 
 
@@ -51,6 +56,36 @@ def test_an_edit_is_kept_on_other_pages_and_run_by_its_key(visit: Visit) -> None
     page.keyboard.press("e")
     expect(page.get_by_role("button", name="Edited")).to_be_visible()
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("total.plus(1)")
+
+
+def test_all_that_is_typed_into_a_note_is_saved(visit: Visit, opened: dict[str, list[str]]) -> None:
+    run = Path(opened["runs"][0])
+    note_rollout(run, "math/add", "add#1", tags=(TAG,), note="")
+    page = visit("completion?task=math/add&sample=add%233")
+    page.keyboard.press("m")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name=TAG, exact=True).click()
+    tags, note = dialog.get_by_label("New tags"), dialog.get_by_label("Note", exact=True)
+    tags.click()
+    page.keyboard.type("copied")
+    page.keyboard.press("Enter")
+    settled(page)
+    for field in (tags, note, dialog.get_by_role("button", name="Save")):
+        assert field.evaluate(ON_TOP)
+    note.click(position={"x": 40, "y": 20})
+    page.keyboard.type("as the first")
+    tags.click()
+    page.keyboard.press("End")
+    page.keyboard.type(", half")
+    dialog.get_by_role("button", name="Save").click()
+    try:
+        expect(page.locator(".rs-noted")).to_contain_text("as the first")
+        kept = read_notes(run).rollout("math/add", "add#3")
+        assert kept is not None
+        assert (kept.tags, kept.note) == ((TAG, "copied", "half"), "as the first")
+    finally:
+        for sample in ("add#1", "add#3"):
+            note_rollout(run, "math/add", sample, tags=(), note="")
 
 
 def test_the_script_of_a_test_case_is_copied(visit: Visit) -> None:

@@ -44,6 +44,7 @@ def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path:
     assert found["sample_id"].tolist() == ["k/time_limit"]
     assert found["verdict"].tolist() == ["time_limit"]
     assert found["wall_s"].dtype == float
+    assert found["error_kind"].tolist() == ["time_limit"]
 
 
 def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:

@@ -16,7 +16,7 @@ from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Flag, Grade, Rollout, Verdict
 from evaluator.runs.export import export_columns
-from evaluator.runs.noted import NOTE_COLUMNS
+from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS
 from evaluator.runs.notes import note_rollout, note_task, read_notes
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard import sample_run
@@ -188,7 +188,21 @@ def test_every_page_offers_to_export_what_is_filtered(page: str) -> None:
 def test_the_columns_of_notes_are_chosen_where_there_are_notes(steps: OpenRun, run: OpenRun) -> None:
     assert set(NOTE_COLUMNS) <= set(export.default_columns(steps, "rollout"))
     assert NOTE_COLUMNS[0] not in export.default_columns(run, "rollout")
-    assert set(export.default_columns(steps, "case")) <= set(export_columns("case"))
+    assert "error_kind" in export.default_columns(run, "rollout")
+    for each in (steps, run):
+        for per in ("rollout", "case"):
+            assert set(export.default_columns(each, per)) <= set(export_columns(per))
+
+
+def test_the_judgement_of_a_test_case_is_exported_where_there_is_one(tmp_path: Path) -> None:
+    path = sample_run.write(tmp_path / "run")
+    assert not set(CASE_NOTE_COLUMNS) & set(export.default_columns(_opened(path), "case"))
+    note_task(path, "math/add", 1, judgement="bad")
+    assert set(CASE_NOTE_COLUMNS) <= set(export.default_columns(_opened(path), "case"))
+
+
+def _opened(path: Path) -> OpenRun:
+    return workspace.open_run(Entry("run", path, graded=True))
 
 
 def test_the_name_of_a_file_says_the_run_and_the_filter(steps: OpenRun) -> None:

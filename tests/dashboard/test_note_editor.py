@@ -91,8 +91,9 @@ def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(tmp
     assert "why</span>" in text(app)
     app.button(key="note").click().run()
     no_exception(app)
-    assert app.multiselect[0].options == ["mine", "often", "<b>"]
-    assert app.multiselect[0].value == ["mine"]
+    [tags] = app.pills
+    assert tags.options == ["mine", "often", r"\<b\>"]
+    assert tags.value == ["mine"]
     assert app.text_area[0].value == "why"
 
 

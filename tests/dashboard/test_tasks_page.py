@@ -102,6 +102,19 @@ def test_a_task_and_a_test_case_are_judged_and_judged_again(path: Path) -> None:
     assert read_notes(path).tasks == []
 
 
+@pytest.mark.usefixtures("path")
+def test_judgements_are_counted_and_lead_to_the_rollouts() -> None:
+    app = visit("tasks", task="math/add", test="2")
+    app.button(key="bad_test").click().run()
+    assert [link.label for link in app.get("page_link") if "bad" in link.label] == [r"bad\: 1 test case"]
+    assert "4 of 13 rollouts" in text(visit("rollouts", tag="bad"))
+    app.button(key="bad_task").click().run()
+    again = visit("tasks", task="math/add", test="1")
+    again.button(key="bad_test").click().run()
+    no_exception(again)
+    assert [link.label for link in again.get("page_link") if "bad" in link.label] == [r"bad\: 1 task, 2 test cases"]
+
+
 def test_a_note_is_kept_with_the_judgement(path: Path) -> None:
     app = visit("tasks", task="math/add", test="0")
     app.text_input(key="note_task_math/add_None").set_value("off by one").run()

@@ -8,7 +8,7 @@ import pytest
 
 import evaluator
 from dashboard import workspace
-from dashboard.queries import answers, dataset, listing, suspects
+from dashboard.queries import answers, dataset, listing, options, suspects
 from dashboard.state import Filter
 from dashboard.suspicions import findings
 from dashboard.tasks import reference_runs
@@ -100,13 +100,19 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
 
 
-def test_a_judgement_is_a_tag_of_the_tasks_rollouts(run: OpenRun) -> None:
-    note_task(run.path, "t/9", judgement="bad")
+@pytest.mark.parametrize("tests", [(None,), (1,), (None, 0, 1)])
+def test_a_judgement_of_a_task_or_a_test_case_is_a_tag_of_its_rollouts(
+    run: OpenRun, tests: tuple[int | None, ...]
+) -> None:
+    for test in tests:
+        note_task(run.path, "t/9", test, judgement="bad")
     try:
         again = workspace.open_run(Entry("doubles", run.path, graded=True))
         assert listed(again, "", Filter(tag="bad")) == ["t/9"]
+        assert options.options(again, Filter())["tag"].rows == [("bad", 4)]
     finally:
-        note_task(run.path, "t/9", judgement=None)
+        for test in tests:
+            note_task(run.path, "t/9", test, judgement=None)
 
 
 def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun) -> None:

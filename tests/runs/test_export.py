@@ -213,14 +213,47 @@ def test_tags_and_notes_are_columns_of_rollouts(tmp_path: Path) -> None:
     a, b, c = as_jsonl(run, columns=chosen)
     kept = [*HOSTILE_TAGS[:5], "half \\ud800", HOSTILE_TAGS[6]]
     assert a == {"sample_id": "a", "tags": kept, "note": "a note\nof two lines", "task_judgement": "bad",
-                 "task_note": "wrong test"}  # fmt: skip
-    assert b == {"sample_id": "b", "tags": None, "note": None, "task_judgement": "bad", "task_note": "wrong test"}
+                 "task_note": "wrong test", "test_notes": "test 3: good"}  # fmt: skip
+    assert b == a | {"sample_id": "b", "tags": None, "note": None}
     assert c == {"sample_id": "c"} | dict.fromkeys(NOTE_COLUMNS)
     assert as_csv(run, columns=chosen)[0]["note"] == "a note\nof two lines"
     assert [row["sample_id"] for row in as_jsonl(run, where="list_contains(tags, 'a, b')")] == ["a"]
     assert "tags" not in as_jsonl(run)[0]
     export(run, tmp_path / "out.parquet", columns=chosen)
     assert pq.read_table(tmp_path / "out.parquet")["tags"].to_pylist() == [kept, None, None]
+
+
+def test_what_is_said_of_test_cases_is_in_the_rows_of_rollouts_and_of_test_cases(tmp_path: Path) -> None:
+    cases = tuple(CaseResult(index=index, verdict=Verdict.PASSED) for index in range(3))
+    run = made(tmp_path / "run", grade("a", cases=cases), grade("b", task="u", cases=cases[:1]))
+    note_task(run.path, "t", 1, judgement="bad", note="not in the prompt")
+    note_task(run.path, "t", 0, judgement=None, note="=odd")
+    rows = as_csv(run, columns=["sample_id", "task_judgement", "test_notes"])
+    assert [tuple(row.values()) for row in rows] == [
+        ("a", "", "test 0: '=odd'; test 1: bad, 'not in the prompt'"), ("b", "", ""),
+    ]  # fmt: skip
+    columns = ["sample_id", "test_index", "test_judgement", "test_note"]
+    assert [tuple(row.values()) for row in as_csv(run, per="case", columns=columns)] == [
+        ("a", "0", "", "'=odd"), ("a", "1", "bad", "not in the prompt"), ("a", "2", "", ""), ("b", "0", "", ""),
+    ]  # fmt: skip
+    assert [row["test_index"] for row in as_jsonl(run, per="case", where="test_judgement = 'bad'")] == [1]
+    assert len(as_jsonl(run, per="case", rows=[1], columns=columns)) == 1
+
+
+def test_the_kind_of_an_error_is_a_column_and_a_condition(tmp_path: Path) -> None:
+    wrong = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, expected="7", actual="8")
+    raised = {"error_type": "KeyError", "error_message": "'a' of 3"}
+    run = made(
+        tmp_path / "run",
+        grade("a", Verdict.WRONG_ANSWER, cases=(wrong,)),
+        grade("b"),
+        grade("c", Verdict.RUNTIME_ERROR, **raised),
+    )
+    kinds = [row["error_kind"] for row in as_jsonl(run, columns=["error_kind"])]
+    assert kinds == ["wrong_answer: off by one", None, "KeyError: '…' of N"]
+    chosen = as_jsonl(run, where="Error_Kind LIKE '%off by one'", columns=["sample_id", *NOTE_COLUMNS])
+    assert [row["sample_id"] for row in chosen] == ["a"]
+    assert "error_kind" not in as_jsonl(run)[0]
 
 
 def test_a_broken_file_of_notes_only_stops_exports_of_notes(tmp_path: Path) -> None:

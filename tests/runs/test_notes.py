@@ -58,7 +58,10 @@ def test_of_notes_written_at_once_none_is_lost(tmp_path: Path) -> None:
     assert len(read_notes(tmp_path).rollouts) == 40
 
 
-@pytest.mark.parametrize("text", [b"{", b"[]", b"\xff", b'{"rollouts": 3}'])
+_HUGE = b'{"tasks": [{"task_id": "t", "test": 99999999999999}]}'
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b"\xff", b'{"rollouts": 3}', _HUGE])
 def test_a_broken_file_is_reported_in_one_line_and_kept(tmp_path: Path, text: bytes) -> None:
     (tmp_path / NOTES).write_bytes(text)
     with pytest.raises(NotesError, match="move it away") as caught:

@@ -100,6 +100,51 @@ def test_it_stays_small_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     assert len(page) < 2_000_000
 
 
+def by_model(path: Path, models: dict[str, int]) -> Path:
+    """So many failing samples of each model on one task, the rows of a model one after the other."""
+    names = [name for name, samples in models.items() for _ in range(samples)]
+    with RunWriter.create(path, Manifest(dataset_hash="abc")) as writer:
+        for row, name in enumerate(names):
+            grade = Grade(task_id="t", sample_id=f"{name}#{row}", verdict=Verdict.WRONG_ANSWER, reward=0.0)
+            writer.add(Rollout(task_id="t", sample_id=grade.sample_id, completion="c", model=name), grade, row)
+        writer.close("finished")
+    return path
+
+
+def test_the_first_failures_are_of_each_model_in_turn(tmp_path: Path) -> None:
+    page = page_of(by_model(tmp_path / "run", {"z": 60, "a": 2, "m": 60}))
+    assert "the first 50 of 122 failures" in Seen(page).text
+    assert "Of each model in turn" in Seen(page).text
+    shown = re.findall(r'<span class="soft">(\w)#(\d+) ', page)
+    assert shown[:8] == [
+        ("z", "0"), ("a", "60"), ("m", "62"), ("z", "1"), ("a", "61"), ("m", "63"), ("z", "2"), ("m", "64"),
+    ]  # fmt: skip
+    assert len(shown) == 50
+
+
+def test_the_grid_has_a_column_of_samples_for_each_model(tmp_path: Path) -> None:
+    page = page_of(by_model(tmp_path / "run", {"z<b>": 3, "a": 2}))
+    head, row = re.findall(r"<tr>.*?</tr>", page.partition('<table class="grid">')[2])[:2]
+    assert head.endswith("<th>z&lt;b&gt;</th><th>a</th></tr>")
+    assert [cell.count("v-wrong_answer") for cell in row.split("</td>")[2:4]] == [3, 2]
+    assert "Of each model in turn" not in page  # all of them are shown
+    page = page_of(by_model(tmp_path / "many", {f"m{n:02}": 3 for n in range(60)}))
+    assert "Of each task and model, the first 1 sample." in Seen(page).text
+    assert "The first 50 of 60 models." in Seen(page).text
+
+
+def test_notes_list_what_is_said_of_a_test_case(tmp_path: Path) -> None:
+    run = sample_run.write(tmp_path / "run")
+    note_task(run, "math/add", 2, judgement="bad", note="not in the prompt")
+    note_task(run, "math/add", judgement="unsure")
+    note_rollout(run, "math/add", "add#0", tags=("look",), note="")
+    notes = Seen(page_of(run)).text.partition("3 notes")[2]
+    assert re.findall(r"the task|test 2|add#0|bad|unsure|look|not in the prompt", notes.partition("Bad input")[0]) == [
+        "the task", "unsure", "test 2", "bad", "not in the prompt", "add#0", "look",
+    ]  # fmt: skip
+    assert "test 2" not in Seen(page_of(run, where="task_id <> 'math/add'")).text.partition("Notes")[2]
+
+
 def test_the_condition_applies_and_is_shown(tmp_path: Path) -> None:
     run = sample_run.write(tmp_path / "run")
     note_rollout(run, "math/add", "add#0", tags=("look",), note="")
