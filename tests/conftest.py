@@ -6,6 +6,9 @@ import os
 import signal
 
 import hypothesis
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 # How long an example takes says more of the machine than of the code.
 hypothesis.settings.register_profile(
@@ -15,8 +18,23 @@ hypothesis.settings.load_profile("patient")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many tests wait for a limit, a server or a page."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Two more than there are processors: many tests wait for a limit, a server or a page."""
+    return len(os.sched_getaffinity(0)) + 2
+
+
+class ByFile(LoadFileScheduling):
+    """A file's tests in one worker, and all tests of the pages in one: they share a server, and a browser that is warm.
+
+    The other workers have the tests that wait meanwhile; a browser in each would keep all processors busy at the end.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """For `--dist loadfile`, which all test commands use."""
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_configure() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
@@ -25,28 +24,25 @@ def test_the_first_difference_of_a_wrong_answer_is_two_clicks_away(visit: Visit)
     expect(page.locator(".rs-diff tr.first")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "?run=sample&verdict=failed",
-        "rollouts?run=sample&view=table&sort=slow&model=small",
-        "completion?run=sample&task=math/add&sample=add%232&verdict=runtime_error&tab=output",
-        "tasks?run=sample&task=math/add&test=1",
-    ],
-)
-def test_a_copied_address_shows_the_same_view_in_another_browser(visit: Visit, path: str) -> None:
-    page = visit(path)
-    settled(page)
+def test_a_copied_address_shows_the_same_view_in_another_browser(visit: Visit, page: Page) -> None:
     there = page.context.browser
     assert there is not None
     other = there.new_context(viewport={"width": 1280, "height": 720}).new_page()
     other.set_default_timeout(90_000)
-    other.goto(page.url)
-    other.get_by_role("link", name="Overview").wait_for()
-    settled(other)
-    for part in ("stMain", "stSidebar"):
-        expect(other.get_by_test_id(part)).to_have_text(page.get_by_test_id(part).inner_text(), use_inner_text=True)
-    assert other.url == page.url
+    for path in (
+        "?run=sample&verdict=failed",
+        "rollouts?run=sample&view=table&sort=slow&model=small",
+        "completion?run=sample&task=math/add&sample=add%232&verdict=runtime_error&tab=output",
+        "tasks?run=sample&task=math/add&test=1",
+    ):
+        visit(path)
+        settled(page)
+        other.goto(page.url)
+        other.get_by_role("link", name="Overview").wait_for()
+        settled(other)
+        for part in ("stMain", "stSidebar"):
+            expect(other.get_by_test_id(part)).to_have_text(page.get_by_test_id(part).inner_text(), use_inner_text=True)
+        assert other.url == page.url
     other.context.close()
 
 
