@@ -1,12 +1,14 @@
 // Scrolls a line to the middle of the code view: once when the page shows another line, and on a click on a link to
 // a line. Only the code's box scrolls, never the page. A plain click on the title's task goes to Python.
 
+const WAIT_MS = 20_000;
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const host = parentElement.host ?? parentElement;
   if (host.__shown !== data.key) {
     host.__shown = data.key;
-    whenThere(data.anchor, 40);
+    whenThere(data.anchor, () => host.__shown === data.key, performance.now() + WAIT_MS);
   }
   const onClick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -20,9 +22,10 @@ export default function (component) {
   return () => document.removeEventListener("click", onClick, true);
 }
 
-function whenThere(anchor, tries) {
-  if (!anchor || centre(anchor) || tries === 0) return;
-  requestAnimationFrame(() => whenThere(anchor, tries - 1));
+// The code may be drawn a while after this, on a busy machine or with a slow connection.
+function whenThere(anchor, isWanted, deadline) {
+  if (!anchor || !isWanted() || centre(anchor) || performance.now() > deadline) return;
+  setTimeout(() => whenThere(anchor, isWanted, deadline), 30);
 }
 
 function centre(anchor) {
