@@ -1,6 +1,8 @@
 // The steps of a replay. Everything is here at once: moving through them needs no round trip.
 // A node is the index of a step, or a loop's iterations, folded until they are wanted.
 
+const FRAMES = 600; // for so long the code may take to be drawn
+
 export default function (component) {
   const { data, parentElement } = component;
   const root = parentElement.querySelector(".why");
@@ -9,7 +11,7 @@ export default function (component) {
     root, list: pick(".list"), names: pick(".names"), where: pick(".where"), slider: pick("input"), key: null,
   });
   if (view.key !== data.key) begin(view, data, pick);
-  else mark(view.steps[view.at].line, false, 20);
+  else mark(view.steps[view.at].line, false, FRAMES);
   return unmark;
 }
 
@@ -50,7 +52,7 @@ function select(view, index, byHand) {
   row.setAttribute("aria-selected", "true");
   into(row, view.list);
   drawNames(view);
-  mark(step.line, byHand, 20);
+  mark(step.line, byHand, FRAMES);
 }
 
 function firstOf(node) {
