@@ -11,7 +11,7 @@
 .POSIX:
 # A file of tests is one worker's, so that its fixtures are made once. Compiled files are kept, whatever the environment says:
 # the tests start hundreds of processes of Python.
-PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
 
