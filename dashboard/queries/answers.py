@@ -32,6 +32,8 @@ class Answer(NamedTuple):
     samples: list[str]
     """The first of them, in file order."""
     models: list[str | None]
+    is_own: bool = False
+    """Whether `sample_id` gave it, which may be none of those listed."""
 
 
 class Short(NamedTuple):
@@ -62,17 +64,18 @@ def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]
 
 
 @cached
-def of_test(run: OpenRun, task_id: str, test_index: int, limit: int = 50) -> Ranking[Answer]:
-    """The answers to one test case, the most frequent first."""
+def of_test(run: OpenRun, task_id: str, test_index: int, sample_id: str = "", limit: int = 50) -> Ranking[Answer]:
+    """The answers to one test case, the most frequent first. That of `sample_id` is marked as its own."""
     sql = f"""
         WITH c AS (SELECT sample_id, verdict, error_type, {_ANSWER} AS answer
                    FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test),
              r AS (SELECT sample_id, model, "row" FROM rollouts WHERE task_id = $task)
         SELECT verdict, left(answer, {SHOWN}), error_type, count(*), list(sample_id ORDER BY "row")[:{SAMPLES_LISTED}],
-               list(model ORDER BY "row")[:{SAMPLES_LISTED}], count(*) OVER ()
+               list(model ORDER BY "row")[:{SAMPLES_LISTED}], coalesce(bool_or(sample_id = $own), false),
+               count(*) OVER ()
         FROM c JOIN r USING (sample_id) GROUP BY verdict, answer, error_type
         ORDER BY verdict = 'not_run', count(*) DESC, min("row") LIMIT $limit"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"test": test_index, "limit": limit}
+    found = parts.of_task(run, task_id) | {"test": test_index, "own": sample_id, "limit": limit}
     return ranking(run.rows(sql, found), Answer)
 
 

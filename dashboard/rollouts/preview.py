@@ -48,11 +48,11 @@ def _sides(case: CaseRecord, mode: str) -> None:
 
 def task_answers(run: OpenRun, task_id: str, sample_id: str, test: int) -> None:
     """How often each answer was given to a test case: a wrong one that many give means a suspect test."""
-    found = answers.of_test(run, task_id, test)
+    found = answers.of_test(run, task_id, test, sample_id)
     if not found.rows:
         return
     facts.section(f"Answers to test {test}{f' ({part})' if (part := found.part()) else ''}")
-    rows = [(each.verdict, _answer(each), each.rollouts, sample_id in each.samples) for each in found.rows]
+    rows = [(each.verdict, _answer(each), each.rollouts, each.is_own) for each in found.rows]
     st.html(preview_view.answers(rows))
 
 

@@ -106,7 +106,7 @@ def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str
 
 
 def _answers(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> None:
-    found = answers.of_test(screen.run, rollout.task_id, test.test_index)
+    found = answers.of_test(screen.run, rollout.task_id, test.test_index, rollout.sample_id)
     shown = counted(sum(row.rollouts for row in found.rows), "sample")
     some = found.part("answer")
     facts.section(f"What {shown} answered to test {test.test_index}" + (f" ({some})" if some else ""))

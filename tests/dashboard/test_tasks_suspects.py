@@ -14,11 +14,12 @@ from dashboard.suspicions import findings
 from dashboard.tasks import reference_runs
 from dashboard.tasks.task_list import reason_text
 from dashboard.workspace import Entry, OpenRun
-from evaluator.model import Grade, Mode, Rollout, Task, TestCase
+from evaluator.model import CaseResult, Grade, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.references import reference_grades
 from evaluator.runs.notes import note_task
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.dashboard import sample_run
+from tests.dashboard.rows import Written, row
 
 DOUBLE = "def double(x):\n    return 2 * x\n"
 
@@ -98,6 +99,15 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     ]
     short = answers.by_test(run, "t/9")
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
+
+
+def test_a_samples_own_answer_is_known_though_more_samples_gave_it_than_are_listed(written: Written) -> None:
+    case = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, expected="1", actual="2")
+    many = answers.SAMPLES_LISTED + 1
+    run = written([row("t", f"t#{place}", reward=0.0, cases=(case,)) for place in range(many)])
+    [answer] = answers.of_test(run, "t", 0, f"t#{many - 1}").rows
+    assert (answer.rollouts, len(answer.samples), answer.is_own) == (many, answers.SAMPLES_LISTED, True)
+    assert not answers.of_test(run, "t", 0, "another").rows[0].is_own
 
 
 @pytest.mark.parametrize("tests", [(None,), (1,), (None, 0, 1)])
