@@ -19,7 +19,7 @@ SORTS: dict[str, tuple[str, str]] = {
     "": ("suspects first", "coalesce(-weight, 0), id_key, task_id"),
     "task": ("task id", "id_key, task_id"),
     "file": ("file order", "place"),
-    "rate": ("lowest pass rate first", f"coalesce(passed / nullif(samples, 0), {INFINITY}), id_key, task_id"),
+    "rate": ("lowest pass rate first", f"coalesce(passed / nullif(graded, 0), {INFINITY}), id_key, task_id"),
     "random": ("random sample", "md5($seed || chr(10) || task_id), task_id"),
 }
 """Orders of the list of tasks: URL word -> (label, ascending key). For a random sample see `RandomSample`."""
@@ -53,10 +53,10 @@ class Reason(NamedTuple):
 
 
 class TaskLine(NamedTuple):
-    """A task with its counts over all of its rollouts."""
+    """A task with its counts over all of its rollouts. Those without a grade are no failures."""
 
     task_id: str
-    samples: int
+    graded: int
     passed: int
     tests: int
     reasons: list[Reason]
@@ -97,7 +97,7 @@ def task_lines(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[Task
         at["limit"] = max(0, min(TASKS_PER_PAGE, sample.size - (page - 1) * TASKS_PER_PAGE))
     sql = f"""
         WITH s AS (SELECT task_id, max(weight) AS weight FROM suspects GROUP BY task_id)
-        SELECT task_id, samples, passed, coalesce(tests, 0) FROM task_list LEFT JOIN s USING (task_id)
+        SELECT task_id, graded, passed, coalesce(tests, 0) FROM task_list LEFT JOIN s USING (task_id)
         WHERE {condition} ORDER BY {key} LIMIT $limit OFFSET $offset"""  # noqa: S608
     rows = run.rows(sql, params | at)
     reasons = _reasons(run, [row[0] for row in rows])

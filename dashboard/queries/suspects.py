@@ -13,7 +13,7 @@ import duckdb
 import streamlit as st
 
 from dashboard.queries import records
-from dashboard.queries.expressions import RAN, natural
+from dashboard.queries.expressions import GRADED, RAN, natural
 from dashboard.suspicions import Finding, findings
 from dashboard.workspace import OpenRun
 from evaluator.model import Task, TestCase
@@ -32,12 +32,13 @@ _READ_MOST = 4_000_000
 _TABLES = f"""
 CREATE OR REPLACE TABLE task_list AS
     SELECT task_id, any_value(id_key) AS id_key, any_value(place) AS place,
-           any_value(tests) AS tests, any_value(referenced) AS referenced, count(r.verdict) AS samples,
+           any_value(tests) AS tests, any_value(referenced) AS referenced, count(*) FILTER ({GRADED}) AS graded,
            count(*) FILTER (r.verdict = 'passed') AS passed
     FROM (SELECT task_id, {natural("task_id")} AS id_key, row_number() OVER () AS place, tests_total AS tests,
                  coalesce(reference, '') <> '' AS referenced
           FROM tasks) t
-    LEFT JOIN (SELECT task_id, verdict FROM rollouts) r USING (task_id) GROUP BY task_id ORDER BY id_key, task_id;
+    LEFT JOIN (SELECT task_id, verdict, disagreement FROM rollouts) r USING (task_id)
+    GROUP BY task_id ORDER BY id_key, task_id;
 CREATE OR REPLACE TABLE case_list AS
     SELECT task_id, test_index, count(*) FILTER (verdict = 'passed') AS passed,
            count(*) FILTER ({RAN}) AS ran

@@ -68,7 +68,8 @@ def _answer(answer: Answer) -> str:
 
 
 def _title(record: RolloutRecord, case: CaseRecord | None) -> str:
-    test = f"test {case.test_index} (0 to {record.tests_total - 1})" if case and record.tests_total else ""
+    places = f" (0 to {record.tests_total - 1})" if record.tests_total > 1 else ""
+    test = f"test {case.test_index}{places}" if case and record.tests_total else ""
     verdict = case.verdict if case else record.verdict
     return " · ".join(part for part in (verdict, record.task_id, test) if part)
 

@@ -93,7 +93,7 @@ def _columns(task_ids: list[str]) -> tuple[Column, ...]:
     return (
         Column("", "mark", "16px", "! marks a suspect"),
         Column("task", "wrap", f"{width:.0f}px"),
-        Column("pass", "number", "56px", "rollouts that passed"),
+        Column("pass", "number", "56px", "rollouts that passed, of those graded"),
         Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
     )
 
@@ -147,7 +147,7 @@ def _number(sample: RandomSample, name: str, label: str, least: int) -> None:
 def _row(line: TaskLine, judged: str) -> tuple[str, str, str, str]:
     why = "; ".join(reason_text(reason, line.tests) for reason in line.reasons)
     said = " · ".join(part for part in (judged, why) if part)
-    return "!" if line.reasons else "", line.task_id, f"{line.passed:,}/{line.samples:,}", said
+    return "!" if line.reasons else "", line.task_id, f"{line.passed:,}/{line.graded:,}", said
 
 
 def _part(screen: Screen) -> str:

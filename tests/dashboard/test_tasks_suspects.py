@@ -61,7 +61,7 @@ def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[
 
 def test_a_test_that_nobody_passes_is_listed_first_with_the_reason_in_words(run: OpenRun) -> None:
     first = dataset.task_lines(run, Filter(), "", 1)[0]
-    assert (first.task_id, first.passed, first.samples) == ("t/9", 0, 4)
+    assert (first.task_id, first.passed, first.graded) == ("t/9", 0, 4)
     assert [reason_text(reason, first.tests) for reason in first.reasons] == ["test 1: nobody passes (0 of 4)"]
     assert not any(line.reasons for line in dataset.task_lines(run, Filter(), "", 1)[1:])
 
@@ -99,6 +99,19 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     ]
     short = answers.by_test(run, "t/9")
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
+
+
+def test_a_rollout_without_a_grade_is_not_counted_as_one_that_did_not_pass(tmp_path: Path) -> None:
+    task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
+    rows = [row("t", "t#0", reward=1.0), row("t", "t#1", reward=0.0), row("t", "t#2", reward=None)]
+    with RunWriter.create(tmp_path / "run", Manifest()) as writer:
+        writer.add_task(task, task.cases)
+        for place, (rollout, grade) in enumerate(rows):
+            writer.add(rollout, grade, place)
+        writer.close()
+    opened = workspace.open_run(Entry("run", tmp_path / "run", graded=True))
+    [line] = dataset.task_lines(opened, Filter(), "", 1)
+    assert (line.passed, line.graded) == (1, 2)
 
 
 def test_a_samples_own_answer_is_known_though_more_samples_gave_it_than_are_listed(written: Written) -> None:
