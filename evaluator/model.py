@@ -174,6 +174,12 @@ class Rollout(msgspec.Struct, kw_only=True):
     """The grade that the source gave, if any; it never influences ours."""
     given_reward: float | None = None
     """The reward that the source gave, if any."""
+    recorded_verdict: Verdict | None = None
+    """The source's own grade in our words, if it has one."""
+    recorded_word: str | None = None
+    """The same in the source's words, such as `timed out`."""
+    recorded_by: str | None = None
+    """What made that grade: the name of a grader or a benchmark."""
     metadata: dict[str, JsonValue] = msgspec.field(default_factory=dict)
     line: int = 0
 

@@ -158,6 +158,8 @@ class _Reading(NamedTuple):
                 fields = renamed(row.fields, self.field_map) if self.field_map else row.fields
                 if format_ is None:
                     format_ = _detected(row, self.role, path)
+                if format_.from_name is not None:
+                    fields = {**format_.from_name(path), **fields}
                 try:
                     for record in read(format_, fields):
                         record.line = row.line

@@ -3,19 +3,21 @@
 A task row needs `task_id`. It may have `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `answer`, `preamble`,
 `reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row needs `task_id`
 and `completion` (text, or messages whose last one counts). It may have `sample_id`, `sample_index`, `kind`, `model`,
-`group`, `step`, `expected_pass` and `reward` or `given_reward`. Other fields become metadata.
+`group`, `step`, `expected_pass`, `reward` or `given_reward`, `recorded_verdict`, `recorded_word` and `recorded_by`.
+Other fields become metadata.
 """
 
 from __future__ import annotations
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict, brief
 
 _ROLLOUT_FIELDS = {
     "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
-    "given_reward", "reward",
+    "given_reward", "recorded_reward", "reward", "recorded_verdict", "recorded_word", "recorded_by",
 }  # fmt: skip
+_REWARDS = ("given_reward", "recorded_reward", "reward")
 _TASK_MARKS = ("mode", "in_outs", "test", "answer", "entry_point")
 _ROLLOUT_MARKS = ("sample_id", "sample_index", "kind", "model", "group", "expected_pass", "step", "verdict")
 
@@ -48,7 +50,7 @@ def read_rollout(fields: Fields) -> Rollout:
     name = "code" if exported else "completion"
     if fields.get(name) is None:
         raise RecordError(f"{name} is missing: add the text that the model wrote")
-    reward = "given_reward" if fields.get("given_reward") is not None else "reward"
+    reward = next((name for name in _REWARDS if fields.get(name) is not None), "reward")
     return Rollout(
         task_id=field.identifier(fields, "task_id"),
         completion=field.conversation_text(fields[name], name, whole=False),
@@ -60,8 +62,20 @@ def read_rollout(fields: Fields) -> Rollout:
         step=field.optional_whole(fields, "step"),
         expected_pass=field.optional_truth(fields, "expected_pass"),
         given_reward=field.optional_number(fields, reward),
+        recorded_verdict=_recorded_verdict(fields.get("recorded_verdict")),
+        recorded_word=field.text(fields, "recorded_word") or None,
+        recorded_by=field.text(fields, "recorded_by") or None,
         metadata=field.without(fields, _ROLLOUT_FIELDS),
     )
+
+
+def _recorded_verdict(value: JsonValue) -> Verdict | None:
+    if value in (None, ""):
+        return None
+    try:
+        return Verdict(value)
+    except ValueError:
+        raise RecordError(f"recorded_verdict must be one of {', '.join(Verdict)} or null, not {brief(value)}") from None
 
 
 def kind_of(value: JsonValue) -> Kind | None:

@@ -51,6 +51,9 @@ def rollout_row(rollout: Rollout) -> Row:
         "step": rollout.step,
         "expected_pass": rollout.expected_pass,
         "given_reward": rollout.given_reward,
+        "recorded_verdict": rollout.recorded_verdict.value if rollout.recorded_verdict else None,
+        "recorded_word": rollout.recorded_word,
+        "recorded_by": rollout.recorded_by,
     }
     row: Row = {"task_id": rollout.task_id, "completion": rollout.completion}
     return {**rollout.metadata, **row, **{name: value for name, value in optional.items() if value is not None}}

@@ -46,7 +46,8 @@ class Format(NamedTuple):
     `claim_*` returns None for a row of another format. `read_*` returns the records of one row and raises
     `evaluator.model.RecordError` with the field that is wrong. A format without tasks or without rollouts leaves that
     pair out. `repeats_tasks`: several rows of the same task are normal (each has a sample too) and not reported.
-    `read_prompt`: the prompt of a row of rollouts; empty if the row does not have it.
+    `read_prompt`: the prompt of a row of rollouts; empty if the row does not have it. `from_name`: fields that only the
+    file's path has, such as its step; a row's own win.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Format(NamedTuple):
     read_rollouts: Callable[[Fields], Iterable[Rollout]] | None = None
     repeats_tasks: bool = False
     read_prompt: Callable[[Fields], str] = _prompt_field
+    from_name: Callable[[str], Fields] | None = None
 
     @property
     def roles(self) -> tuple[Role, ...]:
