@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,32 +24,41 @@ from evaluator.model import (
 )
 from evaluator.runs.reading import Manifest, RunWriter
 
-TESTS = 7
-SAMPLES = 64
+TESTS = 10
+SAMPLES = 200
 _VERDICTS = (
-    (Verdict.PASSED, 55),
-    (Verdict.WRONG_ANSWER, 25),
-    (Verdict.RUNTIME_ERROR, 9),
-    (Verdict.TIME_LIMIT, 5),
-    (Verdict.COMPILE_ERROR, 3),
-    (Verdict.NO_CODE, 2),
-    (Verdict.UNKNOWN, 1),
+    (Verdict.WRONG_ANSWER, 55),
+    (Verdict.RUNTIME_ERROR, 20),
+    (Verdict.TIME_LIMIT, 11),
+    (Verdict.COMPILE_ERROR, 7),
+    (Verdict.NO_CODE, 5),
+    (Verdict.UNKNOWN, 2),
 )
+"""Of the rollouts that do not pass."""
 _ERRORS = ("KeyError", "IndexError", "TypeError", "NameError", "ZeroDivisionError")
-_FILLER = "    # The running total is kept in one variable, which the loop updates.\n"
+_RAISED = (Verdict.RUNTIME_ERROR, Verdict.COMPILE_ERROR)
+_BAD_TASKS = 50
+"""One task in so many has a test case that nobody passes."""
+_LINES = tuple(
+    f"    {name}_{number} = {value}({name}_{number - 1}, {number * 37 % 101})  # {why}\n"
+    for number in range(1, 60)
+    for name, value, why in (
+        ("total", "add", "the running total"), ("best", "max", "the greatest so far"), ("left", "sub", "what is left"),
+    )
+)  # fmt: skip
 
 
-def write(path: Path, rollouts: int) -> Path:
-    """A run of so many rollouts, 64 per task, of 4 models over 20 training steps."""
+def write(path: Path, rollouts: int, samples: int = SAMPLES) -> Path:
+    """A run of so many rollouts of ten test cases each, of 4 models over 20 training steps."""
     draw = random.Random(7)
-    tasks = [_task(number) for number in range(-(-rollouts // SAMPLES))]
+    tasks = [_task(number) for number in range(-(-rollouts // samples))]
     manifest = Manifest(
         rollouts="rollouts.jsonl", dataset="tasks.jsonl", evaluator_version=evaluator.__version__, python="3.11.2"
     )
     with RunWriter.create(path, manifest) as writer:
         for task in tasks:
             writer.add_task(task, task.cases)
-        for row, (rollout, grade) in enumerate(_graded(tasks, rollouts, draw)):
+        for row, (rollout, grade) in enumerate(_graded(tasks, rollouts, samples, draw)):
             writer.add(rollout, grade, row)
         writer.close("finished")
     return path
@@ -61,12 +71,14 @@ def _task(number: int) -> Task:
     )
 
 
-def _graded(tasks: list[Task], rollouts: int, draw: random.Random) -> Iterator[tuple[Rollout, Grade]]:
+def _graded(tasks: list[Task], rollouts: int, samples: int, draw: random.Random) -> Iterator[tuple[Rollout, Grade]]:
     words, weights = zip(*_VERDICTS, strict=True)
     for number in range(rollouts):
-        task, sample = tasks[number // SAMPLES], number % SAMPLES
-        verdict = draw.choices(words, weights)[0]
-        code = f"def add(a, b):\n{_FILLER * draw.randrange(2, 60)}    return a + b + {draw.randrange(3)}\n"
+        place, sample = divmod(number, samples)
+        task, is_bad = tasks[place], place % _BAD_TASKS == 0
+        passes = not is_bad and draw.random() < (place * 37 % 100 + 1) / 100
+        verdict = Verdict.PASSED if passes else draw.choices(words, weights)[0]
+        code = f"def add(a, b):\n{''.join(draw.choices(_LINES, k=draw.randrange(2, 36)))}    return a + b\n"
         yield (
             Rollout(
                 task_id=task.task_id,
@@ -77,15 +89,16 @@ def _graded(tasks: list[Task], rollouts: int, draw: random.Random) -> Iterator[t
                 completion=f"Here it is.\n\n```python\n{code}```\n",
                 given_reward=float(verdict is Verdict.PASSED or draw.random() < 0.02),
             ),
-            _grade(task, sample, verdict, code, draw),
+            _grade(task, sample, verdict, code, draw, failing=0 if is_bad else draw.randrange(TESTS)),
         )
 
 
-def _grade(task: Task, sample: int, verdict: Verdict, code: str, draw: random.Random) -> Grade:
+def _grade(task: Task, sample: int, verdict: Verdict, code: str, draw: random.Random, failing: int) -> Grade:
     ran = verdict not in (Verdict.NO_CODE, Verdict.UNKNOWN)
-    failing = None if verdict is Verdict.PASSED else draw.randrange(TESTS)
-    cases = tuple(_case(case, verdict if case.index == failing else Verdict.PASSED, draw) for case in task.cases)
-    first = cases[failing] if ran and failing is not None else None
+    first = _case(task.cases[failing], verdict, draw) if ran and verdict is not Verdict.PASSED else None
+    cases = tuple(
+        first if first and case.index == failing else _case(case, Verdict.PASSED, draw) for case in task.cases
+    )
     return Grade(
         task_id=task.task_id,
         sample_id=f"{task.task_id}#{sample}",
@@ -105,19 +118,34 @@ def _grade(task: Task, sample: int, verdict: Verdict, code: str, draw: random.Ra
 
 
 def _case(case: TestCase, verdict: Verdict, draw: random.Random) -> CaseResult:
-    expected, error = case.expected, draw.choice(_ERRORS) if verdict is Verdict.RUNTIME_ERROR else None
-    wrong = str(int(expected) + draw.choice((1, -1, 17)))
     took = 10.0 if verdict is Verdict.TIME_LIMIT else draw.lognormvariate(-4, 1)
+    memory, expected = 12 + 28 * draw.random(), case.expected
+    if verdict is Verdict.PASSED:
+        return CaseResult(
+            index=case.index, verdict=verdict, expected=expected, actual=expected, wall_s=took, cpu_s=took,
+            memory_mb=memory,
+        )  # fmt: skip
+    error = draw.choice(_ERRORS) if verdict in _RAISED else None
+    wrong = (
+        str(int(expected) + draw.choice((1, -1, 17, draw.randrange(1_000))))
+        if verdict is Verdict.WRONG_ANSWER
+        else None
+    )
+    line = draw.randrange(2, 20)
     return CaseResult(
         index=case.index,
         verdict=verdict,
         expected=expected,
-        actual={Verdict.PASSED: expected, Verdict.WRONG_ANSWER: wrong}.get(verdict),
-        difference=Difference(f"expected {expected}, got {wrong}", 1, 1) if verdict is Verdict.WRONG_ANSWER else None,
+        actual=wrong,
+        difference=Difference(f"expected {expected}, got {wrong}", 1, 1) if wrong else None,
         error_type=error,
-        error_message=f"'{draw.randrange(99)}'" if error else None,
-        traceback=Traceback(error, "", (Frame(draw.randrange(2, 20), "add", "return a + b"),)) if error else None,
+        error_message=f"name 'part_{draw.randrange(999)}' in {draw.choice(_LINES)[:20]}" if error else None,
+        traceback=Traceback(error, "", (Frame(line, "add", "return a + b"),)) if error else None,
         wall_s=took,
         cpu_s=took,
-        memory_mb=draw.uniform(12, 40),
+        memory_mb=memory,
     )
+
+
+if __name__ == "__main__":
+    print(write(Path(sys.argv[1]), int(sys.argv[2])))

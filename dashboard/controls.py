@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import escape, facts, keys, navigation, sandbox_state, state, widgets, workspace
+from dashboard import escape, facts, input_problems, keys, navigation, sandbox_state, state, widgets, workspace
 from dashboard.filters import filter_panel, search_progress
-from dashboard.grading import grading, run_banners
+from dashboard.grading import grading, run_banners, ungraded
 from dashboard.grading.grading_jobs import jobs
 from dashboard.queries import filter_sql, models, search
 from dashboard.state import Filter, View
@@ -25,6 +25,7 @@ _CLAUSE_NAMES = {
     "verified": "verified",
     "tag": "tag",
     "given": "given reward",
+    "recorded": "recorded verdict",
     "q": "text",
     "find": "text in code",
     "r_min": "reward from",
@@ -75,7 +76,7 @@ def sidebar() -> None:
             return
         chosen = workspace.entry(view)
         _run_picker(entries, chosen, view)
-        if chosen is None or not chosen.graded or jobs().starting(chosen.path):
+        if chosen is None or jobs().starting(chosen.path) or not ungraded.is_readable(chosen):
             return
         run = workspace.open_run(chosen)
         st.session_state[_COUNTED] = run.key
@@ -89,11 +90,11 @@ def banners() -> None:
         facts.banner(f"No sandbox here: grades can be read, but nothing can be graded or run. {fix}", warn=True)
 
 
-def screen(*, named: bool = True) -> Screen:
+def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     """The view and its run. Without a run, says what to do next and ends the page.
 
     This puts the run into the URL, as another server may list another run first. A page that adds more to the URL
-    passes `named=False` and calls `state.name` itself.
+    passes `named=False` and calls `state.name` itself. `even_empty`: the page goes on for a run without rollouts.
     """
     navigation.require()
     view = state.read()
@@ -103,10 +104,11 @@ def screen(*, named: bool = True) -> Screen:
         _no_entry(view)
         st.stop()
     view = view.but(run=chosen.name)
-    if named or not chosen.graded:
+    is_readable = ungraded.is_readable(chosen)
+    if named or not is_readable:
         state.name(navigation.page(), view)
-    if not chosen.graded:
-        grading.offer(chosen)
+    if not is_readable:
+        ungraded.unreadable(chosen)
         st.stop()
     if jobs().starting(chosen.path):
         grading.starting(chosen)
@@ -115,13 +117,17 @@ def screen(*, named: bool = True) -> Screen:
     if st.session_state.get(_COUNTED) != run.key:
         st.rerun()  # it has grown since the sidebar was drawn: both must count the same rollouts
     total = filter_sql.count(run, Filter())
-    run_banners.degraded(run)
     run_banners.unreadable_notes(run)
-    run_banners.growing(run)
-    run_banners.stopped(run, total)
+    if run.recorded:
+        ungraded.banners(chosen, run, whole=navigation.page() == "overview")
+    else:
+        run_banners.degraded(run)
+        run_banners.growing(run)
+        run_banners.stopped(run, total)
     if total == 0:
-        _empty_run(run)
-        st.stop()
+        _empty_run(run, view, with_problems=not even_empty)
+        if not even_empty:
+            st.stop()
     search_progress.watch(run, view.filter.find)
     return Screen(view, run, filter_sql.count(run, view.filter), total)
 
@@ -226,10 +232,11 @@ def pooled(screen: Screen, text: str) -> str:
     return text.format(counted(total, "model")) if total > 1 else ""
 
 
-def _empty_run(run: OpenRun) -> None:
+def _empty_run(run: OpenRun, view: View, *, with_problems: bool) -> None:
     running = run_banners.is_growing(run)
     said = "The run has just started: no rollout is graded yet." if running else "This run holds no rollouts."
     facts.banner(f"{said} Rollouts file: {run.manifest.rollouts or 'unknown'}.", warn=True)
     if not running:
         st.code("rollscope grade ROLLOUTS.jsonl --dataset DATASET.jsonl", language=None)
-    facts.problems(run.manifest)
+    if with_problems:
+        input_problems.link(run, view)

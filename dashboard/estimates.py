@@ -89,4 +89,4 @@ def _curve(run: OpenRun, filter_: Filter, model: str) -> Curve:
 
 def _ks(most: int) -> list[int]:
     powers = {2**i for i in range(most.bit_length())}
-    return sorted(k for k in powers | {10, 100, most} if k <= most)
+    return sorted(k for k in powers | {10, 100, most} if 1 <= k <= most)

@@ -8,26 +8,29 @@ import streamlit as st
 
 from dashboard import escape, theme
 from dashboard.escape import html
-from dashboard.wording import counted
-from evaluator.runs.reading import Manifest
-
-_PROBLEMS_SHOWN = 100
 
 
-def line(found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "") -> None:
-    """Facts in one line: (name, value). `chip` is a verdict, shown before the title."""
-    head = f"{chip_html(chip)} " if chip else ""
+def line(
+    found: Sequence[tuple[str, str]], *, title: str = "", chip: str = "", recorded: bool = False, own: bool = False
+) -> None:
+    """Facts in one line: (name, value). `chip` is a verdict, shown before the title; see `chip_html`."""
+    head = f"{chip_html(chip, recorded=recorded, own=own)} " if chip else ""
     if title:
         head = f'<div class="rs-title">{head}{html(title)}</div>'
     body = "".join(f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found)
     st.html(f'{head}<div class="rs-facts">{body}</div>')
 
 
-def chip_html(word: str, title: str = "") -> str:
-    """A verdict's letter on its colour. The tooltip is `title`, else the verdict's word."""
+def chip_html(word: str, title: str = "", *, recorded: bool = False, own: bool = False) -> str:
+    """A verdict's letter on its colour. The tooltip is `title`, else the verdict's word.
+
+    `recorded`: the verdict that the rollout came with, which is only outlined. `own`: one that was
+    made here, which is not outlined among those either.
+    """
     verdict = theme.verdict(word)
     tooltip = escape.attribute(title or verdict.value)
-    return f'<span class="rs-chip rs-v-{verdict.value}" title="{tooltip}">{verdict.letter}</span>'
+    look = f"rs-chip rs-v-{verdict.value}{' recorded' * recorded}{' own' * own}"
+    return f'<span class="{look}" title="{tooltip}">{verdict.letter}</span>'
 
 
 def note(text: str, *, strong: bool = False) -> None:
@@ -63,20 +66,6 @@ def keys(found: Mapping[str, str]) -> None:
     """Keys with what they do."""
     rows = "".join(f"<dt><kbd>{html(key)}</kbd></dt><dd>{html(does)}</dd>" for key, does in found.items())
     st.html(f'<dl class="rs-keys">{rows}</dl>')
-
-
-def problems(manifest: Manifest) -> None:
-    """The bad lines of the input: where, what is wrong, how the line begins."""
-    total = manifest.problems_total or len(manifest.problems)
-    if not total:
-        return
-    with st.expander(f"{counted(total, 'bad input line')} left out", expanded=total <= 3):
-        text = "\n".join(
-            f"{bad.path}:{bad.line}: {bad.message}" + (f"\n    {bad.snippet[:200]}" if bad.snippet else "")
-            for bad in manifest.problems[:_PROBLEMS_SHOWN]
-        )
-        more = f"\n… and {total - _PROBLEMS_SHOWN:,} more" if total > _PROBLEMS_SHOWN else ""
-        st.html(f'<pre class="rs-text" style="max-height:220px">{html(text + more)}</pre>')
 
 
 def number(value: float | None, digits: int = 3) -> str:

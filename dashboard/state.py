@@ -24,6 +24,11 @@ VERIFIED, UNVERIFIED = "yes", "no"
 AGREES: tuple[str, ...] = ("same", "higher", "lower")
 """In `given=`: the reward that the rollout came with, against our own."""
 
+AGREE, DIFFER = "agrees", "differs"
+"""In `recorded=`: whether the verdict that the rollout came with and our own agree on passed or not."""
+
+RECORDED_WORDS: tuple[str, ...] = (AGREE, DIFFER, *(v.value for v in Verdict))
+
 VERDICT_WORDS: tuple[str, ...] = (FAILED, *(v.value for v in Verdict))
 
 PAGES = {
@@ -35,6 +40,7 @@ PAGES = {
     "compare": "Compare",
     "audit": "Audit",
     "sql": "SQL",
+    "trouble": "Trouble",
 }
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 
@@ -59,6 +65,8 @@ class Filter(msgspec.Struct, frozen=True):
     """A tag from the run's notes (`evaluator.runs.notes`)."""
     given: str = ""
     """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
+    recorded: str = ""
+    """One of `RECORDED_WORDS`: rollouts that came with this verdict, or with one that agrees or differs."""
     q: str = ""
     """Text to find in task, sample, model and error message, in any case."""
     find: str = ""
@@ -80,7 +88,7 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it selects by how a rollout ended, so that rates such as pass@1 would mean nothing."""
-        picked = (self.verdicts, self.err, self.flag, self.verified, self.given)
+        picked = (self.verdicts, self.err, self.flag, self.verified, self.given, self.recorded)
         bounds = (self.r_min, self.r_max, self.wall_min, self.wall_max)
         return any(picked) or any(bound is not None for bound in bounds)
 
@@ -185,6 +193,7 @@ def parse(params: Mapping[str, str]) -> View:
     view = {name: _value(name, params[name]) for name in _VIEW_FIELDS if params.get(name)}
     filter_["verified"] = _verified(params.get("verified", ""))
     filter_["given"] = given if (given := params.get("given", "")) in AGREES else ""
+    filter_["recorded"] = recorded if (recorded := params.get("recorded", "")) in RECORDED_WORDS else ""
     view["page"] = max(1, _int(params.get("page")) or 1)
     return View(**view, filter=Filter(verdicts=tuple(dict.fromkeys(words)), **filter_))
 

@@ -13,9 +13,11 @@ from evaluator.model import Verdict
 from evaluator.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
 
 __all__ = [
-    "COLOURS", "FAILED", "HATCHED", "apply", "asset", "ink", "is_dark", "palette", "stylesheet", "verdict",
+    "COLOURS", "FAILED", "HATCHED", "UNGRADED", "apply", "asset", "ink", "is_dark", "palette", "stylesheet", "verdict",
 ]  # fmt: skip
 
+UNGRADED = "ungraded"
+"""The key of the element that says that nothing was graded here: on such a page all letters are outlined."""
 _ASSETS = Path(__file__).parent / "assets"
 
 
@@ -48,6 +50,7 @@ def stylesheet(*, dark: bool) -> str:
     """The pages' style sheet without comments, with the tokens of the light or the dark page."""
     tokens = "".join(f"--rs-{name}: {values[dark]};" for name, values in _TOKENS.items())
     chips = verdict_colours.rules("rs-v-", border="var(--rs-line)")
+    chips += verdict_colours.outlines("rs-v-", f"st-key-{UNGRADED}", border="var(--rs-line)")
     sheets = [str(path.relative_to(_ASSETS)) for path in sorted((_ASSETS / "pages").glob("*.css"))]
     rules = re.sub(r"/\*.*?\*/", "", asset(*sheets), flags=re.DOTALL)
     return f":root {{ {tokens} }}\n{rules}\n{chips}"

@@ -15,8 +15,12 @@ import duckdb
 import msgspec
 import streamlit as st
 
-from dashboard.queries import tables
+from dashboard import opening
+from dashboard.opening import Reading, Rollouts
+from dashboard.queries import kept_tables, tables
 from dashboard.state import View
+from evaluator.index import Dataset, IndexedFile
+from evaluator.index.state import STATE
 from evaluator.runs.files import LOCK, is_run
 from evaluator.runs.notes import Notes, NotesError, notes_stamp, read_notes
 from evaluator.runs.reading import Manifest, Run
@@ -27,9 +31,13 @@ Params = dict[str, str | int | float | list[str]]
 VARIABLE = "ROLLSCOPE_OPEN"
 _APP = Path(__file__).resolve().parent.parent
 _LOCKS = Path("/proc/locks")
-_REST = 5
-"""A growing run is loaded again after at least so many times what its last loading took."""
+_REST, _MOST_S = 5, 10.0
+"""A growing run is loaded again after so many times what its last loading took, or so many seconds."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+Stamp = tuple[int, ...]
+"""Equal for two looks at a run between which nothing was added."""
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -39,7 +47,15 @@ class Opened(msgspec.Struct, frozen=True):
     folders: tuple[str, ...] = ()
     """Folders of runs: those that are in them, also later."""
     rollouts: tuple[str, ...] = ()
+    """Files, folders and patterns."""
+    names: dict[str, str] = {}
+    """What rollouts are called that are copies: of a pipe, or of objects in a store."""
+    format: str | None = None
+    field_map: dict[str, str] | None = None
     dataset: str | None = None
+    dataset_format: str | None = None
+    dataset_map: dict[str, str] | None = None
+    """How the rollouts and the dataset are read; None: detected."""
     allow_rerun: bool = False
     follow: bool = False
 
@@ -49,8 +65,13 @@ class Entry(msgspec.Struct, frozen=True):
 
     name: str
     path: Path
-    graded: bool
-    """False for a rollouts file that is not graded yet."""
+    rollouts: Rollouts | None = None
+    """For rollouts that are not graded; `path` is then the folder of their index."""
+
+    @property
+    def graded(self) -> bool:
+        """Whether it is a run."""
+        return self.rollouts is None
 
 
 @dataclass(frozen=True)
@@ -59,8 +80,9 @@ class OpenRun:
 
     name: str
     path: Path
-    stamp: tuple[int, int]
+    stamp: Stamp
     run: Run
+    """An `evaluator.index.IndexedFile` where nothing is graded."""
     connection: duckdb.DuckDBPyConnection
     notes: Notes
     notes_stamp: int = 0
@@ -74,6 +96,11 @@ class OpenRun:
     @property
     def manifest(self) -> Manifest:
         return self.run.manifest
+
+    @property
+    def recorded(self) -> bool:
+        """Whether all grades are those that the rollouts came with: nothing was graded here."""
+        return isinstance(self.run, IndexedFile)
 
     def rows(self, sql: str, params: Params | None = None) -> list[tuple[Any, ...]]:
         """The rows of a query, on its own cursor: several visitors may query at once."""
@@ -106,10 +133,17 @@ def entries() -> list[Entry]:
     runs = [Path(path) for path in files.runs]
     runs += [run for folder in files.folders for run in runs_in(Path(folder))]
     runs += graded_here()
-    paths = [(path, True) for path in dict.fromkeys(runs)]
-    paths += [(Path(path), False) for path in files.rollouts]
     taken: set[str] = set()
-    return [Entry(_name(path, taken), path, graded) for path, graded in paths]
+    found = [Entry(_name(path, taken), path) for path in dict.fromkeys(runs)]
+    for word in files.rollouts:
+        rollouts = _rollouts(files, word)
+        found.append(Entry(_name(Path(rollouts.name or word), taken), rollouts.folder, rollouts))
+    return found
+
+
+def _rollouts(files: Opened, word: str) -> Rollouts:
+    dataset = Dataset(files.dataset, files.dataset_format, files.dataset_map) if files.dataset else None
+    return Rollouts(word, files.names.get(word, ""), files.format, files.field_map, dataset)
 
 
 def entry(view: View) -> Entry | None:
@@ -122,16 +156,17 @@ def entry(view: View) -> Entry | None:
 
 def name_of(path: Path) -> str:
     """The picker's name of an open path."""
-    return next((e.name for e in entries() if e.path == path), path.name)
+    return next((e.name for e in entries() if path in (e.path, e.rollouts and Path(e.rollouts.word))), path.name)
 
 
 def open_run(chosen: Entry) -> OpenRun:
     """The run of an entry. Raises `WorkspaceError` with one line when it can't be read."""
+    reading = opening.reading(chosen.rollouts) if chosen.rollouts else None
     try:
-        stamp = _settled(chosen.path)
-        run, connection = _connected(str(chosen.path), stamp)
+        stamp = _settled(chosen.path) if reading is None else _settled_file(chosen.path, reading)
+        run, connection = _connected(str(chosen.path), stamp, reading)
         noted = notes_stamp(chosen.path)
-        notes, fault = _noted(str(chosen.path), stamp, noted)
+        notes, fault = _noted(str(chosen.path), stamp, noted, connection)
     except (OSError, ValueError, duckdb.Error, msgspec.DecodeError) as error:
         detail = " ".join(str(error).split())
         raise WorkspaceError(f"{chosen.path} can't be opened as a run: {detail}") from None
@@ -174,34 +209,38 @@ def graded_here() -> list[Path]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _connected(path: str, stamp: tuple[int, int]) -> tuple[Run, duckdb.DuckDBPyConnection]:
+def _connected(path: str, stamp: Stamp, _reading: Reading | None) -> tuple[Run, duckdb.DuckDBPyConnection]:
     began = time.monotonic()
-    run = Run.open(Path(path))
-    connection = run.connect(parts=True)
-    tables.load(connection)
+    run = Run.open(Path(path)) if _reading is None else _reading.opened()
+    connection = kept_tables.connected(run)
     now = time.monotonic()
     older = _loadings().get(path)
-    _loadings()[path] = _Loading(stamp, now + _REST * (now - began))
+    _loadings()[path] = _Loading(stamp, now + min(_MOST_S, _REST * (now - began)))
     if older is not None and older.stamp != stamp:
-        _connected.clear(path, older.stamp)  # each holds the whole run in memory
+        _connected.clear(path, older.stamp, _reading)  # each holds the whole run in memory
     return run, connection
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _noted(path: str, stamp: tuple[int, int], noted: int) -> tuple[Notes, str]:  # noqa: ARG001
+def _noted(
+    path: str,
+    stamp: Stamp,  # noqa: ARG001
+    noted: int,  # noqa: ARG001
+    _connection: duckdb.DuckDBPyConnection,
+) -> tuple[Notes, str]:
     """The notes, which are also in the connection's table of tags, and why they can't be read."""
     try:
         notes, fault = read_notes(Path(path)), ""
     except NotesError as error:
         notes, fault = Notes(), str(error)
-    tables.load_tags(_connected(path, stamp)[1], notes)
+    tables.load_tags(_connection, notes)
     return notes, fault
 
 
 class _Loading(NamedTuple):
     """The newest state of a run in memory."""
 
-    stamp: tuple[int, int]
+    stamp: Stamp
     due: float
     """Until then a run that still grows is shown as it was: loading it must not take all the time."""
 
@@ -211,7 +250,7 @@ def _loadings() -> dict[str, _Loading]:
     return {}
 
 
-def _settled(path: Path) -> tuple[int, int]:
+def _settled(path: Path) -> Stamp:
     """The stamp of the state to show: the newest, but for a large run that grows not every few seconds."""
     known = _loadings().get(str(path))
     if known is not None and time.monotonic() < known.due and has_writer(path):
@@ -219,7 +258,17 @@ def _settled(path: Path) -> tuple[int, int]:
     return _stamp(path)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _settled_file(folder: Path, reading: Reading) -> Stamp:
+    """The same for rollouts that are not graded. An index begun again is shown at once: the old one is gone."""
+    known, found = _loadings().get(str(folder)), reading.state()
+    began = found.began if found is not None else 0
+    tasks = int(reading.has_tasks)
+    if known is not None and known.stamp[1:] == (tasks, began) and time.monotonic() < known.due:
+        return known.stamp
+    return (folder / STATE).stat().st_mtime_ns, tasks, began
+
+
+def _stamp(path: Path) -> Stamp:
     parts = sum(1 for _ in (path / "rollouts").glob("*.parquet"))
     return (path / "run.json").stat().st_mtime_ns, parts
 

@@ -16,6 +16,15 @@ import typer
 
 from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, fail, report
+from evaluator.commands.options import (
+    DatasetFormatOption,
+    DatasetMapOption,
+    FormatOption,
+    GraderOption,
+    JsonFlag,
+    MapOption,
+    PreambleOption,
+)
 
 app = App(
     name="rollscope",
@@ -27,21 +36,11 @@ app = App(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
-PreambleOption = Annotated[
-    str | None,
-    typer.Option(
-        "--preamble",
-        metavar="none|lcb|FILE",
-        help="Code before every completion: none, LiveCodeBench's imports, or a Python file. [default: the task's]",
-    ),
-]
-
 
 @app.command()
 def grade(
     rollouts: Annotated[
-        Path, typer.Argument(metavar="ROLLOUTS", help="File of rollouts: one sampled completion per row.")
+        list[str], typer.Argument(metavar="ROLLOUTS", help="Files of rollouts, folders, patterns, - or s3://...")
     ],
     *,
     dataset: Annotated[
@@ -61,14 +60,7 @@ def grade(
         float | None, typer.Option("--memory", help="Resident MiB per test case. [default: 1024]")
     ] = None,
     checker: Annotated[str | None, typer.Option("--checker", help="Comparison rule. [default: the task's]")] = None,
-    grader: Annotated[
-        str | None,
-        typer.Option(
-            "--grader",
-            metavar="GRADER",
-            help="NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]",
-        ),
-    ] = None,
+    grader: GraderOption = None,
     preamble: PreambleOption = None,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Skip a completion's remaining tests after its first failure.")
@@ -78,13 +70,10 @@ def grade(
         str | None,
         typer.Option("--only", help="Regrade rollouts with these verdicts (a,b) or that match this SQL condition."),
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", help="Format of the rollouts (see `rollscope formats`). [default: detected]"),
-    ] = None,
-    map_: Annotated[
-        str | None, typer.Option("--map", help="Field names, ours=theirs: task_id=uid,completion=text.")
-    ] = None,
+    format_: FormatOption = None,
+    map_: MapOption = None,
+    dataset_format: DatasetFormatOption = None,
+    dataset_map: DatasetMapOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Grade only the first N rollouts.")] = None,
     isolation: Annotated[
         Literal["completion", "test"], typer.Option(help="A fresh process for each completion or each test case.")
@@ -110,15 +99,17 @@ def grade(
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grader_option, grading, preamble_option
     from evaluator.file_grading import grade_file, limits_of
-    from evaluator.formats import parse_field_map
+    from evaluator.formats.readings import map_of
+    from evaluator.formats.sources import resolve
     from evaluator.sandbox import Settings
 
     if (resume or only) and out is None:
         raise CommandError("--resume and --only need an existing run: name it with --out RUN")
+    files = resolve(rollouts, remote=True)
     job = partial(
         grade_file,
-        rollouts,
-        dataset or grading.dataset_for(rollouts, format_, grader),
+        files,
+        dataset or grading.dataset_for(files, format_, grader, out if resume or only else None),
         out=out,
         workers=workers,
         limits=limits_of(timeout, memory),
@@ -129,7 +120,9 @@ def grade(
         resume=resume,
         only=only,
         format=format_,
-        field_map=parse_field_map(map_) if map_ else None,
+        field_map=map_of(map_),
+        dataset_format=dataset_format,
+        dataset_map=map_of(dataset_map, "--dataset-map"),
         limit=limit,
         isolation=isolation,
         sandbox=Settings(strictness=sandbox, python=python),
@@ -141,16 +134,25 @@ def grade(
 
 @app.command()
 def view(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN|ROLLOUTS]...", help="[default: the bundled example]")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN|ROLLOUTS]...",
+            help="Runs, files of rollouts, folders, patterns, - or s3://... [default: the bundled example]",
+        ),
     ] = None,
     *,
     dataset: Annotated[
-        Path | None, typer.Option("--dataset", help="Tasks, for grading ROLLOUTS from the page.")
+        Path | None,
+        typer.Option("--dataset", help="Tasks of ROLLOUTS: prompts, test cases, and to grade them."),
     ] = None,
+    format_: FormatOption = None,
+    field_map: MapOption = None,
+    dataset_format: DatasetFormatOption = None,
+    dataset_map: DatasetMapOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; the next free one if it is taken.")] = 8501,
-    follow: Annotated[bool, typer.Option("--follow", help="Always on: new grades are shown as they arrive.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Look for new lines in ROLLOUTS every second.")] = False,
     allow_rerun: Annotated[
         bool, typer.Option("--allow-rerun", help="Let visitors from other machines run code in the sandbox.")
     ] = False,
@@ -158,7 +160,11 @@ def view(
     """Open the dashboard."""
     from evaluator.commands import viewing
 
-    return viewing.view(paths or [], dataset=dataset, host=host, port=port, follow=follow, allow_rerun=allow_rerun)
+    request = viewing.Request(
+        words=words or [], format=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
+        dataset_map=dataset_map, host=host, port=port, follow=follow, allow_rerun=allow_rerun,
+    )  # fmt: skip
+    return viewing.view(request)
 
 
 @app.command()
@@ -183,7 +189,7 @@ def export(
 @app.command()
 def formats(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="File to inspect. [default: list the formats]")
+        str | None, typer.Argument(metavar="[FILE]", help="File, folder or - to inspect. [default: list the formats]")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Print every bad line; exit status 2 if there are any.")
@@ -359,10 +365,13 @@ def doctor(
 
 @app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A dataset, a file of rollouts, or a run's directory.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="FILE.jsonl")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="A dataset, rollouts as for `grade`, or a run.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="FILE.jsonl, or .parquet")],
     *,
-    to: Annotated[Literal["nemo_gym", "native"], typer.Option("--to", help="Format to write.")],
+    to: Annotated[
+        Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"],
+        typer.Option("--to", help="Format to write."),
+    ],
     dataset: Annotated[Path | None, typer.Option("--dataset", help="Tasks of the rollouts in IN.")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
     map_: Annotated[str | None, typer.Option("--map", help="Field names in IN, ours=theirs.")] = None,

@@ -20,18 +20,21 @@ import evaluator
 from evaluator.checkers import get_checker
 from evaluator.engines import local
 from evaluator.formats import (
+    FileLike,
+    Files,
     FormatError,
     OnProblem,
     Problem,
-    Role,
+    Source,
     dataset_hash,
-    known_formats,
     load_rollouts,
     require_rows,
-    sniff,
 )
 from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
+from evaluator.formats.growth import Extent, extent_after, same_files
 from evaluator.formats.nemo_gym_sidecars import tasks_file
+from evaluator.formats.readings import dataset_reading, map_of, map_text, rollouts_format
+from evaluator.formats.sources import resolve, typed
 from evaluator.graders import get_grader, needs_tasks, shown_cases
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.graders.spec import anchored
@@ -44,7 +47,9 @@ from evaluator.sandbox import SandboxUnavailable, Settings, python_version
 if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
 
-_SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".json", ".rollouts")
+_SUFFIXES: Final = (
+    ".gz", ".zst", ".bz2", ".xz", ".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".eval", ".rollouts",
+)  # fmt: skip
 _VIRTUAL_PER_RESIDENT: Final = 4
 _JUDGE_FAILED: Final = "verdict = 'unknown' AND list_contains(flags, 'judge_failed')"
 """These have no reward because a judge did not answer, which it may by now."""
@@ -64,8 +69,8 @@ class GradedFile(msgspec.Struct, frozen=True):
 
 
 def grade_file(
-    rollouts: str | Path,
-    dataset: str | Path | None = None,
+    rollouts: Files,
+    dataset: FileLike | None = None,
     *,
     out: str | Path | None = None,
     workers: int | None = None,
@@ -80,6 +85,8 @@ def grade_file(
     disagreement: Disagreements = "unknown",
     format: str | None = None,  # noqa: A002 - as in `load_rollouts`
     field_map: Mapping[str, str] | None = None,
+    dataset_format: str | None = None,
+    dataset_map: Mapping[str, str] | None = None,
     limit: int | None = None,
     resume: bool = False,
     only: str | None = None,
@@ -101,7 +108,8 @@ def grade_file(
     resumed. Any thread may call this.
 
     Args:
-        rollouts: JSON lines or a JSON list, also packed by gzip or Zstandard.
+        rollouts: A file of any kind in docs/formats.md, a folder of such files, a pattern such as `steps/*.jsonl`, or
+            several of these, which are graded as one file.
         dataset: The file of tasks. None: what NeMo Gym left beside its rollouts, or tests in the rollouts' own rows;
             for a grader that needs no tasks (`stored`), the rollouts alone.
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
@@ -112,9 +120,12 @@ def grade_file(
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         format: The name of the rollouts' format, or of the dataset's. None: it is detected.
         field_map: Our names of fields to the file's, such as `{"task_id": "uid"}`; see `load_rollouts`.
+        dataset_format, dataset_map: The same two for the dataset. None: `format` if it is a format of tasks alone, and
+            `field_map` if the dataset is of no known format.
         limit: Grade the first so many rollouts of the file. None: all.
         resume: Grade what `out` has no grade of, and what a judge did not answer for. The grader, the checker and the
-            preamble of the run hold where none is given. Without a run in `out` a new one is begun.
+            preamble of the run, and how its dataset is read, hold where none is given. Without a run in `out` a new one
+            is begun.
         only: Grade again what is in `out` and has one of these verdicts ("sandbox_error,time_limit"), or meets this
             DuckDB condition over the columns of `rollouts`. It wins over `resume`.
         on_start: Called once, before the first grade, with about how many rollouts are to be graded; None where
@@ -133,8 +144,10 @@ def grade_file(
     """
     from evaluator.runs.writing import RunWriter
 
-    rollouts = Path(rollouts)
-    run = default_run(rollouts) if out is None else Path(out)
+    files = resolve(rollouts)
+    words = typed(files)
+    run = default_run(Path(words[0])) if out is None else Path(out)
+    earlier: Manifest | None = None
     if resume or only:
         if out is None:
             raise RunError("resume and only are about a run: name its directory with out")
@@ -142,6 +155,8 @@ def grade_file(
             earlier = read_manifest(run)
             grader, checker = grader or earlier.grader, checker or earlier.checker
             preamble = earlier.preamble if preamble is None else preamble
+            if not dataset_format and not dataset_map:
+                dataset_format, dataset_map = earlier.dataset_format, map_of(earlier.dataset_map)
         elif only:
             raise RunError(f"--only: {run} is no run: grade it first")
     if checker is not None:
@@ -156,11 +171,14 @@ def grade_file(
         unverified=unverified,
         disagreement=disagreement,
     )
-    tasks_path = _dataset_path(rollouts, dataset, format, options.grader)
+    tasks = _dataset_files(files, dataset, format, options.grader)
+    extent, grown = _extent(tasks, files, options.grader, earlier)
     manifest = Manifest(
-        dataset=str(tasks_path),
-        dataset_hash=dataset_hash(tasks_path),
-        rollouts=str(rollouts),
+        dataset=str(dataset or typed(tasks)[0]),
+        dataset_hash=extent.digest if extent else dataset_hash(tasks),
+        dataset_bytes=extent.size if extent else None,
+        rollouts=words[0],
+        more_rollouts=tuple(words[1:]),
         checker=checker,
         grader=options.grader,
         preamble=preamble,
@@ -175,25 +193,30 @@ def grade_file(
         folder=folder_from(run),
         workers=workers,
         format=format,
-        field_map=",".join(f"{ours}={theirs}" for ours, theirs in field_map.items()) if field_map else None,
+        field_map=map_text(field_map),
+        dataset_format=dataset_format,
+        dataset_map=map_text(dataset_map),
         limit=limit,
         only=only,
         interpreter=options.sandbox.python,
     )
 
     def bad_line(problem: Problem) -> None:
-        manifest.add_problem(problem.path, problem.line, problem.message, problem.snippet)
+        manifest.add_problem(
+            problem.path, problem.line, problem.message, problem.snippet, offset=problem.offset, reason=problem.reason
+        )
         if on_problem is not None:
             on_problem(problem)
 
-    data = _dataset(manifest, field_map, bad_line)
+    data = _dataset(manifest, files, tasks, field_map, dataset_map, bad_line)
     if preamble is not None:
         for task in data.tasks:
             task.preamble = preamble
-    found = load_rollouts(rollouts, _rollouts_format(format), field_map=field_map, on_problem=bad_line)
-    found = itertools.islice(data.named(require_rows(found, rollouts)), limit)
+    rows_format = rollouts_format(format, dataset_format)
+    found = load_rollouts(files, rows_format, field_map=field_map, on_problem=bad_line)
+    found = itertools.islice(data.named(require_rows(found, files)), limit)
     again = _chosen_again(run, only) if only else None
-    writer = RunWriter.create(run, manifest, resume=resume or bool(only))
+    writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
     manifest = writer.manifest  # of a resumed run, the one that is there
     try:
         for task in data.tasks:
@@ -201,7 +224,7 @@ def grade_file(
         wanted = _Wanted(found, writer, again, resume=resume)
         stop = stop or threading.Event()
         if on_start is not None:
-            on_start(wanted.total(limit, rollouts))
+            on_start(wanted.total(limit, files))
         began, graded = time.monotonic(), 0
         graded_now = local.grade_all(
             data.tasks, iter(wanted), options, workers=workers, stop=stop, on_wait=writer.flush_when_due
@@ -245,7 +268,9 @@ def run_stem(rollouts: Path) -> Path:
     stem = rollouts.name
     for suffix in _SUFFIXES:
         stem = stem.removesuffix(suffix)
-    return Path("runs") / (stem or "rollouts")
+    if {*stem} & {*"*?["}:
+        stem = rollouts.parent.name
+    return Path("runs") / (stem.strip("*?[]-") or "rollouts")
 
 
 def count_lines(path: Path) -> int | None:
@@ -265,6 +290,7 @@ class _Wanted:
     def __init__(self, rollouts: Iterator[Rollout], writer: RunWriter, again: set[int] | None, *, resume: bool) -> None:
         self._rollouts = rollouts
         self._again = again
+        self._run = writer.path
         resume = resume and again is None
         unanswered = _samples_where(writer.path, _JUDGE_FAILED) if resume else set()
         self._done = writer.graded_samples() - unanswered if resume else set()
@@ -285,12 +311,18 @@ class _Wanted:
         """The ordinal in the file of the rollout at a place of this stream; to be called once for each."""
         return self._rows.pop(place)
 
-    def total(self, limit: int | None, path: Path) -> int | None:
-        """About how many they are; None where that would take reading the file."""
-        if self._again is not None:
-            return len(self._again)
-        known = [count for count in (count_lines(path), limit) if count is not None]
-        return max(min(known) - len(self._done), 1) if known else None
+    def total(self, limit: int | None, files: list[Source]) -> int | None:
+        """About how many they are; None where that would take reading the files."""
+        again, done = self._again, self._done
+        if limit is not None and (again or done):
+            within = _samples_where(self._run, f'"row" < {limit}')  # a grade of a later rollout is not one fewer to do
+            again, done = (None if again is None else again & within), done & within
+        if again is not None:
+            return len(again)
+        counts = [count_lines(file.path) for file in files]
+        total = None if None in counts else sum(count for count in counts if count is not None)
+        known = [count for count in (total, limit) if count is not None]
+        return max(min(known) - len(done), 0) if known else None
 
 
 def _grader_text(grader: str | None) -> str | None:
@@ -309,48 +341,52 @@ def _anchored(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, python=path)
 
 
-def _dataset_path(rollouts: Path, dataset: str | Path | None, format_name: str | None, grader: str | None) -> Path:
+def _dataset_files(
+    files: list[Source], dataset: FileLike | None, format_name: str | None, grader: str | None
+) -> list[Source]:
     """The rollouts again where these alone are graded, by what they came with."""
     if dataset is not None:
-        return Path(dataset)
-    found = tasks_file(rollouts, format_name)
+        return resolve(dataset)
+    found = tasks_file(files[0].path, format_name) if len(files) == 1 else None
     if found is None and needs_tasks(grader):
-        raise FormatError(f"{rollouts}: has no tests: name the dataset with its tasks as well")
-    return found or rollouts
+        raise FormatError(f"{files[0]}: has no tests: name the dataset with its tasks as well")
+    return files if found is None or found == files[0].path else resolve(found)
 
 
-def _dataset(manifest: Manifest, field_map: Mapping[str, str] | None, tell: OnProblem) -> Dataset:
-    name = _dataset_format(manifest)
+def _extent(
+    tasks: list[Source], files: list[Source], grader: str | None, earlier: Manifest | None
+) -> tuple[Extent | None, bool]:
+    """What there is of rollouts that are the dataset too; and whether the run's tasks may be more than before.
+
+    Raises `FormatError` if the rollouts are the dataset, and are not those of before with perhaps more at their end.
+    """
+    if not same_files(tasks, files):
+        return None, not needs_tasks(grader) and earlier is not None and dataset_hash(tasks) == earlier.dataset_hash
+    size = earlier.dataset_bytes if earlier is not None else None
+    before = Extent(size, earlier.dataset_hash) if earlier is not None and size else Extent(0, "")
+    return extent_after(files, before), size is not None
+
+
+def _dataset(
+    manifest: Manifest,
+    rollouts: list[Source],
+    tasks: list[Source],
+    field_map: Mapping[str, str] | None,
+    dataset_map: Mapping[str, str] | None,
+    tell: OnProblem,
+) -> Dataset:
+    own, of_rollouts = (manifest.dataset_format, dataset_map), (manifest.format, field_map)
+    name, names = dataset_reading(tasks[0], own, of_rollouts)
     if needs_tasks(manifest.grader):
-        return load_dataset(manifest.dataset, name, field_map=field_map if name == "mapped" else None, on_problem=tell)
+        return load_dataset(tasks, name, field_map=names, on_problem=tell)
     return load_with_prompts(
-        manifest.rollouts,
-        manifest.dataset,
-        rollouts_format=_rollouts_format(manifest.format),
+        rollouts,
+        tasks,
+        rollouts_format=rollouts_format(manifest.format, manifest.dataset_format),
         dataset_format=name,
         field_map=field_map,
+        dataset_map=names,
     )
-
-
-def _rollouts_format(name: str | None) -> str | None:
-    """None where the format that was named is the dataset's."""
-    named = known_formats().get(name or "")
-    return None if named is not None and Role.ROLLOUTS not in named.roles else name
-
-
-def _dataset_format(manifest: Manifest) -> str | None:
-    """None where the dataset's format is detected: the format and the field map are about the rollouts then."""
-    name = manifest.format or ("mapped" if manifest.field_map else None)
-    named = known_formats().get(name or "")
-    if named is None or Role.TASKS not in named.roles:
-        return None  # an unknown name is refused when the rollouts are read
-    if Role.ROLLOUTS not in named.roles:
-        return name
-    try:
-        found = sniff(manifest.dataset)
-    except FormatError:
-        return name
-    return None if Role.TASKS in {found.role, *(other.role for other in found.others)} else name
 
 
 def _chosen_again(run: Path, only: str) -> set[int]:

@@ -11,7 +11,7 @@ from evaluator.task_parts import JsonValue, Mode, RecordError, TestCase, brief, 
 
 _GREATEST_WEIGHT = 1e15
 
-_TASK_FIELDS = {
+TASK_FIELDS = {
     "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker",
     "grader", "exit_code", "weights", "limits", "source", "licence",
 }  # fmt: skip
@@ -54,7 +54,7 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
         "limits": limits,
         "source": _optional_text(row, "source") or "",
         "licence": _optional_text(row, "licence") or "",
-        "metadata": {key: value for key, value in row.items() if key not in _TASK_FIELDS},
+        "metadata": {key: value for key, value in row.items() if key not in TASK_FIELDS},
     }
 
 

@@ -58,6 +58,23 @@ def rules(prefix: str, *, border: str) -> str:
     return "".join(f".{prefix}{v.value} {{ {_rule(v, border)} }}\n" for v in Verdict)
 
 
+def outlines(prefix: str, within: str, *, border: str) -> str:
+    """CSS for a verdict that a rollout came with: its letter outlined, without a fill.
+
+    For `.<prefix><word>.recorded`, and on a page that has an element of the class `within` for all
+    `.<prefix><word>` that are not `.own`.
+    """
+    return "".join(
+        f".{prefix}{v.value}.recorded, :root:has(.{within}) .{prefix}{v.value}:not(.own) {{ {_outline(v, border)} }}\n"
+        for v in Verdict
+    )
+
+
+def _outline(v: Verdict, border: str) -> str:
+    line = f"2px {'dashed' if v in HATCHED else 'solid'} {border if v is Verdict.NOT_RUN else COLOURS[v]}"
+    return f"background: none; color: inherit; box-shadow: none; outline: {line}; outline-offset: -2px;"
+
+
 def _rule(v: Verdict, border: str) -> str:
     if v is Verdict.NOT_RUN:
         return f"background: transparent; color: inherit; box-shadow: inset 0 0 0 1px {border};"

@@ -1,16 +1,20 @@
-"""Is the reward right? Other checkers on the same answers, rewards that came with the rollouts, suspicious flags."""
+"""Is the reward right? Other checkers on the same answers, grades that came with the rollouts, suspicious flags."""
 
 import streamlit as st
 
 from dashboard import controls
-from dashboard.audit import audit
+from dashboard.audit import audit, recorded
 
 screen = controls.screen()
 controls.require_rows(screen)
+if screen.run.recorded:
+    audit.not_graded(screen)
+    st.stop()
 
 left, right = st.columns([1.6, 1], gap="medium")
 with left:
     audit.checkers(screen)
 with right:
+    recorded.show(screen)
     audit.given(screen)
     audit.flags(screen)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import controls, facts
+from dashboard import controls, facts, input_problems
 from dashboard.components import bars
 from dashboard.overview import overview, signal_list
 from dashboard.queries import aggregates
@@ -18,9 +18,9 @@ if view.view == signal_list.VIEW:
 
 left, right = st.columns([1, 1], gap="medium")
 with left:
-    facts.section("Verdicts, as shares of all (click for the rollouts)")
-    bars.verdicts(aggregates.verdict_counts(run, view.filter), view)
-    facts.section("Failures that look alike (click for the rollouts)")
+    whose = "Verdicts that they came with" if run.recorded else "Verdicts"
+    facts.section(f"{whose}, as shares of all (click for the rollouts)")
+    bars.verdicts(aggregates.verdict_counts(run, view.filter), view, recorded=run.recorded)
     overview.clusters(screen)
 with right:
     overview.model_lines(screen)
@@ -29,5 +29,4 @@ with right:
     overview.flags(screen)
     overview.unverified(screen)
     overview.provenance(run)
-
-facts.problems(run.manifest)
+    input_problems.link(run, view)

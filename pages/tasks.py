@@ -15,6 +15,6 @@ with left:
 with right:
     cases = records.test_cases(task)
     tasks.head(screen, task, cases)
-    tasks.texts(task)
+    tasks.texts(screen, task)
     index = tasks.case_table(screen, task, cases)
     tasks.below(screen, task, cases, index)

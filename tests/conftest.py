@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 
 import hypothesis
 import pytest
@@ -38,6 +41,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def pytest_configure() -> None:
-    """A script that starts the tests in the background has them ignore Ctrl-C, and all that they start with them."""
+    """What the program keeps for its user is not this user's. And Ctrl-C ends the tests.
+
+    A script that starts the tests in the background has them ignore Ctrl-C, and all that they start with them."""
+    cache = tempfile.mkdtemp(prefix="rollscope-tests-")
+    atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    os.environ["XDG_CACHE_HOME"] = cache
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

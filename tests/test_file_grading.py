@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,12 @@ def test_bad_lines_are_reported_all_and_kept_in_bounded_number() -> None:
     assert [(each.path, each.line) for each in manifest.problems] == [
         (each.path, each.line) for each in seen[:MAX_PROBLEMS]
     ]
+    assert [(each.line, each.offset, each.reason) for each in manifest.problems[:2]] == [
+        (1, 0, "not JSON"), (2, 8, "not JSON"),
+    ]  # fmt: skip
+    assert manifest.problem_reasons == {"not JSON": 2 * many}
     again = grade_file("r.jsonl", "d.jsonl", out="run", resume=True)
+    assert Run.open("run").manifest.problem_reasons == {"not JSON": 2 * many}
     assert (again.graded, again.bad_lines, Run.open("run").manifest.problems_total) == (0, 2 * many, 2 * many)
 
 
@@ -119,6 +125,18 @@ def test_what_was_stopped_is_kept_and_resumed() -> None:
     rest = grade_file("r.jsonl", "d.jsonl", out="run", resume=True, on_start=totals.append)
     assert (rest.graded, rest.stopped, totals) == (48, False, [48])
     assert len(rewards("run")) == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "left"), [({"limit": 10}, 0), ({"limit": 30}, 10), ({}, 30), ({"only": "wrong_answer", "limit": 5}, 5)]
+)
+def test_what_is_left_is_what_of_the_limit_is_not_done(options: dict[str, Any], left: int) -> None:
+    Path("r.jsonl").write_text(lines(*[RIGHT | {"completion": f"{n}, so 42"} for n in range(50)]))
+    count, stop = stopping(after=20)
+    grade_file("r.jsonl", "d.jsonl", out="run", workers=1, on_grade=count, stop=stop)
+    totals: list[int | None] = []
+    rest = grade_file("r.jsonl", "d.jsonl", out="run", resume=True, on_start=totals.append, **options)
+    assert (totals, rest.graded) == ([left], left)
 
 
 def test_what_a_callback_raises_ends_it_and_it_can_be_resumed() -> None:
@@ -160,6 +178,25 @@ def test_fields_have_the_names_that_are_given() -> None:
     assert Run.open(done.run).manifest.field_map == "task_id=uid,completion=answer.text"
 
 
+def test_the_dataset_has_names_of_its_own_which_a_resumed_run_keeps() -> None:
+    Path("r.jsonl").write_text(lines({"uid": "t", "text": "42"}, {"uid": "t", "text": "41"}))
+    Path("d.jsonl").write_text(lines({"name": "t", "solution": {"value": "42"}}))
+    field_map, dataset_map = {"task_id": "uid", "completion": "text"}, {"task_id": "name", "answer": "solution.value"}
+    grade_file("r.jsonl", "d.jsonl", out="run", field_map=field_map, dataset_map=dataset_map, limit=1)
+    assert Run.open("run").manifest.dataset_map == "task_id=name,answer=solution.value"
+    assert grade_file("r.jsonl", "d.jsonl", out="run", field_map=field_map, resume=True).graded == 1
+    assert rewards("run") == [1.0, 0.0]
+    assert Run.open("run").manifest.dataset_map == "task_id=name,answer=solution.value"
+
+
+def test_each_file_is_read_in_the_format_that_is_named_for_it() -> None:
+    Path("d.jsonl").write_text(lines({"id": "t", "query": "?", "answer": "42", "test": ""}))
+    done = grade_file("r.jsonl", "d.jsonl", format="native", dataset_format="query_answer")
+    assert rewards(done.run) == [1.0, 0.0, 1.0]
+    with pytest.raises(FormatError, match="'mbpp' has no rollouts"):
+        grade_file("r.jsonl", "d.jsonl", format="mbpp", dataset_format="query_answer")
+
+
 def test_rewards_that_came_with_the_rollouts_need_no_dataset() -> None:
     Path("r.jsonl").write_text(lines(RIGHT | {"given_reward": 0.25}))
     assert rewards(grade_file("r.jsonl", grader="stored").run) == [0.25]
@@ -174,6 +211,12 @@ def test_rewards_that_came_with_the_rollouts_need_no_dataset() -> None:
         (lambda: grade_file("r.jsonl", "d.jsonl", out="run", grader="no"), GraderError, "'no' is unknown"),
         (lambda: grade_file("r.jsonl", "d.jsonl", out="run", checker="no"), CheckerError, "'no' is unknown"),
         (lambda: grade_file("r.jsonl", "d.jsonl", out="run", format="no"), FormatError, "no"),
+        (lambda: grade_file("r.jsonl", "d.jsonl", out="run", dataset_format="no"), FormatError, "'no' is unknown"),
+        (
+            lambda: grade_file("r.jsonl", out="run", grader="stored", dataset_format="nemo_rl"),
+            FormatError,
+            "has no tasks",
+        ),
         (lambda: grade_file("r.jsonl", "d.jsonl", resume=True), RunError, "name its directory with out"),
         (lambda: grade_file("r.jsonl", "d.jsonl", out="run", only="passed"), RunError, "run is no run"),
         (

@@ -64,10 +64,52 @@ def test_a_full_disk(inputs: Path) -> None:
     assert not list((inputs / "run").rglob("*.tmp")), "room for others"
     run = Run.open(inputs / "run")
     assert run.connect().sql("SELECT sample_id, reward FROM rollouts").fetchall() == [("0", 1.0)]
+    assert (run.manifest.state, run.manifest.stopped_by) == ("stopped", "File too large")
+    assert run.manifest.counts == {"rollouts": 1, "passed": 1}
     resumed = start(inputs, "--resume", "--json")
     told, _ = resumed.communicate(timeout=60)
     assert resumed.returncode == 0
     assert json.loads(told)["verdicts"] == {"passed": 5}
+    finished = Run.open(inputs / "run").manifest
+    assert (finished.state, finished.stopped_by) == ("finished", None)
+    assert not (inputs / "run" / ".room").exists()
+
+
+FILLED = """
+from pathlib import Path
+from evaluator import grade_file
+
+def fill(grade):
+    with open("disk/others", "ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(512))
+        except OSError:
+            pass
+
+try:
+    grade_file("r.jsonl", grader="stored", out="disk/run", on_grade=fill)
+except ValueError as error:
+    print(error)
+print(Path("disk/run/run.json").read_text())
+"""
+ON_A_SMALL_DISK = 'mkdir disk && mount -t tmpfs -o size=4m none disk && exec "$@"'
+
+
+def test_a_disk_that_others_filled_to_its_last_byte(inputs: Path) -> None:
+    mounted = ["unshare", "--user", "--map-root-user", "--mount", "/bin/sh", "-c", ON_A_SMALL_DISK, "sh"]
+    done = subprocess.run(
+        [*mounted, sys.executable, "-c", FILLED],
+        cwd=inputs,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    line, _, manifest = done.stdout.partition("\n")
+    assert line.startswith("disk/run: can't be written any more (No space left on device)")
+    kept = json.loads(manifest)
+    assert (kept["state"], kept["stopped_by"]) == ("stopped", "No space left on device")
 
 
 def test_a_directory_that_is_taken_away(inputs: Path) -> None:

@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_modules", "stages", "extras"}
 """Records and small helpers, which know each other alone."""
-RECORDS = BASE | {"metrics", "import_headers", "invisible", "retry_after", "verdict_colours"}
+RECORDS = BASE | {"metrics", "import_headers", "invisible", "recorded", "retry_after", "verdict_colours"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
-    "graders", "engines", "api", "file_grading", "auditing", "references", "report", "formats", "runs",
+    "graders", "engines", "api", "file_grading", "auditing", "references", "report", "formats", "runs", "index",
 }  # fmt: skip
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
@@ -28,12 +28,14 @@ MAY_IMPORT = {
     "formats": RECORDS,
     "runs": RECORDS,
     "report": RECORDS | {"runs"},
+    "index": RECORDS | {"formats", "runs", "extraction"},
     "graders": RECORDS | GRADING,
     "engines": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "engines"},
     "tracing": RECORDS | GRADING | {"graders", "engines"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
+    "bounded_query": LIBRARY,
     "references": LIBRARY,
     "__init__": LIBRARY,
     "interop": LIBRARY,
@@ -95,7 +97,7 @@ def test_the_library_knows_no_page(folder: str, refused: tuple[str, ...]) -> Non
 
 PAGE_FOLDERS = {
     "overview": (), "rollouts": (), "why": (), "completion": ("why",), "tasks": ("completion",),
-    "rewards": (), "compare": (), "audit": (), "sql": (),
+    "rewards": (), "compare": (), "audit": (), "sql": (), "trouble": (),
 }  # fmt: skip
 """The folders of `dashboard/` that belong to a page, and those of other pages that they use. The rest is shared."""
 

@@ -17,15 +17,16 @@ TOO_LARGE = {"9223372036854775808", "-9223372036854775809", "1e300", "9" * 4000}
 NO_FINITE = {"1e999", "-1e999", "NaN", "Infinity", "-Infinity"}
 FRACTIONS = {"0.5", "5e-324"}
 TEXTS = {'""', '"7"', '"\\ud800"', '"a\\u0000b"', '"\\u202e\\u200b"', json.dumps("y" * 100_000)}
+NO_NUMBERS = TEXTS - {'"7"'}
 OTHERS = {"true", "[]", "{}", '{"\\udfff": [NaN]}', "[" * 900 + "]" * 900}
 ZEROES = {"0", "-0", "-0.0", "null"}
 VALUES = sorted(WHOLE | TOO_LARGE | NO_FINITE | FRACTIONS | TEXTS | OTHERS | ZEROES)
 INTEGERS = {value for value in VALUES if value.lstrip("-").isdecimal()}
 
 BAD_IN_ROLLOUTS = {
-    "step": TOO_LARGE | NO_FINITE | FRACTIONS | TEXTS | OTHERS,
-    "sample_index": TOO_LARGE | NO_FINITE | FRACTIONS | TEXTS | OTHERS,
-    "given_reward": TEXTS | OTHERS - {"true"} | {"9" * 4000},
+    "step": TOO_LARGE | NO_FINITE | FRACTIONS | NO_NUMBERS | OTHERS,
+    "sample_index": TOO_LARGE | NO_FINITE | FRACTIONS | NO_NUMBERS | OTHERS,
+    "given_reward": NO_NUMBERS | OTHERS - {"true"} | {"9" * 4000},
     "expected_pass": set(VALUES) - {"true", "null"},
     "kind": set(VALUES) - {'""', "null"},
     "model": set(VALUES) - INTEGERS - TEXTS - {"null"},
@@ -83,7 +84,7 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path
     exported = rollscope("export", "run", "--to", "run.jsonl", "--columns", "sample_id,step", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     steps = {json.loads(line)["step"] for line in (tmp_path / "run.jsonl").read_text().splitlines()}
-    assert steps == {None, 0, *map(int, WHOLE)}
+    assert steps == {None, 0, 7, *map(int, WHOLE)}
 
 
 @pytest.mark.parametrize("name", BAD_IN_TASKS)

@@ -10,17 +10,11 @@ function line(row, data, pick) {
   const element = link("row", row.href, pick);
   element.title = row.label;
   const look = data.palette[row.letter];
-  if (look) element.append(chip(row.letter, look));
+  if (look) element.append(chip(row.letter, data.palette, data.recorded));
   element.append(part("span", "label", row.label));
   if (data.bars) element.append(track(row.share, look));
   element.append(part("span", "count", row.count));
   if (row.note) element.append(part("span", "note", row.note));
-  return element;
-}
-
-function chip(letter, look) {
-  const element = painted(part("span", "chip", letter), look);
-  element.style.color = look.ink;
   return element;
 }
 

@@ -204,6 +204,12 @@ function drawCell(grid, context, colours, row, column) {
     context.fillStyle = colours.text;
     context.textAlign = "center";
     if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2);
+  } else if (data.recorded) {
+    outline(context, look, x, y, size);
+    context.fillStyle = colours.text;
+    context.textAlign = "center";
+    context.font = `bold ${grid.font}px ${MONO}`;
+    if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2 + 1);
   } else {
     context.fillStyle = look.colour;
     context.fillRect(x, y, size, size);
@@ -214,7 +220,7 @@ function drawCell(grid, context, colours, row, column) {
     context.font = `bold ${grid.font}px ${MONO}`;
     if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2 + 1);
   }
-  if (line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 3, look.ink);
+  if (!data.recorded && line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 3, look.ink);
   context.globalAlpha = 1;
   const cursor = grid.focused && grid.cursor.row === row && grid.cursor.column === column;
   const hover = grid.hover && grid.hover.row === row && grid.hover.column === column;
@@ -224,6 +230,18 @@ function drawCell(grid, context, colours, row, column) {
     context.lineWidth = selected ? 3 : 2;
     context.strokeRect(x, y, size, size);
   }
+}
+
+// A verdict that the file recorded, which was not graded here. Where there is no room for a letter, it is half as strong.
+function outline(context, look, x, y, size) {
+  const alpha = context.globalAlpha, width = size < 9 ? 1 : 2;
+  context.fillStyle = look.colour;
+  context.globalAlpha = alpha * (size < 9 ? 0.5 : 0.12);
+  context.fillRect(x, y, size, size);
+  context.globalAlpha = alpha;
+  context.strokeStyle = look.colour;
+  context.lineWidth = width;
+  context.strokeRect(x + width / 2, y + width / 2, size - width, size - width);
 }
 
 // The mark of a rollout that is not verified: a triangle in the upper right corner, in the letter's ink.

@@ -21,20 +21,14 @@ function line(row, data, pick) {
   if (row.selected) element.setAttribute("aria-current", "true");
   const note = part("span", "note", row.note);
   note.title = row.note;
-  element.append(part("span", "label", row.label), ...row.cells.map((letters) => cells(letters, data)), note);
+  element.append(part("span", "label", row.label), ...row.cells.map((letters, column) => cells(letters, data, data.recorded[column])), note);
   return element;
 }
 
-function cells(letters, data) {
+function cells(letters, data, recorded) {
   const element = part("span", "cells", letters.length ? "" : "–");
   for (const [letter, number] of letters) {
-    const look = data.palette[letter] ?? data.palette["?"];
-    const chip = part("span", "chip", letter);
-    chip.style.background = look.colour;
-    chip.style.color = look.ink;
-    chip.title = look.word;
-    if (look.hatched) chip.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
-    element.append(chip);
+    element.append(chip(letter, data.palette, recorded));
     if (number) element.append(part("span", "number", number));
   }
   return element;

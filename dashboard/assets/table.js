@@ -71,7 +71,7 @@ function line(table, row, index) {
   return element;
 }
 
-// A cell is a text; {letter} or {letter, text} for a verdict; {parts} for a text with its match; {counts} by verdict.
+// A cell is a text; {letter, text, recorded} for a verdict; {parts} for a text with its match; {counts} by verdict.
 function content(value, palette, href) {
   if (value === null) return [];
   if (typeof value === "string") return [href ? anchor(value, href) : value];
@@ -80,23 +80,14 @@ function content(value, palette, href) {
     return [before, part("mark", "", hit), after];
   }
   if (value.counts) return value.counts.flatMap(([letter, count]) => [chip(letter, palette), `${count} `]);
-  return value.text ? [chip(value.letter, palette), ` ${value.text}`] : [chip(value.letter, palette)];
+  const letter = chip(value.letter, palette, value.recorded);
+  return value.text ? [letter, ` ${value.text}`] : [letter];
 }
 
 function anchor(text, href) {
   const element = part("a", "", text);
   element.href = href;
   element.tabIndex = -1;
-  return element;
-}
-
-function chip(letter, palette) {
-  const look = palette[letter] ?? palette["?"], element = part("span", "chip", letter);
-  element.title = look.word;
-  if (letter === ".") return element;
-  element.style.background = look.colour;
-  element.style.color = look.ink;
-  if (look.hatched) element.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";
   return element;
 }
 

@@ -33,6 +33,18 @@ _FLAGS_ROOM: Final = 480
 # --- Whose checker would have paid ----------------------------------------------------------------
 
 
+def not_graded(screen: Screen) -> None:
+    """What the page needs: nothing of it is known of rollouts that are not graded."""
+    facts.note(
+        "Here stand other checkers' judgements of what the completions printed, the grades that the rollouts came with "
+        "against ours, and flags. All of that needs our own grades."
+    )
+    if screen.run.manifest.dataset:
+        state.link("overview", View(run=screen.run.name), "Grade the rollouts")
+    else:
+        facts.note("To grade them, start the dashboard with --dataset DATASET.jsonl.")
+
+
 def checkers(screen: Screen) -> None:
     """The choice of checkers, the button that runs the completions again, and what depends on the checker."""
     facts.section("Whose checker would have paid? (the whole run, not filtered)")

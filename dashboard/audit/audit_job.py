@@ -12,7 +12,7 @@ from evaluator.runs.reading import Run
 
 _KEPT = 16
 
-Key = tuple[str, tuple[int, int], tuple[str, ...]]
+Key = tuple[str, tuple[int, ...], tuple[str, ...]]
 
 
 class Job(Work):

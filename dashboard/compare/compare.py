@@ -50,13 +50,16 @@ class Shown:
 def head(shown: Shown) -> None:
     """The difference in one sentence, or why there is none; the means and what they leave out."""
     a, b, found = shown.a.run.manifest, shown.b.run.manifest, shown.found
-    against = obstacles(found, settings_that_decide(a, b))
+    recorded = [name for name, side in (("A", shown.a), ("B", shown.b)) if side.run.recorded]
+    against = obstacles(found, [] if recorded else settings_that_decide(a, b))
     if shown.view.filter.by_outcome:
         against = ["the filter selects rollouts by outcome, so pass rates would mean nothing", *against]
     left, right = st.columns([2, 1], gap="medium", vertical_alignment="center")
     with left:
         st.html(compare_view.headline("" if against else headline(found), against))
-        _minor(minor_settings(a, b), shown)
+        _minor([] if recorded else minor_settings(a, b), shown)
+        if recorded:
+            facts.note(f"The grades of {' and '.join(recorded)} are those that the rollouts came with.")
     with right:
         cards.show([_mean("A", shown, shown.a, found.a_mean), _mean("B", shown, shown.b, found.b_mean)])
 
@@ -133,6 +136,7 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
     ]  # fmt: skip
     letter_table.show(
         lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
+        recorded=[side.run.recorded for side in (shown.a, shown.b)],
         on_pick=lambda row: state.write(_select(state.read(), ids[row])),
     )  # fmt: skip
     controls.pager(view, len(tasks), _PER_PAGE, "tasks")
@@ -200,7 +204,10 @@ def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attem
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            facts.line(_about(one), title=f"{name}: {one.verdict}", chip=one.verdict)
+            is_theirs = side.run.recorded
+            facts.line(
+                _about(one), title=f"{name}: {one.verdict}", chip=one.verdict, recorded=is_theirs, own=not is_theirs
+            )
         filter_ = comparison.restricted(view.filter, side.model)
         up = view.below("compare")
         target = View(run=side.run.name, filter=filter_, task=view.task, sample=one.sample_id, up=up)
@@ -211,7 +218,8 @@ def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attem
 
 def _about(one: Attempt) -> list[tuple[str, str]]:
     error = ": ".join(text.split("\n", 1)[0] for text in (one.error_type, one.error_message) if text)
-    return [("tests", f"{one.tests_passed} of {one.tests_total}"), *([("", error[:_ERROR])] if error else [])]
+    tests = [("tests", f"{one.tests_passed} of {one.tests_total}")] if one.tests_total else []
+    return [*tests, *([("", error[:_ERROR])] if error else [])]
 
 
 def _sample_picker(name: str, found: Ranking[Attempt], one: Attempt) -> None:

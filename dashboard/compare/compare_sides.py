@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import escape, facts, state, widgets, workspace
 from dashboard.controls import Screen
+from dashboard.grading import ungraded
 from dashboard.queries import models as model_counts
 from dashboard.queries.comparison import Side
 from dashboard.state import Filter, View
@@ -28,7 +29,7 @@ def named(run: str, model: str) -> str:
 
 def find(screen: Screen) -> tuple[View, Side, Side]:
     """Both sides, and the view that names them, as the address then does. Ends the page if there is no second side."""
-    known = [entry for entry in workspace.entries() if entry.graded]
+    known = [entry for entry in workspace.entries() if ungraded.is_readable(entry)]
     view = screen.view
     if not (view.a and view.b):
         view = _with_defaults(view, screen.run, known)
@@ -54,12 +55,24 @@ def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
         a = named(run.name, models[0] if len(models) > 1 else _ALL)
     if not b and len(models) > 1:
         b = next(other for model in models if (other := named(run.name, model)) != a)
-    if not b and (others := [entry for entry in known if entry.name != run.name]):
+    if not b and run.recorded:  # a run graded from it, else any other
+        others = [entry for entry in known if entry.name != run.name]
+        b = next((entry.name for entry in others if _is_of(entry, run)), others[0].name if others else "")
+    elif not b and (others := [entry for entry in known if entry.name != run.name]):
         b = next((entry.name for entry in others if _dataset(entry) == run.manifest.dataset_hash), others[0].name)
     return view.but(a=a, b=b)
 
 
+def _is_of(entry: Entry, run: OpenRun) -> bool:
+    try:
+        return entry.graded and read_manifest(entry.path).rollouts == run.manifest.rollouts
+    except (RunError, OSError):
+        return False
+
+
 def _dataset(entry: Entry) -> str | None:
+    if not entry.graded:
+        return None
     try:
         return read_manifest(entry.path).dataset_hash
     except (RunError, OSError):
@@ -122,4 +135,4 @@ def _pick_model(which: Which, side: Side | None, column: st.delta_generator.Delt
 
 def _nothing_to_compare(run: OpenRun) -> None:
     facts.banner(f"{run.name} has rollouts of one model, and no other run is open. Open two runs:", warn=True)
-    st.code(f"rollscope view {run.path} OTHER_RUN", language=None)
+    st.code(f"rollscope view {run.manifest.rollouts if run.recorded else run.path} OTHER_RUN", language=None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import controls, facts, state
-from dashboard.completion import completion_view, equalities
+from dashboard.completion import completion_view, equalities, not_graded
 from dashboard.components import case_strip
 from dashboard.controls import Screen
 from dashboard.notes import note_editor
-from dashboard.queries import listing, orders, records
+from dashboard.queries import in_file, listing, orders, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.workspace import OpenRun
@@ -31,7 +31,7 @@ def find(screen: Screen) -> RolloutRecord:
     if record is None:
         _unknown(screen)
         st.stop()
-    return record
+    return in_file.with_code_of(run, record, records.task(run, view.task)) if run.recorded else record
 
 
 def current(screen: Screen, rollout: RolloutRecord) -> CaseRecord | None:
@@ -51,8 +51,9 @@ def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
         st.html(completion_view.title(rollout, state.href("tasks", _its_task(screen, rollout))))
     with right:
         _walk(screen, rollout)
-    st.html(completion_view.figures(_head_facts(rollout), equalities.of(test, task.mode if task else "")))
-    if not rollout.verified:
+    equal_as = equalities.of(test, task.mode if task else "")
+    st.html(completion_view.figures(rollout, _head_facts(screen, rollout), equal_as))
+    if not rollout.verified and not screen.run.recorded:
         _unverified(screen, rollout)
     if rollout.disagreement:
         _disagreement(rollout.disagreement)
@@ -90,10 +91,14 @@ def _its_task(screen: Screen, rollout: RolloutRecord) -> View:
     return screen.view.place().but(task=rollout.task_id)
 
 
-def _head_facts(rollout: RolloutRecord) -> list[tuple[str, str]]:
+def _head_facts(screen: Screen, rollout: RolloutRecord) -> list[tuple[str, str]]:
     given = rollout.given_reward
+    reward = ("reward", "none" if rollout.reward is None else f"{rollout.reward:g}")
+    if screen.run.recorded:
+        kept = [reward, not_graded.fact(rollout), ("sample", rollout.sample_id), ("model", rollout.model or "")]
+        return [each for each in kept if each is not None and each[1]]
     optional = [
-        ("reward", "none" if rollout.reward is None else f"{rollout.reward:g}"),
+        reward,
         ("given reward", None if given is None or given == rollout.reward else f"{given:g}"),
         ("tests passed", f"{rollout.tests_passed} of {rollout.tests_total}" if rollout.tests_total else None),
         ("wall", facts.seconds(rollout.wall_s)),

@@ -17,6 +17,7 @@ from evaluator.model import CaseResult, Traceback
 
 _LINE = re.compile(r"\bline (\d{1,7})\b")
 _LINE_LINK = r'<a href="#L\1">line \1</a>'
+_WORD_SHOWN = 80
 _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
@@ -33,12 +34,26 @@ def place(text: str) -> str:
     return f'<span class="rs-mono" title="place in the filter">{html(text)}</span>'
 
 
-def figures(found: Sequence[tuple[str, str]], equal_as: Iterable[tuple[str, bool]]) -> str:
-    """The facts in one line; after them a box for each comparison, filled where both sides are equal."""
-    body = "".join(f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found)
+def figures(rollout: RolloutRecord, found: Sequence[tuple[str, str]], equal_as: Iterable[tuple[str, bool]]) -> str:
+    """The facts in one line, the recorded verdict second; then a box for each comparison, filled if both are equal."""
+    shown = [f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found]
+    body = "".join([*shown[:1], _recorded(rollout), *shown[1:]])
     marks = "".join(_mark(name, equal=equal) for name, equal in equal_as)
-    shown = f'<div class="rs-equal"><span>equal</span> {marks}</div>' if marks else ""
-    return f'<div class="rs-facts">{body}{shown}</div>'
+    equal = f'<div class="rs-equal"><span>equal</span> {marks}</div>' if marks else ""
+    return f'<div class="rs-facts">{body}{equal}</div>'
+
+
+def _recorded(rollout: RolloutRecord) -> str:
+    """The verdict that the rollout came with, in our word and its source's, and what made it."""
+    word, said = rollout.recorded_verdict, rollout.recorded_word
+    if word is None:
+        return ""
+    shown = ""
+    if said and said != word:
+        short = said if len(said) <= _WORD_SHOWN else f"{said[:_WORD_SHOWN]}…"
+        shown = f' <b title="{escape.attribute(said)}">“{html(short)}”</b>'
+    by = f" <span>by {html(rollout.recorded_by)}</span>" if rollout.recorded_by else ""
+    return f"<div><span>recorded</span> {facts.chip_html(word, recorded=True)} <b>{html(word)}</b>{shown}{by}</div>"
 
 
 def _mark(name: str, *, equal: bool) -> str:
@@ -92,13 +107,16 @@ def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: st
 
 def letters(cases: Iterable[CaseResult]) -> str:
     """One letter per test case, as in the grid."""
-    cells = [facts.chip_html(case.verdict.value, f"test {case.index}: {case.verdict.value}") for case in cases]
+    cells = [
+        facts.chip_html(case.verdict.value, f"test {case.index}: {case.verdict.value}", own=True) for case in cases
+    ]
     return f'<div class="rs-letters rs-mono">{" ".join(cells)}</div>'
 
 
 def beside(heads: tuple[str, str], rows: Sequence[tuple[str, str, str]], chips: tuple[str, str]) -> str:
     """Two results in a table: `rows` are (name, one, other); the first row has the verdicts `chips`."""
-    top = "".join(f"<td>{facts.chip_html(word)} <b>{html(word)}</b></td>" for word in chips)
+    drawn = (facts.chip_html(chips[0]), facts.chip_html(chips[1], own=True))
+    top = "".join(f"<td>{chip} <b>{html(word)}</b></td>" for chip, word in zip(drawn, chips, strict=True))
     body = "".join(f"<tr><th>{html(name)}</th><td>{html(a)}</td><td>{html(b)}</td></tr>" for name, a, b in rows)
     head = f"<tr><th></th><th>{html(heads[0])}</th><th>{html(heads[1])}</th></tr>"
     return f'<table class="rs-beside"><thead>{head}</thead><tbody><tr><th>verdict</th>{top}</tr>{body}</tbody></table>'

@@ -8,10 +8,19 @@ from typing import Any
 import streamlit as st
 
 from dashboard import controls, escape, facts, state, theme
-from dashboard.completion import completion, completion_view, failure, repro, rerun, reward_parts_view, transcript
+from dashboard.completion import (
+    completion,
+    completion_view,
+    failure,
+    not_graded,
+    repro,
+    rerun,
+    reward_parts_view,
+    transcript,
+)
 from dashboard.components import scroll
 from dashboard.controls import Screen
-from dashboard.queries import records
+from dashboard.queries import in_file, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.why import siblings, why
@@ -42,10 +51,12 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
         _buttons(screen, rollout, task, test)
     anchor = None
     if screen.view.view == EDIT:
-        rerun.editor(screen, rollout, task, test.test_index if test else _first_test(task))
+        case = not_graded.chosen(screen, task)
+        rerun.editor(screen, rollout, task, test.test_index if test else case.index if case else None)
     elif shown == "prompt":
-        prompt = (task and task.prompt) or "The dataset has no prompt for it."
-        st.html(diff_view.text_block(prompt, height=_HEIGHT))
+        prompt = (task and task.prompt) or (screen.run.recorded and in_file.prompt(screen.run, rollout))
+        missing = f"The {'file' if screen.run.recorded else 'dataset'} has no prompt for it."
+        st.html(diff_view.text_block(prompt or missing, height=_HEIGHT))
     elif shown == "transcript":
         _transcript(rollout, task)
     elif shown == "json":
@@ -59,10 +70,14 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
 def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
     """The result, or another view of the same test case. Only the tab that is shown does any work."""
     shown = controls.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
-    if shown == "why":
+    if shown == "why" and screen.run.recorded:
+        facts.note(f"Nothing ran here, so there is nothing to replay. {not_graded.what_to_do(screen.run)}")
+    elif shown == "why":
         why.show(screen, rollout, test, rerun.edit(screen, rollout), editing=screen.view.view == EDIT)
     elif shown == "siblings":
         siblings.show(screen, rollout, test)
+    elif shown == "output" and screen.run.recorded:
+        facts.note(f"Nothing ran here, so no output is known. {not_graded.what_to_do(screen.run)}")
     elif shown == "output":
         _output(test)
     else:
@@ -76,18 +91,13 @@ def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, te
         key="edit",
         shortcut="E",
         type="primary" if edited and not editing else "secondary",
-        help=None if editing else "Edit and run again. The run stays as it is.",
+        help=None if editing else f"Edit and run again. The {'file' if screen.run.recorded else 'run'} stays as it is.",
         on_click=state.write,
         args=(screen.view.but(view="" if editing else EDIT),),
     )
     text = rerun.edit(screen, rollout) or rollout.code
     if task is not None and test is not None and text is not None and st.button("Repro", key="repro"):
         repro.show(task, rollout, test, text)
-
-
-def _first_test(task: TaskRecord | None) -> int | None:
-    cases = records.test_cases(task) if task else []
-    return cases[0].index if cases else None
 
 
 # --- Left ---------------------------------------------------------------------------------------
@@ -152,6 +162,9 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
     """What differs and why, expected beside actual, the exact input, and the rest of the grade."""
     task = records.task(screen.run, rollout.task_id)
     if screen.view.view == EDIT and rerun.result(screen, rollout, task, test):
+        return
+    if screen.run.recorded:
+        not_graded.result(screen, rollout, task)
         return
     mode = task.mode if task else ""
     _failure(rollout, test, mode)

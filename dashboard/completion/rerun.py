@@ -76,12 +76,13 @@ def result(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, te
     """The last result of the edit beside the run's own, and what was changed. False where there is none."""
     found = _session().reruns.get(_identity(screen, rollout))
     if found is None or record is None:
-        facts.note("No run of the edit yet: this is the run's own result.")
+        if not screen.run.recorded:
+            facts.note("No run of the edit yet: this is the run's own result.")
         return False
     if found.text != (edit(screen, rollout) or original(rollout, record)):
         facts.note("The code has changed since this result: run it again.")
     grade = found.grades[-1]
-    _beside(rollout, test, found)
+    _beside(screen, rollout, test, found)
     if len(found.grades) > 1:
         facts.note(stability(found.grades, found.test), strong=True)
     if len(grade.cases) > 1 and found.test is None:
@@ -160,7 +161,7 @@ def _run(screen: Screen, rollout: RolloutRecord, task: Task, text: str, index: i
     _session().reruns[_identity(screen, rollout)] = Rerun(text, index, grades)
 
 
-def _beside(rollout: RolloutRecord, test: CaseRecord | None, found: Rerun) -> None:
+def _beside(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, found: Rerun) -> None:
     """The run's result and the edit's in a table: of the test case that was run, or of all."""
     grade = found.grades[-1]
     case = trial_run.deciding(grade, found.test) if found.test is not None else None
@@ -169,7 +170,7 @@ def _beside(rollout: RolloutRecord, test: CaseRecord | None, found: Rerun) -> No
         before = rollout.verdict
         rows = [
             ("reward", _number(rollout.reward), _number(grade.reward)),
-            ("tests passed", f"{rollout.tests_passed} of {rollout.tests_total}",
+            ("tests passed", "" if screen.run.recorded else f"{rollout.tests_passed} of {rollout.tests_total}",
              f"{grade.tests_passed} of {grade.tests_total}"),
             ("message", _first_line(rollout.error_message), _first_line(grade.error_message)),
         ]  # fmt: skip
@@ -182,18 +183,20 @@ def _beside(rollout: RolloutRecord, test: CaseRecord | None, found: Rerun) -> No
             ("wall", facts.seconds(own.wall_s if own else None), facts.seconds(case.wall_s)),
         ]
     if not grade.verified:
-        rows.append(("not verified", rollout.unverified_reason or "", grade.unverified_reason or ""))
+        own_reason = "" if screen.run.recorded else rollout.unverified_reason or ""
+        rows.append(("not verified", own_reason, grade.unverified_reason or ""))
     title = "all tests" if found.test is None else f"test {found.test}"
     rows = [row for row in rows if row[1] or row[2]]
     after = (case or grade).verdict.value
-    st.html(completion_view.beside((f"in the run, {title}", "edited"), rows, (before, after)))
+    heads = ("recorded", f"run here, {title}") if screen.run.recorded else (f"in the run, {title}", "edited")
+    st.html(completion_view.beside(heads, rows, (before, after)))
 
 
 def _changes(before: str, after: str) -> None:
     if before == after:
         facts.note("The code is unchanged.")
         return
-    facts.section("Changes to the code of the run")
+    facts.section("Changes to the code")
     st.html(diff_view.unified(before, after))
 
 

@@ -175,7 +175,7 @@ def _headline(result: Grade) -> None:
         found.append((result.error_type or "message", (result.error_message or "").split("\n", 1)[0][:200]))
     if not result.verified:
         found.append(("not verified", result.unverified_reason or NO_REASON))
-    facts.line(found, title=result.verdict.value, chip=result.verdict.value)
+    facts.line(found, title=result.verdict.value, chip=result.verdict.value, own=True)
 
 
 def show_case(case: CaseResult, text: str, mode: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _component(name: str, look: str) -> ComponentRenderer:
     html = f'<div class="{look}"></div>'
     return st.components.v2.component(
-        name, html=html, css=theme.asset("bars.css"), js=theme.asset("links.js", "bars.js")
+        name, html=html, css=theme.asset("bars.css"), js=theme.asset("links.js", "chips.js", "bars.js")
     )
 
 
@@ -42,11 +42,11 @@ class Bar(NamedTuple):
     target: View | None
 
 
-def verdicts(counts: Sequence[VerdictCount], view: View) -> None:
-    """One bar per verdict; a click shows its rollouts."""
+def verdicts(counts: Sequence[VerdictCount], view: View, *, recorded: bool) -> None:
+    """One bar per verdict; a click shows its rollouts. `recorded`: the rollouts came with them, see `chips.js`."""
     total = sum(c.rollouts for c in counts) or 1
     bars = [Bar(c.verdict, c.verdict, c.rollouts, f"{c.rollouts / total:.1%}", _only(c, view)) for c in counts]
-    _show(_verdicts, "verdict_bars", bars, tracks=True)
+    _show(_verdicts, "verdict_bars", bars, tracks=True, recorded=recorded)
 
 
 def plain(counts: Sequence[VerdictCount]) -> None:
@@ -55,23 +55,23 @@ def plain(counts: Sequence[VerdictCount]) -> None:
     _show(_verdicts, "plain_bars", bars, tracks=True)
 
 
-def legend(counts: Sequence[VerdictCount], unverified: int, view: View) -> None:
+def legend(counts: Sequence[VerdictCount], unverified: int, view: View, *, recorded: bool) -> None:
     """The grid's letters and mark with their words and counts, in one line; a click filters."""
     bars = [Bar(c.verdict, c.verdict, c.rollouts, "", _only(c, view)) for c in counts]
     if unverified:
         target = view.place().but(verified=view.filter.unverified)
         bars.append(Bar(None, f"{grid.UNVERIFIED_MARK} not verified", unverified, "", target))
-    _show(_legend, "verdict_legend", bars, tracks=False)
+    _show(_legend, "verdict_legend", bars, tracks=False, recorded=recorded)
 
 
-def clusters(found: Sequence[Cluster], view: View) -> None:
+def clusters(found: Sequence[Cluster], view: View, *, recorded: bool) -> None:
     """One row per error cluster, as many as the window is high, the others by scrolling; a click shows its rollouts."""
     bars = [
         Bar(c.verdict, c.name.removeprefix(f"{c.verdict}: "), c.rollouts, counted(c.tasks, "task"),
             view.place().but(err=c.name))
         for c in found
     ]  # fmt: skip
-    _show(_clusters, "cluster_bars", bars, tracks=False)
+    _show(_clusters, "cluster_bars", bars, tracks=False, recorded=recorded)
 
 
 def flags(found: Sequence[FlagCount], view: View, shown: int) -> None:
@@ -102,7 +102,7 @@ def _fold(mount: ComponentRenderer, key: str, bars: Sequence[Bar], shown: int) -
             _show(mount, f"more_{key}", others, tracks=False)
 
 
-def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bool) -> None:
+def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bool, recorded: bool = False) -> None:
     def picked() -> None:
         target = bars[int(st.session_state[key].pick)].target
         if target is not None:
@@ -120,4 +120,5 @@ def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
         }
         for bar in bars
     ]
-    mount(key=key, data={"rows": rows, "bars": tracks, "palette": theme.palette()}, on_pick_change=picked)
+    data = {"rows": rows, "bars": tracks, "recorded": recorded, "palette": theme.palette()}
+    mount(key=key, data=data, on_pick_change=picked)

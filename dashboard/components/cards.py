@@ -28,11 +28,11 @@ class Card(NamedTuple):
     page: str = "rollouts"
 
 
-def show(cards: Sequence[Card]) -> None:
+def show(cards: Sequence[Card], *, key: str = "cards") -> None:
     """Draw the figures; a click on one with a target opens it."""
 
     def picked() -> None:
-        card = cards[int(st.session_state["cards"].pick)]
+        card = cards[int(st.session_state[key].pick)]
         if card.target is not None:
             state.go(card.page, card.target)
 
@@ -45,4 +45,4 @@ def show(cards: Sequence[Card]) -> None:
         }
         for card in cards
     ]
-    _mount(key="cards", data={"cards": data}, on_pick_change=picked)
+    _mount(key=key, data={"cards": data}, on_pick_change=picked)

@@ -43,6 +43,8 @@ class Look(NamedTuple):
     restored: bool
     """Whether the address names the selected cell."""
     height: str
+    recorded: bool = False
+    """Whether the letters are what the rollouts came with: outlined."""
 
 
 def nearest_zoom(zoom: int | None) -> int:
@@ -141,5 +143,6 @@ def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, o
         "cell": look.zoom,
         "selected": look.selected,
         "restored": look.restored,
+        "recorded": look.recorded,
     }
     _mount(key=key, data={**data, **more}, on_select_change=selected, on_open_change=opened)

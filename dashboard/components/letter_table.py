@@ -17,7 +17,7 @@ _mount = st.components.v2.component(
     "rollscope_letter_table",
     html='<div class="letters" role="table"></div>',
     css=theme.asset("letter_table.css"),
-    js=theme.asset("links.js", "letter_table.js"),
+    js=theme.asset("links.js", "chips.js", "letter_table.js"),
 )
 
 
@@ -39,11 +39,12 @@ def show(
     on_pick: Callable[[int], None],
     room: int,
     wide: bool = False,
+    recorded: Sequence[bool] = (),
 ) -> None:
     """Draw the rows; a click calls `on_pick` with the row's number, from 0.
 
     `head` names the label, the columns and the note. `room`: pixels of the page's height that others need. `wide`: the
-    note is long, and gets half of the width.
+    note is long, and gets half of the width. `recorded`: of each column, whether rollouts came with its verdicts.
     """
 
     def picked() -> None:
@@ -63,6 +64,7 @@ def show(
         "head": [escape.text(name) for name in head],
         "room": room,
         "wide": wide,
+        "recorded": list(recorded),
         "palette": theme.palette(),
     }
     _mount(key=key, data=data, on_pick_change=picked)

@@ -16,7 +16,7 @@ _mount = st.components.v2.component(
     "rollscope_table",
     html='<div class="scroller" tabindex="0" role="group" aria-label="table"></div>',
     css=theme.asset("table.css"),
-    js=theme.asset("links.js", "table.js"),
+    js=theme.asset("links.js", "chips.js", "table.js"),
 )
 
 
@@ -31,10 +31,11 @@ class Header(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A cell with a verdict's letter on its colour."""
+    """A cell with a verdict's letter on its colour; outlined if it is the one that the rollout came with."""
 
     word: str
     text: str = ""
+    recorded: bool = False
 
 
 class Match(NamedTuple):
@@ -104,7 +105,8 @@ def _cell(cell: Cell) -> object:
         case None | str():
             return cell and escape.text(cell)
         case Verdict():
-            return {"letter": theme.verdict(cell.word).letter, "text": escape.text(cell.text)}
+            letter = theme.verdict(cell.word).letter
+            return {"letter": letter, "text": escape.text(cell.text)} | ({"recorded": True} if cell.recorded else {})
         case Match():
             return {"parts": [escape.text(part) for part in cell]}
         case Counts():

@@ -24,6 +24,10 @@ _MIME = {
     "gz": "application/gzip",
 }  # fmt: skip
 _PER: dict[Per, str] = {"rollout": "one row per rollout", "case": "one row per test case"}
+_OF_FILE = (
+    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "error_message",
+    "recorded_verdict", "recorded_word", "recorded_by", "given_reward", "completion",
+)  # fmt: skip
 _LONG_COLUMNS = {"code", "completion", "metadata"}
 _PACKED_FROM = 50_000_000
 """Characters: Streamlit holds a download in memory, so a larger text file is packed."""
@@ -48,9 +52,11 @@ def _dialog(run: OpenRun, filter_: Filter) -> None:
         facts.note("One page to send around or print: figures, grid, the first failures, notes. It loads nothing.")
         _download(run, filter_, format_, "rollout", [])
         return
-    per = st.segmented_control(
-        "Rows", list(_PER), format_func=_PER.__getitem__, default="rollout", required=True, key="export_per"
-    )
+    per: Per = "rollout"
+    if not run.recorded:  # nothing ran, so there are no results of test cases
+        per = st.segmented_control(
+            "Rows", list(_PER), format_func=_PER.__getitem__, default="rollout", required=True, key="export_per"
+        )
     if per == "case":
         facts.note(counted(filter_sql.case_count(run, filter_), "test case"))
     columns = st.multiselect(
@@ -67,6 +73,8 @@ def default_columns(run: OpenRun, per: Per) -> list[str]:
         judged = any(note.test is not None for note in run.notes.tasks)
         return [*CASE_DEFAULTS, *(CASE_NOTE_COLUMNS if judged else ())]
     noted = bool(run.notes.rollouts or run.notes.tasks)
+    if run.recorded:
+        return [*_OF_FILE, *(NOTE_COLUMNS if noted else ())]
     at = ROLLOUT_DEFAULTS.index("error_type")
     return [*ROLLOUT_DEFAULTS[:at], KIND_COLUMN, *ROLLOUT_DEFAULTS[at:], *(NOTE_COLUMNS if noted else ())]
 
@@ -117,5 +125,5 @@ def _is_long(run: OpenRun, filter_: Filter, per: Per, columns: list[str]) -> boo
 def file_name(run: OpenRun, filter_: Filter, per: Per, format_: str) -> str:
     """The run, and what the filter says: `mine.time_limit.csv`."""
     others = {name: value for name, value in View(filter=filter_).params().items() if name != "verdict"}
-    name = escape.file_name(".".join([run.path.resolve().name, *filter_.verdicts, *others.values()]))[:_LONGEST_NAME]
+    name = escape.file_name(".".join([run.run.name, *filter_.verdicts, *others.values()]))[:_LONGEST_NAME]
     return f"{name}{'.cases' if per == 'case' else ''}.{format_}"

@@ -12,7 +12,7 @@ from dashboard.filters import export, saved_filters
 from dashboard.queries import filter_sql, options
 from dashboard.queries.options import Option
 from dashboard.queries.ranking import Ranking
-from dashboard.state import AGREES, FAILED, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
+from dashboard.state import AGREES, FAILED, RECORDED_WORDS, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
 from dashboard.widgets import Bound
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
@@ -25,6 +25,9 @@ _BOUNDS = (
     ("Characters from", "len_min", "len_max"),
 )
 """The pairs of bounds: the first one's label, and their fields."""
+_RECORDED_ORDER = {word: place for place, word in enumerate(RECORDED_WORDS)}
+_OURS = ("verified", "given", "recorded")
+"""Fields that are about our own grades."""
 _FIRST = {VERIFIED: 0, UNVERIFIED: 1}
 
 
@@ -51,10 +54,14 @@ def show(run: OpenRun, view: View) -> None:
         _pick("Flag", "flag", found, filter_.flag, order=lambda name: ": " in name)
     if "tag" in known or filter_.tag:
         _pick("Tag", "tag", found, filter_.tag)
+    for field in _OURS if run.recorded else ():  # nothing is graded here, so there is nothing to compare
+        known = {name: ranking for name, ranking in known.items() if name != field}
     if any(option.name == UNVERIFIED for option in known.get("verified", _NONE).rows) or filter_.verified:
         _pick("Verified", "verified", found, filter_.verified, order=lambda name: _FIRST.get(name, len(_FIRST)))
     if "given" in known or filter_.given:
         _pick("Given reward, against ours", "given", found, filter_.given, order=AGREES.index)
+    if "recorded" in known or filter_.recorded:
+        _pick("Recorded verdict", "recorded", found, filter_.recorded, order=_RECORDED_ORDER.__getitem__)
     _bounds(run, filter_)
 
 

@@ -10,8 +10,9 @@ import evaluator
 from dashboard import sandbox_state
 from dashboard.grading.grading_jobs import jobs
 from dashboard.workspace import OpenRun
-from evaluator.formats import parse_field_map
+from evaluator.formats.readings import map_of
 from evaluator.graders import GraderError
+from evaluator.runs.reading import Run
 from evaluator.runs.resuming import input_path
 from evaluator.sandbox import Settings
 
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
     from evaluator.graders.bench import Disagreements, Isolation, Unverified
 
 
-def refusal(run: OpenRun) -> str | None:
+def refusal(run: OpenRun | Run) -> str | None:
     """Why the run can't be resumed from the page, as one line; None if it can.
 
     A run may come from elsewhere: it must not decide which code of this machine is loaded outside the sandbox, nor that
     the sandbox is a weaker one.
     """
     manifest = run.manifest
-    for what, name in (("rollouts", manifest.rollouts), ("dataset", manifest.dataset)):
+    rollouts = [("rollouts", name) for name in (manifest.rollouts, *manifest.more_rollouts)]
+    for what, name in (*rollouts, ("dataset", manifest.dataset)):
         path = input_path(run.path, manifest, name)
-        if not name or not path.is_file():
+        if not name or not path.exists():
             return f"The file of its {what} is missing: {path if name else 'the run does not name it'}."
     if manifest.interpreter is not None or manifest.sandbox != "strict":
         return "It was graded with a Python or a sandbox of its own."
@@ -40,18 +42,18 @@ def refusal(run: OpenRun) -> str | None:
     return refused or sandbox_state.refusal()
 
 
-def resume(run: OpenRun, graded: int) -> None:
+def resume(run: OpenRun | Run, graded: int) -> None:
     """Start grading the rest."""
     before = 0 if run.manifest.only else graded
     jobs().resume(_input(run, run.manifest.rollouts), run.path, _work(run), before)
 
 
-def _work(run: OpenRun) -> partial[GradedFile]:
+def _work(run: OpenRun | Run) -> partial[GradedFile]:
     """Raises `FormatError` for a field map that this version can't read."""
     manifest = run.manifest
     return partial(
         evaluator.grade_file,
-        _input(run, manifest.rollouts),
+        [_input(run, name) for name in (manifest.rollouts, *manifest.more_rollouts)],
         _input(run, manifest.dataset),
         out=run.path,
         workers=manifest.workers,
@@ -65,12 +67,14 @@ def _work(run: OpenRun) -> partial[GradedFile]:
         disagreement=cast("Disagreements", manifest.disagreement),
         sandbox=Settings(),
         format=manifest.format,
-        field_map=parse_field_map(manifest.field_map) if manifest.field_map else None,
+        field_map=map_of(manifest.field_map),
+        dataset_format=manifest.dataset_format,
+        dataset_map=map_of(manifest.dataset_map),
         limit=manifest.limit,
         resume=True,
         only=manifest.only,
     )
 
 
-def _input(run: OpenRun, name: str) -> Path:
+def _input(run: OpenRun | Run, name: str) -> Path:
     return input_path(run.path, run.manifest, name)

@@ -53,7 +53,8 @@ def stopped(run: OpenRun, graded: int) -> None:
         counted(graded, "rollout") if total is None or total <= graded else f"{graded:,} of {counted(total, 'rollout')}"
     )
     job = jobs().of_run(run.path)
-    why = f" ({job.failure})" if job is not None and job.failure else ""
+    fault = (job.failure if job is not None else None) or run.manifest.stopped_by
+    why = f" ({fault})" if fault else ""
     refusal = resuming.refusal(run)
     command = resume_command(run.path, run.manifest)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stopped"):

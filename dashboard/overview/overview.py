@@ -16,10 +16,12 @@ from dashboard.queries import aggregates, models
 from dashboard.queries.aggregates import Signal, Totals
 from dashboard.queries.models import ModelCount
 from dashboard.queries.ranking import Ranking
+from dashboard.queries.recorded import recorded_counts
 from dashboard.state import FAILED, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval
+from evaluator.model import Verdict
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
 _FLAGS_SHOWN = 8
@@ -34,10 +36,14 @@ def head(screen: Screen) -> None:
     manifest = screen.run.manifest
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        found = [("rollouts", _file(manifest.rollouts)), ("dataset", _file(manifest.dataset))]
+        found = [("rollouts", _file(manifest.rollouts))]
+        if manifest.dataset or not screen.run.recorded:
+            found.append(("dataset", _file(manifest.dataset)))
         if manifest.state != "finished":
             found.append(("state", manifest.state))
         facts.line(found, title=screen.run.name)
+    if screen.run.recorded and not recorded_counts(screen.run).graded:
+        return
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         _first_failure(screen)
 
@@ -66,10 +72,16 @@ def figures(screen: Screen) -> None:
     filter_, here = screen.view.filter, screen.view.place()
     totals = aggregates.totals(screen.run, filter_)
     part = f"of {screen.total:,}" if screen.shown < screen.total else "all"
+    counts = [
+        Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
+        Card("tasks", f"{totals.tasks:,}", _per_task(totals), here, "tasks"),
+    ]
+    if screen.run.recorded:
+        cards.show([*counts, *_came_with(screen, totals, here)])
+        return
     cards.show(
         [
-            Card("rollouts", f"{totals.rollouts:,}", part, here.but(view="table")),
-            Card("tasks", f"{totals.tasks:,}", _per_task(totals), here, "tasks"),
+            *counts,
             _pass_at_1(screen),
             _mean_reward(screen, totals),
             _signal(aggregates.signal(screen.run, filter_), here),
@@ -79,6 +91,17 @@ def figures(screen: Screen) -> None:
             *_disagreements(totals, here),
         ]
     )
+
+
+def _came_with(screen: Screen, totals: Totals, here: View) -> list[Card]:
+    """Figures of the grades that rollouts came with; if none did, there is nothing to average."""
+    none = totals.unknown == totals.rollouts and not totals.rewarded
+    target = here.but(verdicts=("unknown",)) if totals.unknown else None
+    without = Card("without a verdict", f"{totals.unknown:,}", _share(totals.unknown, totals.rollouts), target)
+    if none:
+        return [without]
+    signal = _signal(aggregates.signal(screen.run, screen.view.filter), here)
+    return [_pass_at_1(screen), _mean_reward(screen, totals), signal, without]
 
 
 def _mean_reward(screen: Screen, totals: Totals) -> Card:
@@ -179,12 +202,16 @@ def _share(part: int, whole: int) -> str:
 
 
 def clusters(screen: Screen) -> None:
-    """Similar errors: the most frequent, and the others on demand."""
+    """Similar errors: the most frequent, and the others on demand. Nothing if no rollout has a grade."""
+    if screen.run.recorded and not recorded_counts(screen.run).graded:
+        return
+    facts.section("Failures that look alike (click for the rollouts)")
     found = aggregates.clusters(screen.run, screen.view.filter)
     if not found.rows:
         facts.note("None: every rollout in the filter passed.")
         return
-    bars.clusters(found.rows, screen.view)
+    rows = [row for row in found.rows if not (screen.run.recorded and row.verdict == Verdict.UNKNOWN)]
+    bars.clusters(rows, screen.view, recorded=screen.run.recorded)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")
 
@@ -201,7 +228,9 @@ def flags(screen: Screen) -> None:
 
 
 def unverified(screen: Screen) -> None:
-    """Why rollouts are not verified, the most frequent reason first; nothing if all are verified."""
+    """Why rollouts are not verified, the most frequent reason first; nothing if all are, or nothing was graded."""
+    if screen.run.recorded:
+        return
     found = aggregates.unverified_reasons(screen.run, screen.view.filter)
     if not found.rows:
         return
@@ -211,7 +240,12 @@ def unverified(screen: Screen) -> None:
 
 
 def provenance(run: OpenRun) -> None:
-    """One line about grader, limits and sandbox, with the rest on demand: two runs compare only if these are equal."""
+    """One line about grader, limits and sandbox, with the rest on demand: two runs compare only if these are equal.
+
+    Nothing for rollouts that were not graded.
+    """
+    if run.recorded:
+        return
     manifest = run.manifest
     limits, preamble = manifest.limits, manifest.preamble
     short = [manifest.grader or "tests", manifest.checker or "each task's checker"]

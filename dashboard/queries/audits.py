@@ -1,12 +1,13 @@
-"""Rewards that rollouts came with against our own, flags on rollouts that passed, and what an audit can compare."""
+"""Grades that rollouts came with against our own, flags on rollouts that passed, and what an audit can compare."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import LETTER
+from dashboard.queries.expressions import BOTH, LETTER, SAME_END
 from dashboard.queries.filter_sql import where
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
@@ -23,6 +24,10 @@ _BIN = """CASE WHEN given_reward < 0 THEN 0 WHEN given_reward = 0 THEN 1 WHEN gi
           WHEN given_reward < 1 THEN 3 WHEN given_reward = 1 THEN 4 ELSE 5 END"""
 
 
+_MAKERS = 3
+"""Names of what made a recorded verdict that are shown."""
+
+
 class GivenCounts(NamedTuple):
     """Rollouts by the reward that they came with, against ours."""
 
@@ -36,6 +41,29 @@ class GivenCounts(NamedTuple):
     def without_own(self) -> int:
         """Those that have no reward of ours."""
         return self.given - self.same - self.higher - self.lower
+
+
+class Recorded(NamedTuple):
+    """Rollouts by the verdict that they came with, against ours."""
+
+    by_verdict: dict[tuple[str, str], int]
+    """By recorded verdict and ours."""
+    makers: dict[str, list[str]]
+    """For each recorded verdict: what made it, the first names."""
+    agree: int
+    only_recorded: int
+    """Recorded as passed, and not passed here."""
+    only_own: int
+    """The other way round."""
+    without: int
+    """Those that came with none."""
+    ungraded: int
+    """Those with one that have no grade of ours, or were recorded as not graded: neither agrees nor differs."""
+
+    @property
+    def both(self) -> int:
+        """Those with two grades."""
+        return self.agree + self.only_recorded + self.only_own
 
 
 class FlagShare(NamedTuple):
@@ -64,6 +92,32 @@ def given_by_verdict(run: OpenRun, filter_: Filter) -> dict[tuple[int, str], int
     sql = f"""SELECT {_BIN} AS bin, verdict, count(*) FROM rollouts
               WHERE {condition} AND given_reward IS NOT NULL GROUP BY bin, verdict"""  # noqa: S608
     return {(place, verdict): count for place, verdict, count in run.rows(sql, params)}
+
+
+@cached
+def recorded(run: OpenRun, filter_: Filter) -> Recorded:
+    """The recorded verdicts against ours, as the filter's `recorded` finds them."""
+    condition, params = where(filter_)
+    sql = f"""SELECT recorded_verdict, verdict, coalesce({BOTH}, false), {SAME_END}, count(*),
+                     list_sort(list(DISTINCT recorded_by))[1:{_MAKERS}]
+              FROM rollouts WHERE {condition} GROUP BY ALL"""  # noqa: S608
+    by_verdict: Counter[tuple[str, str]] = Counter()
+    by_end: Counter[tuple[bool, bool]] = Counter()
+    makers: dict[str, set[str]] = {}
+    without = ungraded = 0
+    for word, verdict, both, same, count, names in run.rows(sql, params):
+        if word is None:
+            without += count
+            continue
+        by_verdict[word, verdict] += count
+        makers.setdefault(word, set()).update(names or ())
+        if both:
+            by_end[bool(same), word == Verdict.PASSED] += count
+        else:
+            ungraded += count
+    agree = by_end[True, True] + by_end[True, False]
+    named = {word: sorted(names)[:_MAKERS] for word, names in makers.items()}
+    return Recorded(dict(by_verdict), named, agree, by_end[False, True], by_end[False, False], without, ungraded)
 
 
 @cached

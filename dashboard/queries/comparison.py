@@ -44,10 +44,12 @@ class Attempt(NamedTuple):
 def compared(a: Side, b: Side, filter_: Filter) -> Comparison:
     """Both sides task by task. The filter holds for both, except its model."""
     grading = a.run.manifest.dataset_hash != b.run.manifest.dataset_hash
+    # A grade that a rollout came with may be of any tests: the file does not say.
+    unknown = a.run.recorded or b.run.recorded
     sides = []
     for each in (a, b):
         condition, params = _where(filter_)
-        hashes = {} if a.run.key == b.run.key else _hashes(each.run, grading=grading)
+        hashes = {} if unknown or a.run.key == b.run.key else _hashes(each.run, grading=grading)
         cursor = each.run.connection.cursor()
         sides.append(comparison.side(cursor, hashes, each.model, condition, params))
     return comparison.compare(*sides)

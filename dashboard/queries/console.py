@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from dashboard.workspace import OpenRun
-from evaluator.runs.bounded_query import Bounds, Form, query
+from evaluator.bounded_query import Bounds, Form, query
 from evaluator.runs.files import QueryError
 from evaluator.runs.schema import TABLES, sql_type
 
@@ -83,7 +83,7 @@ def rows(run: OpenRun, sql: str, on_wait: Callable[[float], object]) -> tuple[pa
     _require_short(sql)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.arrow"
-        written = query(run.path, sql, file, bounds=SHOWN, on_wait=on_wait)
+        written = query(run.run, sql, file, bounds=SHOWN, on_wait=on_wait)
         with file.open("rb") as stream:
             return pa.ipc.open_stream(stream).read_all(), written.more
 
@@ -93,7 +93,7 @@ def download(run: OpenRun, sql: str, form: Form) -> bytes:
     _require_short(sql)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows"
-        query(run.path, sql, file, form=form, bounds=DOWNLOADED)
+        query(run.run, sql, file, form=form, bounds=DOWNLOADED)
         return file.read_bytes()
 
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from dashboard.queries import suspects
+from dashboard.queries import parts, suspects
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import INFINITY, RAN
 from dashboard.queries.filter_sql import where
 from dashboard.queries.listing import TASKS_PER_PAGE, window
+from dashboard.queries.parts import IN_PARTS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
 
@@ -108,8 +109,8 @@ def task_lines(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[Task
 def case_counts(run: OpenRun, task_id: str) -> list[CaseCount]:
     """The test cases of a task, in order."""
     sql = f"""SELECT test_index, count(*) FILTER (verdict = 'passed'), count(*) FILTER ({RAN})
-             FROM cases WHERE task_id = $task GROUP BY test_index ORDER BY test_index"""  # noqa: S608
-    return [CaseCount(*row) for row in run.rows(sql, {"task": task_id})]
+             FROM stored_cases WHERE {IN_PARTS} AND task_id = $task GROUP BY test_index ORDER BY test_index"""  # noqa: S608
+    return [CaseCount(*row) for row in run.rows(sql, parts.of_task(run, task_id))]
 
 
 def _reasons(run: OpenRun, task_ids: list[str]) -> dict[str, list[Reason]]:
@@ -126,7 +127,7 @@ def _reasons(run: OpenRun, task_ids: list[str]) -> dict[str, list[Reason]]:
 def _listed(filter_: Filter) -> tuple[str, Params]:
     others = msgspec.structs.replace(filter_, q="")
     condition, params = where(others)
-    parts = ["contains(lower(task_id), lower($q))"] if filter_.q else []
+    conditions = ["contains(lower(task_id), lower($q))"] if filter_.q else []
     if others:
-        parts.append(f"task_id IN (SELECT task_id FROM rollouts WHERE {condition})")  # noqa: S608
-    return " AND ".join(parts) or "true", params | ({"q": filter_.q} if filter_.q else {})
+        conditions.append(f"task_id IN (SELECT task_id FROM rollouts WHERE {condition})")  # noqa: S608
+    return " AND ".join(conditions) or "true", params | ({"q": filter_.q} if filter_.q else {})

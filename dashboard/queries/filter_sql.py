@@ -8,8 +8,8 @@ import msgspec
 
 from dashboard.queries import search
 from dashboard.queries.cache import cached
-from dashboard.queries.expressions import REASON
-from dashboard.state import VERIFIED, Filter
+from dashboard.queries.expressions import BOTH, REASON, SAME_END
+from dashboard.state import AGREE, DIFFER, VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
 
 
@@ -36,7 +36,7 @@ GIVEN = {
     "higher": "given_reward > reward + 1e-9",
     "lower": "given_reward < reward - 1e-9",
 }
-_TEXT = "lower(concat_ws(chr(10), task_id, sample_id, model, error_type, error_message))"
+RECORDED = {AGREE: f"{BOTH} AND {SAME_END}", DIFFER: f"{BOTH} AND NOT ({SAME_END})"}
 _FOUND = '"row" IN (SELECT "row" FROM found WHERE find = $find)'
 _TAGGED = "(task_id, sample_id) IN (SELECT (task_id, sample_id) FROM tags WHERE tag = $tag)"
 
@@ -58,8 +58,12 @@ def clauses(filter_: Filter) -> list[Clause]:
         found.append(Clause("tag", _TAGGED, {"tag": filter_.tag}))
     if filter_.given:
         found.append(Clause("given", GIVEN[filter_.given], {}))
+    if filter_.recorded in RECORDED:
+        found.append(Clause("recorded", RECORDED[filter_.recorded], {}))
+    elif filter_.recorded:
+        found.append(Clause("recorded", "recorded_verdict = $recorded", {"recorded": filter_.recorded}))
     if filter_.q:
-        found.append(Clause("q", f"contains({_TEXT}, lower($q))", {"q": filter_.q}))
+        found.append(Clause("q", "contains(searched, lower($q))", {"q": filter_.q}))
     if filter_.find:
         found.append(Clause("find", _FOUND, {"find": filter_.find}))
     bounds = {name: getattr(filter_, name) for name in _BOUNDS}
@@ -112,9 +116,7 @@ def without_each(run: OpenRun, filter_: Filter) -> list[tuple[str, int]]:
 def case_count(run: OpenRun, filter_: Filter) -> int:
     """How many test cases those rollouts have."""
     condition, params = where(filter_)
-    sql = f"""SELECT count(*) FROM cases WHERE (task_id, sample_id) IN
-              (SELECT (task_id, sample_id) FROM rollouts WHERE {condition})"""  # noqa: S608
-    return int(run.rows(sql, params)[0][0])
+    return int(run.rows(f"SELECT coalesce(sum(tests_total), 0) FROM rollouts WHERE {condition}", params)[0][0])  # noqa: S608
 
 
 @cached

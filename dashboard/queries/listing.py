@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dashboard.queries import parts
 from dashboard.queries.cache import cached
 from dashboard.queries.columns import COLUMNS, GROUP_SORTS, GROUPS, direction
 from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
 from dashboard.queries.filter_sql import where
 from dashboard.queries.orders import GRID_SORTS, order
+from dashboard.queries.parts import IN_PARTS
 from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
@@ -105,11 +107,11 @@ def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Ranking[CaseRow]:
                           row_number() OVER (ORDER BY {FILE_ORDER}) AS place, count(*) OVER () AS total
                    FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
              c AS (SELECT sample_id, string_agg({LETTER}, '' ORDER BY test_index) AS letters
-                   FROM cases WHERE task_id = $task GROUP BY sample_id)
+                   FROM stored_cases WHERE {IN_PARTS} AND task_id = $task GROUP BY sample_id)
         SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified,
                r.total
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
-    return ranking(run.rows(sql, params | {"task": task_id}), CaseRow)
+    return ranking(run.rows(sql, params | parts.of_task(run, task_id)), CaseRow)
 
 
 @cached
@@ -118,10 +120,10 @@ def table(run: OpenRun, filter_: Filter, sort: str, page: int, columns: Sequence
     condition, params = where(filter_)
     shown = ", ".join(f'{COLUMNS[name].shown} AS "{name}_shown"' for name in columns)
     by = order(sort).by()
+    # Sorted are only the rows' numbers: the other columns of a million rows would not fit in memory.
     sql = f"""
-        WITH p AS (SELECT "row", row_number() OVER (ORDER BY {by}) AS place FROM rollouts WHERE {condition}
-                   ORDER BY {by} LIMIT $limit OFFSET $offset)
-        SELECT task_id, sample_id, {shown} FROM rollouts JOIN p USING ("row") ORDER BY place"""  # noqa: S608
+        WITH p AS MATERIALIZED (SELECT "row" FROM rollouts WHERE {condition} ORDER BY {by} LIMIT $limit OFFSET $offset)
+        SELECT task_id, sample_id, {shown} FROM rollouts SEMI JOIN p USING ("row") ORDER BY {by}"""  # noqa: S608
     return run.rows(sql, params | window(page, ROLLOUTS_PER_PAGE))
 
 

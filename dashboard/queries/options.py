@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dashboard.queries.cache import cached
 from dashboard.queries.expressions import REASON
-from dashboard.queries.filter_sql import GIVEN, clauses
+from dashboard.queries.filter_sql import GIVEN, RECORDED, clauses
 from dashboard.queries.ranking import Ranking
 from dashboard.state import UNVERIFIED, VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
@@ -37,7 +37,10 @@ class Ranges(NamedTuple):
     len_max: int | None
 
 
-_GIVEN = "CASE " + " ".join(f"WHEN {condition} THEN '{word}'" for word, condition in GIVEN.items()) + " END"
+_GIVEN, _RECORDED = (
+    "CASE " + " ".join(f"WHEN {condition} THEN '{word}'" for word, condition in words.items()) + " END"
+    for words in (GIVEN, RECORDED)
+)
 _VALUES = {
     "verdicts": "SELECT verdict AS name FROM {source} WHERE {condition}",
     "model": "SELECT model FROM {source} WHERE {condition}",
@@ -49,6 +52,8 @@ _VALUES = {
         FROM {{source}} WHERE {{condition}}
         UNION ALL SELECT '{UNVERIFIED}: ' || {REASON} FROM {{source}} WHERE NOT verified AND {{condition}}""",  # noqa: S608
     "given": f"SELECT {_GIVEN} FROM {{source}} WHERE given_reward IS NOT NULL AND {{condition}}",  # noqa: S608
+    "recorded": f"""SELECT {_RECORDED} FROM {{source}} WHERE recorded_verdict IS NOT NULL AND {{condition}}
+        UNION ALL SELECT recorded_verdict FROM {{source}} WHERE {{condition}}""",  # noqa: S608
     "tag": """SELECT tag FROM (SELECT DISTINCT * FROM tags) JOIN {source} USING (task_id, sample_id)
         WHERE {condition}""",
 }

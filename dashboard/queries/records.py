@@ -26,6 +26,9 @@ class RolloutRecord(msgspec.Struct, frozen=True):
     model: str | None
     reward: float | None
     given_reward: float | None
+    recorded_verdict: str | None
+    recorded_word: str | None
+    recorded_by: str | None
     verdict: str
     verified: bool
     unverified_reason: str | None
@@ -104,15 +107,16 @@ def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
                    FROM rollouts WHERE task_id = $task)
         SELECT {_columns(RolloutRecord)} FROM stored_rollouts r JOIN s ON r."row" = s.at
         WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"sample": sample_id}
+    found = parts.of_sample(run, task_id, sample_id)
     return _first(run, RolloutRecord, sql, found)
 
 
 @cached
 def verdicts_of(run: OpenRun, task_id: str, sample_id: str) -> list[tuple[int, str]]:
     """(test index, verdict) of each test case of a rollout."""
-    sql = "SELECT test_index, verdict FROM cases WHERE task_id = $task AND sample_id = $sample ORDER BY test_index"
-    return run.rows(sql, {"task": task_id, "sample": sample_id})
+    sql = f"""SELECT test_index, verdict FROM stored_cases
+              WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY test_index"""  # noqa: S608
+    return run.rows(sql, parts.of_sample(run, task_id, sample_id))
 
 
 @cached
@@ -120,14 +124,14 @@ def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRec
     """The result of one test case of a rollout."""
     sql = f"""SELECT {_columns(CaseRecord)} FROM stored_cases
               WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"sample": sample_id, "test": test_index}
+    found = parts.of_sample(run, task_id, sample_id) | {"test": test_index}
     return _first(run, CaseRecord, sql, found)
 
 
 @cached
 def whole(run: OpenRun, task_id: str, sample_id: str, test_index: int | None) -> dict[str, dict[str, Any]]:
     """Every column of a rollout and of one of its test cases, as stored; for a single one only."""
-    ids = parts.of_task(run, task_id) | {"sample": sample_id}
+    ids = parts.of_sample(run, task_id, sample_id)
     found = {"rollout": _whole(run, "rollouts", 'ORDER BY "row" LIMIT 1', ids)}
     if test_index is not None:
         found["test case"] = _whole(run, "cases", "AND test_index = $test LIMIT 1", ids | {"test": test_index})

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import duckdb
 
+from dashboard.queries.expressions import IN_PARTS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
 from evaluator.runs.reading import one_line
@@ -45,6 +46,7 @@ class Scan:
         self.number = next(_numbers)
         self.hits = 0
         self._find = find
+        self._recorded = run.recorded
         self._cursor = run.connection.cursor()
         self._done = 0
         self._ends, self._total = _steps(self._cursor)
@@ -84,16 +86,15 @@ class Scan:
         try:
             while self._done < len(self._ends) and not (self._halt.is_set() or self._error):
                 first = self._ends[self._done - 1] + 1 if self._done else 0
-                span: Params = {"first": first, "last": self._ends[self._done]}
-                sql, params = _matches(self._find)
-                self._cursor.execute(sql, params | span)
+                sql, params = _matches(self._find, recorded=self._recorded)
+                self._cursor.execute(sql, params | _span(self._cursor, first, self._ends[self._done]))
                 self.hits += int((self._cursor.fetchone() or (0,))[0])
                 self._done += 1
         except duckdb.Error as error:
             self._error = f"The search ended early: {one_line(error)}"
 
 
-_scans: OrderedDict[tuple[str, tuple[int, int], str], Scan] = OrderedDict()
+_scans: OrderedDict[tuple[str, tuple[int, ...], str], Scan] = OrderedDict()
 _lock = threading.Lock()
 _numbers = itertools.count(1)
 
@@ -141,6 +142,13 @@ def _steps(cursor: duckdb.DuckDBPyConnection) -> tuple[list[int], int]:
     return ends, int(total)
 
 
+def _span(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> Params:
+    """The parameters of one step: its rows, and the files that have them."""
+    span: Params = {"first": first, "last": last}
+    sql = 'SELECT DISTINCT part_file FROM rollouts WHERE "row" BETWEEN $first AND $last'
+    return span | {"parts": [part for (part,) in cursor.execute(sql, span).fetchall()]}
+
+
 def _refusal(cursor: duckdb.DuckDBPyConnection, find: str) -> str:
     """Why this can't be searched for: what is wrong with a regular expression."""
     if not is_pattern(find):
@@ -168,15 +176,19 @@ _PATTERN = {
 }
 
 
-def _matches(find: str) -> tuple[str, Params]:
-    """Adds the matching rollouts of one step to `found`, with the line of the first match; the code comes first."""
+def _matches(find: str, *, recorded: bool) -> tuple[str, Params]:
+    """Adds the matching rollouts of one step to `found`, with the line of the first match; the code comes first.
+
+    `recorded`: the code of rollouts that are not graded is not stored; it is only looked for in matching completions.
+    """
     by = _PATTERN if is_pattern(find) else _TEXT
     in_code, in_completion = (by["matches"].format(f"coalesce({column}, '')") for column in ("code", "completion"))
+    somewhere = in_completion if recorded else f"{in_code} OR {in_completion}"
     sql = f"""
         INSERT INTO found
         WITH m AS (SELECT "row", {in_code} AS is_code, CASE WHEN is_code THEN code ELSE completion END AS text
                    FROM stored_rollouts
-                   WHERE "row" BETWEEN $first AND $last AND ({in_code} OR {in_completion})),
+                   WHERE {IN_PARTS} AND "row" BETWEEN $first AND $last AND ({somewhere})),
              p AS (SELECT *, {by["hit"]} AS hit, {by["position"]} AS place FROM m),
              c AS (SELECT *, string_split(left(text, place - 1), chr(10)) AS above,
                           substr(text, place + length(hit), 200) AS below FROM p)

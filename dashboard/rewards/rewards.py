@@ -38,16 +38,16 @@ def head(screen: Screen) -> None:
 
 def _counts(screen: Screen) -> None:
     totals = aggregates.totals(screen.run, screen.view.filter)
+    ours = [("sandbox_error", f"{totals.sandbox_error:,}"), ("not verified", f"{totals.unverified:,}")]
     facts.line(
         [
             ("rollouts", f"{totals.rollouts:,}"),
             ("with a reward", f"{totals.rewarded:,}"),
             ("mean reward" + controls.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
             ("unknown", f"{totals.unknown:,}"),
-            ("sandbox_error", f"{totals.sandbox_error:,}"),
-            ("not verified", f"{totals.unverified:,}"),
+            *([] if screen.run.recorded else ours),
         ],
-        title="Rewards",
+        title="Rewards that the rollouts came with" if screen.run.recorded else "Rewards",
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import facts, state, theme
 from dashboard.components import scroll
-from dashboard.queries import answers, records
+from dashboard.queries import answers, in_file, records
 from dashboard.queries.answers import Answer
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.rollouts import preview_view
@@ -21,6 +21,7 @@ _MESSAGE = 200
 _ABOVE, _ABOVE_CODE = 241, 420
 """The height of what is above the code of the preview and below it, in pixels: alone, and with a difference."""
 _ANSWER = 60
+_WORD = 60
 
 
 def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: View) -> None:
@@ -32,8 +33,11 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     case = None if index is None else records.case(run, task_id, sample_id, index)
     task = records.task(run, task_id)
     mode = task.mode if task else ""
-    st.html(preview_view.head(case.verdict if case else record.verdict, _title(record, case), _facts(record)))
-    _buttons(target.but(test=test))
+    if run.recorded:
+        record = in_file.with_code_of(run, record, task)
+    verdict = case.verdict if case else record.verdict
+    st.html(preview_view.head(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
+    _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
         _sides(case, mode)
     _failure(run, record, case)
@@ -74,21 +78,30 @@ def _title(record: RolloutRecord, case: CaseRecord | None) -> str:
     return " · ".join(part for part in (verdict, record.task_id, test) if part)
 
 
-def _facts(record: RolloutRecord) -> list[str]:
+def _facts(record: RolloutRecord, *, recorded: bool) -> list[str]:
     return [
         record.sample_id,
         record.model or "",
         "no reward" if record.reward is None else f"reward {record.reward:g}",
         f"{record.tests_passed} of {counted(record.tests_total, 'test')} passed" if record.tests_total else "",
         facts.seconds(record.wall_s) if record.wall_s is not None else "",
-        "" if record.verified else "not verified",
+        "" if record.verified or recorded else "not verified",
+        _said(record) if recorded else "",
     ]
 
 
-def _buttons(target: View) -> None:
+def _said(record: RolloutRecord) -> str:
+    """The recorded verdict in its source's words."""
+    words = record.recorded_word if record.recorded_word != record.recorded_verdict else ""
+    by = f"by {record.recorded_by}" if record.recorded_by else ""
+    return " ".join(part for part in (f"“{words[:_WORD]}”" if words else "", by) if part)
+
+
+def _buttons(target: View, *, why: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Open (Enter)", key="preview_open", on_click=leave, args=("completion", target))
-        state.link("completion", target.but(tab="why"), "Why")
+        if why:
+            state.link("completion", target.but(tab="why"), "Why")
 
 
 def leave(page: str, target: View) -> None:

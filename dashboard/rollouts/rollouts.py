@@ -72,7 +72,8 @@ def grid(screen: Screen) -> None:
     view, run = screen.view, screen.run
     count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_PER_PAGE, "tasks")
-    bars.legend(aggregates.verdict_counts(run, view.filter), aggregates.unverified_count(run, view.filter), view)
+    unverified = 0 if run.recorded else aggregates.unverified_count(run, view.filter)
+    bars.legend(aggregates.verdict_counts(run, view.filter), unverified, view, recorded=run.recorded)
     _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
 
 
@@ -102,7 +103,9 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
 
     left, right = _halves(max((len(places) for places in columns.samples), default=0))
     with left:
-        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged))
+        look = cells.Look(
+            cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged), run.recorded
+        )
         cells.tasks_by_samples(rows, columns, look, on_select=on_select, on_open=on_open)
     with right:
         if selected and (sample := sample_at(task := rows[selected[0]].task_id, selected[1])):
@@ -160,7 +163,7 @@ def _case_grid(run: OpenRun, task: str) -> None:
 
     left, right = _halves(len(counts))
     with left:
-        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(150))
+        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(150), run.recorded)
         cells.rollouts_by_cases(rows, counts, look, on_select=on_select, on_open=on_open)
     with right:
         if selected:

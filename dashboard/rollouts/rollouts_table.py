@@ -22,11 +22,13 @@ from evaluator.model import Verdict as VerdictWord
 
 _HEIGHT = "max(300px, calc(100vh - 190px))"
 _USUAL = (
-    "verdict", "task_id", "model", "sample_id", "reward", "tests", "error_type", "error_message", "flags", "wall_s",
-    "memory_mb", "unverified_reason",
+    "verdict", "task_id", "model", "sample_id", "reward", "recorded_verdict", "recorded_word", "tests", "error_type",
+    "error_message", "flags", "wall_s", "memory_mb", "unverified_reason",
 )  # fmt: skip
 _ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
 """The other usual columns are left out where no rollout of the page has a value."""
+_OF_GRADES = {"recorded_verdict", "tests", "unverified_reason"}
+"""Usual columns that say nothing of rollouts that are not graded: their verdict is the recorded one."""
 HEADERS: dict[str, Header] = {
     header.name: header
     for header in (
@@ -39,6 +41,9 @@ HEADERS: dict[str, Header] = {
         Header("group", "group"),
         Header("reward", "reward", "number"),
         Header("given_reward", "given", "number", "the reward that the rollout came with"),
+        Header("recorded_verdict", "rec.", "tight", "the verdict that the rollout came with"),
+        Header("recorded_word", "recorded", "", "the same in its source's words"),
+        Header("recorded_by", "recorded by"),
         Header("tests", "tests", "number", "test cases passed"),
         Header("error_type", "error"),
         Header("error_message", "message", "wide"),
@@ -111,7 +116,7 @@ def _rollouts(screen: Screen) -> None:
     """One row per rollout, sorted and paged in SQL; a click opens."""
     view, run = screen.view, screen.run
     controls.pager(view, screen.shown, ROLLOUTS_PER_PAGE, "rollouts")
-    names = _fields(view)
+    names = [name for name in _fields(view) if view.fields or not (run.recorded and name in _OF_GRADES)]
     page = controls.page_of(view, screen.shown, ROLLOUTS_PER_PAGE)
     found = listing.table(run, view.filter, view.sort, page, names)
     shown = {
@@ -123,7 +128,7 @@ def _rollouts(screen: Screen) -> None:
         [
             short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
             if name == "sample_id"
-            else _cell(name, row[place])
+            else _cell(name, row[place], recorded=run.recorded)
             for name, place in shown.items()
         ]
         for row in found
@@ -155,12 +160,14 @@ def _target(view: View, task: str, sample: str) -> View:
     return completion(view.but(at=f"{task}|{sample}"), task, sample)
 
 
-def _cell(name: str, value: Any) -> Cell:
+def _cell(name: str, value: Any, *, recorded: bool) -> Cell:
     if value is None:
         return None
     if name == "verdict":
-        return Verdict(value)
-    if name in ("error_message", "unverified_reason"):
+        return Verdict(value, recorded=recorded)
+    if name == "recorded_verdict":
+        return Verdict(value, recorded=True)
+    if name in ("error_message", "unverified_reason", "recorded_word", "recorded_by"):
         return " ".join(str(value).split())
     return _FORMATS.get(name, str)(value)
 

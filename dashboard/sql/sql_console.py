@@ -18,7 +18,7 @@ from dashboard.wording import counted
 from evaluator.runs.files import QueryError
 
 if TYPE_CHECKING:
-    from evaluator.runs.bounded_query import Form
+    from evaluator.bounded_query import Form
 
 _OUTCOME = "sql_outcome"
 _AGAIN = "sql_again"
@@ -145,7 +145,7 @@ def _head(screen: Screen, table: pa.Table, *, more: bool) -> str:
             most = console.DOWNLOADED
             facts.note(f"files: up to {most.rows:,} rows, {most.result_mb} MB")
         for form, (label, mime) in _FILES.items():
-            name = escape.file_name(f"{screen.run.path.name}.sql.{form}")
+            name = escape.file_name(f"{screen.run.run.name}.sql.{form}")
             made = partial(console.download, screen.run, view.query, form)
             st.download_button(label, made, name, mime, on_click="ignore", key=f"sql_{form}")
     return shape

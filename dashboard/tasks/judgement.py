@@ -19,7 +19,7 @@ def offer(run: OpenRun, task_id: str, test: int | None = None) -> None:
     said = run.notes.task(task_id, test) or TaskNote(task_id, test)
     place = "task" if test is None else "test"
     typed = f"note_{place}_{task_id}_{test}"
-    locked = not os.access(run.path, os.W_OK)
+    locked = not run.recorded and not os.access(run.path, os.W_OK)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"judge_{place}"):
         for number, word in enumerate(JUDGEMENTS, 1):
             chosen = said.judgement == word

@@ -20,6 +20,7 @@ from dashboard.queries.suspects import Suspect
 from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.wording import counted
+from dashboard.workspace import OpenRun
 from evaluator.model import Mode, TestCase, Verdict
 
 _CASES_LISTED = 2_000
@@ -42,17 +43,28 @@ _COLUMNS = (
 def head(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> None:
     """The task's name and facts, the link to its rollouts, and what people think of it."""
     found = [("mode", record.mode), ("test cases", f"{len(cases):,}")]
+    if has_no_dataset(screen.run):
+        found = []
     if record.entry_point:
         found.append(("entry point", record.entry_point))
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
         facts.line(found, title=record.task_id)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
-        state.link("rollouts", screen.view.place().but(task=record.task_id), "Its rollouts by test case")
+        state.link(
+            "rollouts",
+            screen.view.place().but(task=record.task_id),
+            "Its rollouts" if screen.run.recorded else "Its rollouts by test case",
+        )
     judgement.offer(screen.run, record.task_id)
 
 
-def texts(record: TaskRecord) -> None:
+def has_no_dataset(run: OpenRun) -> bool:
+    """Whether all that is known of the tasks is from the rollouts' file."""
+    return run.recorded and not run.manifest.dataset
+
+
+def texts(screen: Screen, record: TaskRecord) -> None:
     """Prompt, reference, preamble and test code, as far as the dataset has them."""
     parts = {
         "Prompt": record.prompt,
@@ -62,7 +74,7 @@ def texts(record: TaskRecord) -> None:
     }
     present = {name: text for name, text in parts.items() if text}
     if not present:
-        facts.note("The dataset has no prompt and no reference for it.")
+        facts.note(f"The {'file' if has_no_dataset(screen.run) else 'dataset'} has no prompt and no reference for it.")
         return
     for tab, (name, text) in zip(st.tabs(list(present)), present.items(), strict=True):
         with tab:
@@ -77,6 +89,9 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
 
     Without one in the URL, that is the most suspect one, else the one that the fewest pass.
     """
+    if has_no_dataset(screen.run):
+        facts.note("Its test cases are in the dataset: start the dashboard with --dataset DATASET.jsonl.")
+        return None
     if not cases:
         facts.banner("This task has no test case that can run, so its rollouts are unknown.", warn=True)
         return None
@@ -119,6 +134,8 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
 
 def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int | None) -> None:
     """What the visitor does with the selected test case: read it, add another, or run code."""
+    if has_no_dataset(screen.run):
+        return
     chosen = next((case for case in cases if case.index == index), None)
     pane = screen.view.tab if screen.view.tab in _PANES else ""
     with widgets.place("pane", width="content"):
@@ -148,7 +165,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
         if found.rows:
             answer_list.show(found.rows, here, partial(state.go, "completion"), height=_BELOW_HEIGHT)
         else:
-            facts.note("No rollout ran it.")
+            facts.note("Nothing ran yet: grade the rollouts." if screen.run.recorded else "No rollout ran it.")
         if part := found.part("answer"):
             facts.note(f"Listed: the {part}, the most frequent first.")
     with right:

@@ -50,6 +50,9 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
 def _compared(screen: Screen, rollout: RolloutRecord, code: str, test: CaseRecord | None) -> None:
     found = _nearest(screen, rollout, code)
     if found is None:
+        if screen.run.recorded:
+            facts.note("No sibling came with a passing grade, and the task has no reference solution.")
+            return
         samples = "only sample" if rollout.samples == 1 else f"{rollout.samples:,} samples"
         facts.note(f"No passing sibling: none of the task's {samples} passed, and it has no reference solution.")
         return

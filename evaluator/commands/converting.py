@@ -2,52 +2,68 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from types import ModuleType
+from typing import Final, Literal
 
+from evaluator.commands.converted import Losses, Problems, Write, json_lines, report, report_prompts, table
 from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.graded_rollouts import Graded, rollouts_of
 from evaluator.commands.sidecars import found_dataset
-from evaluator.formats import Problem, Role, load_rollouts, parse_field_map, require_rows, sniff
-from evaluator.formats import native_writer as native
+from evaluator.extraction import extract
+from evaluator.formats import (
+    Role,
+    Source,
+    evalplus_writer,
+    humaneval_writer,
+    load_rollouts,
+    native_writer,
+    parquet_writer,
+    parse_field_map,
+    require_rows,
+    sniff,
+    verl_writer,
+)
 from evaluator.formats import nemo_gym_writer as nemo_gym
-from evaluator.formats.dataset import Dataset, load_dataset
+from evaluator.formats.conversion import Row, Sample, Unheld, unheld_fields
+from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.formats.nemo_gym_writer import Place
-from evaluator.model import Flag, Grade, JsonValue, Kind, Rollout, Task, Verdict
+from evaluator.formats.sources import resolve
+from evaluator.model import Grade, Kind, Mode, Rollout, Task
 from evaluator.runs.files import is_run
+from evaluator.syntax import tree_of
 
-if TYPE_CHECKING:
-    from evaluator.runs.reading import Run
+To = Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"]
 
-To = Literal["nemo_gym", "native"]
-Row = dict[str, JsonValue]
-Graded = tuple[Rollout, Grade | None]
-
-_SHOWN_PROBLEMS: Final = 20
-_BATCH: Final = 500
-_COLUMNS: Final = (
-    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified", "pass_rate",
-    "error_message", "flags", "code", "completion", "kind", "metadata",
-)  # fmt: skip
+_SAMPLES: Final[dict[str, ModuleType]] = {
+    "humaneval": humaneval_writer, "evalplus": evalplus_writer, "verl": verl_writer,
+}  # fmt: skip
+"""Writers of rows that hold less than a native row."""
+_WANT_PROGRAMS: Final = ("humaneval", "evalplus")
+_NO_TASK: Final = "the task is not in the dataset"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """The command line's options."""
 
-    source: Path
+    source: str
+    """A run's directory, or as ROLLOUTS of `rollscope grade`."""
     out: Path
     to: To
     dataset: Path | None = None
     format: str | None = None
     field_map: str | None = None
     agent: str = nemo_gym.DEFAULT_AGENT
+
+    @property
+    def target(self) -> str:
+        """The format, by the name that its module has."""
+        return self.to.replace("-", "_")
 
 
 def convert(request: Request) -> int:
@@ -63,9 +79,11 @@ def convert(request: Request) -> int:
 
 
 def _require_writable(request: Request) -> None:
-    if request.out.suffix != ".jsonl":
-        raise CommandError(f"{request.out}: the output is JSON lines: give a name that ends in .jsonl")
-    if request.out.exists() and request.source.exists() and request.out.samefile(request.source):
+    suffix, what = (".parquet", "a Parquet file") if request.to == "parquet" else (".jsonl", "JSON lines")
+    if request.out.suffix != suffix:
+        raise CommandError(f"{request.out}: the output is {what}: give a name that ends in {suffix}")
+    source = Path(request.source)
+    if request.out.exists() and source.exists() and request.out.samefile(source):
         raise CommandError(f"{request.out}: is also the input: give another name to write to")
     if request.out.exists():
         raise CommandError(f"{request.out}: already exists: remove it, or give another name to write to")
@@ -76,167 +94,179 @@ def _holds_tasks(request: Request) -> bool:
         return False
     if request.field_map and request.format is None:
         return "completion" not in parse_field_map(request.field_map)
-    found = sniff(request.source)
+    found = sniff(_files(request)[0])
     readings = [reading for reading in (found, *found.others) if request.format in (None, reading.format)]
     return not readings or readings[0].role is Role.TASKS
 
 
 def _convert_tasks(request: Request) -> None:
-    tasks = _load(request, request.source, request.format).tasks
-    row_of: Callable[[Task], Row] = nemo_gym.task_row if request.to == "nemo_gym" else native.task_row
-    with _complete(request.out) as file:
+    writer = _SAMPLES.get(request.target)
+    if writer is not None and not hasattr(writer, "task_row"):
+        raise CommandError(
+            f"{request.source}: holds tasks, and {request.to} is written of rollouts alone: use another --to"
+        )
+    tasks = _load(request, _files(request), request.format).tasks
+    losses, count = Losses(request.to), 0
+    row_of: Callable[[Task], Row] = writer.task_row if writer else native_writer.task_row
+    if request.target == "nemo_gym":
+        row_of = nemo_gym.task_row
+    with _output(request, parquet_writer.TASK_COLUMNS) as write:
         for task in tasks:
-            _write(file, row_of(task))
-    _report(request.out, len(tasks), "task")
-    if request.to == "nemo_gym":
-        _report_prompts(tasks)
+            try:
+                write(row_of(task))
+            except Unheld as error:
+                losses.left_out(task.task_id, str(error))
+                continue
+            count += 1
+            if writer is not None:
+                losses.fields(unheld_fields(native_writer.task_fields(task), writer.TASK_HELD))
+    losses.tell("task")
+    report(request.out, count, "task")
+    if request.target == "nemo_gym":
+        report_prompts(tasks)
 
 
 def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
-    if request.to == "native":
-        _write_native(request.out, rollouts)
-    else:
+    if request.target == "nemo_gym":
         _write_nemo_gym(request, tasks, rollouts)
+    elif request.target in _SAMPLES:
+        _write_samples(request, tasks, rollouts)
+    else:
+        _write_native(request, rollouts)
 
 
-def _write_native(out: Path, rollouts: Iterator[Graded]) -> None:
+def _output(request: Request, columns: dict[str, str]) -> AbstractContextManager[Write]:
+    return table(request.out, columns) if request.to == "parquet" else json_lines(request.out)
+
+
+def _write_native(request: Request, rollouts: Iterator[Graded]) -> None:
     count = 0
-    with _complete(out) as file:
+    with _output(request, parquet_writer.ROLLOUT_COLUMNS) as write:
         for rollout, grade in rollouts:
             if grade is not None:
-                rollout.given_reward = grade.reward
-                rollout.expected_pass = None if grade.reward is None else grade.passed
-            _write(file, native.rollout_row(rollout))
+                rollout.metadata |= _grade_fields(rollout, grade)
+                _take_reward(rollout, grade)
+            write(native_writer.rollout_row(rollout))
             count += 1
-    _report(out, count, "rollout")
+    report(request.out, count, "rollout")
+
+
+def _take_reward(rollout: Rollout, grade: Grade) -> None:
+    rollout.given_reward = grade.reward
+    rollout.expected_pass = None if grade.reward is None else grade.passed
+
+
+def _grade_fields(rollout: Rollout, grade: Grade) -> Row:
+    """Our grade as the `stored` grader reads it, and the source's own reward where ours takes its place."""
+    fields: Row = {
+        "verdict": grade.verdict.value,
+        "verified": grade.verified,
+        "pass_rate": grade.pass_rate,
+        "flags": [flag.word for flag in grade.flags] or None,
+        "error_message": grade.error_message,
+        "source_reward": rollout.given_reward,
+        "source_pass": rollout.expected_pass,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _write_samples(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
+    writer = _SAMPLES[request.target]
+    by_id = {task.task_id: task for task in tasks}
+    losses, count = Losses(request.to), 0
+    with json_lines(request.out) as write:
+        for rollout, grade in rollouts:
+            if grade is not None:
+                _take_reward(rollout, grade)
+            task = by_id.get(rollout.task_id)
+            sample = Sample(rollout, task, grade)
+            row = writer.rollout_row(_with_program(sample) if request.target in _WANT_PROGRAMS else sample)
+            write(row)
+            count += 1
+            losses.fields(_lost(rollout, row, writer.HELD | losses.made_anew(rollout)))
+    losses.tell("rollout")
+    report(request.out, count, "rollout")
+
+
+def _lost(rollout: Rollout, row: Row, held: frozenset[str]) -> Iterator[str]:
+    if "passed" in row and rollout.given_reward == float(row["passed"]):
+        held |= {"given_reward"}
+    yield from unheld_fields(native_writer.rollout_row(rollout), held)
+    if row.get("input") == "":
+        yield "prompt"
+    if "completion" in held and rollout.completion not in row.values():
+        yield "text around the program"
+
+
+def _with_program(sample: Sample) -> Sample:
+    """The same with its program, unless it has none, or may go on with a prompt that is not known."""
+    rollout, task, grade = sample.rollout, sample.task, sample.grade
+    if grade is not None:
+        return sample._replace(program=grade.code, kind=grade.kind)
+    stand_in = Task(task_id=rollout.task_id, mode=Mode.STDIN)
+    found = extract(rollout.completion, task=task or stand_in, kind=rollout.kind)
+    lacks_prompt = found.kind is Kind.CONTINUATION and (task is None or not task.prompt)
+    unsure = found.kind is Kind.FULL and rollout.kind is None and not _is_tested(task)
+    if lacks_prompt or (unsure and not tree_of(rollout.completion)):
+        return sample._replace(kind=found.kind)
+    return sample._replace(program=found.code, kind=found.kind)
+
+
+def _is_tested(task: Task | None) -> bool:
+    """Whether the task shows what its programs must define."""
+    return task is not None and (task.mode is Mode.STDIN or task.entry_point is not None)
 
 
 def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
     indices = {task.task_id: index for index, task in enumerate(tasks)}
     repeats: Counter[int] = Counter()
-    missing: list[str] = []
+    losses = Losses(request.to)
     inputs_path = request.out.with_name(f"{request.out.stem}_materialized_inputs.jsonl")
-    with _complete(request.out) as file, _complete(inputs_path) as inputs:
+    with json_lines(request.out) as write, json_lines(inputs_path) as write_input:
         for rollout, grade in rollouts:
             index = indices.get(rollout.task_id)
             if index is None:
-                missing.append(rollout.sample_id)
+                losses.left_out(rollout.sample_id, _NO_TASK)
                 continue
             place = Place(index, repeats[index], request.agent)
             repeats[index] += 1
-            _write(file, nemo_gym.rollout_record(rollout, tasks[index], place, grade))
-            _write(inputs, nemo_gym.materialized_input(tasks[index], place))
-    if missing:
-        count = f"{len(missing):,} rollout{'' if len(missing) == 1 else 's'}"
-        print(f"{count} left out: the task is not in the dataset; the first is {missing[0]}", file=sys.stderr)
-    _report(request.out, repeats.total(), "rollout")
-    _report(inputs_path, repeats.total(), "input")
-    _report_prompts([tasks[index] for index in repeats])
+            write(nemo_gym.rollout_record(rollout, tasks[index], place, grade))
+            losses.fields(unheld_fields(native_writer.rollout_row(rollout), nemo_gym.HELD | losses.made_anew(rollout)))
+            write_input(nemo_gym.materialized_input(tasks[index], place))
+    losses.tell("rollout")
+    report(request.out, repeats.total(), "rollout")
+    report(inputs_path, repeats.total(), "input")
+    report_prompts([tasks[index] for index in repeats])
 
 
 def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     """Rollouts with the tasks of their dataset, which native rollouts do not need."""
     dataset = Dataset(())
-    path = request.dataset or found_dataset(request.source)
-    if path is not None:
-        dataset = _load(request, path, None)
-    elif request.to == "nemo_gym":
-        raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
     field_map = parse_field_map(request.field_map) if request.field_map else None
-    rollouts = load_rollouts(request.source, request.format, field_map=field_map, on_problem=_Problems())
-    return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, request.source)))
+    files = _files(request)
+    path = request.dataset or (found_dataset(files[0]) if len(files) == 1 else None)
+    if path is not None:
+        dataset = _load(request, resolve(path), None)
+    elif request.target == "nemo_gym":
+        raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
+    elif request.target in _SAMPLES:
+        dataset = load_with_prompts(files, None, rollouts_format=request.format, field_map=field_map)
+    rollouts = load_rollouts(files, request.format, field_map=field_map, on_problem=Problems())
+    return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, files)))
 
 
 def _from_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     from evaluator.runs.reading import Run
 
     run = Run.open(request.source)
-    tasks = _load(request, request.dataset, None).tasks if request.dataset else run.tasks()
-    return tasks, _rows_of(run)
+    tasks = _load(request, resolve(request.dataset), None).tasks if request.dataset else run.tasks()
+    return tasks, rollouts_of(run)
 
 
-def _rows_of(run: Run) -> Iterator[Graded]:
-    with run.connect() as connection:
-        names = ", ".join(f'"{name}"' for name in _COLUMNS)
-        found = connection.view("rollouts").order("row").project(names)
-        for batch in found.to_arrow_reader(_BATCH):
-            yield from map(_graded, batch.to_pylist())
+def _files(request: Request) -> list[Source]:
+    return resolve(request.source, remote=True)
 
 
-def _graded(row: dict[str, Any]) -> Graded:
-    kind = Kind(row["kind"]) if row["kind"] else None
-    rollout = Rollout(
-        task_id=row["task_id"],
-        completion=row["completion"] or "",
-        sample_id=row["sample_id"],
-        sample_index=row["sample_index"],
-        kind=kind,
-        model=row["model"],
-        group=row["group"],
-        step=row["step"],
-        metadata=json.loads(row["metadata"]) if row["metadata"] else {},
-    )
-    grade = Grade(
-        task_id=row["task_id"],
-        sample_id=row["sample_id"],
-        verdict=Verdict(row["verdict"]),
-        reward=row["reward"],
-        verified=row["verified"],
-        pass_rate=row["pass_rate"],
-        flags=tuple(Flag(word, "") for word in row["flags"] or ()),
-        error_message=row["error_message"],
-        code=row["code"],
-        kind=kind,
-    )
-    return rollout, grade
-
-
-def _load(request: Request, path: Path, format_name: str | None) -> Dataset:
-    field_map = parse_field_map(request.field_map) if request.field_map and path == request.source else None
-    return load_dataset(path, format_name, field_map=field_map, on_problem=_Problems())
-
-
-class _Problems:
-    """Prints the first bad lines."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def __call__(self, problem: Problem) -> None:
-        self._count += 1
-        if self._count <= _SHOWN_PROBLEMS:
-            print(problem, file=sys.stderr)
-        elif self._count == _SHOWN_PROBLEMS + 1:
-            print("... more bad lines: `rollscope formats FILE --check` lists them all", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def _complete(path: Path) -> Iterator[IO[str]]:
-    """A file that appears under its name only when it is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with partial.open("w", encoding="ascii") as file:
-            yield file
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _write(file: IO[str], row: Row) -> None:
-    file.write(json.dumps(row) + "\n")
-
-
-def _report(path: Path, count: int, what: str) -> None:
-    print(f"{path}: {count:,} {what}{'' if count == 1 else 's'}", file=sys.stderr)
-
-
-def _report_prompts(tasks: Iterable[Task]) -> None:
-    """NeMo Gym rollouts identify their task by the prompt alone."""
-    prompts = Counter(task.prompt for task in tasks)
-    empty = prompts.pop("", 0)
-    if empty:
-        print(f"tasks without a prompt: {empty:,}: a model would get an empty question", file=sys.stderr)
-    repeated = sum(count for count in prompts.values() if count > 1)
-    if repeated:
-        print(f"tasks that share a prompt with another: {repeated:,}: give each its own", file=sys.stderr)
+def _load(request: Request, files: list[Source], format_name: str | None) -> Dataset:
+    field_map = parse_field_map(request.field_map) if request.field_map and files == _files(request) else None
+    return load_dataset(files, format_name, field_map=field_map, on_problem=Problems())

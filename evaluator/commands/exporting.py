@@ -15,6 +15,8 @@ from evaluator.runs.reading import Run
 def export_run(run: Path, to: str | None, *, per: Per, where: str | None, columns: str | None) -> int:
     """Write a run's rows to a file, or as JSON lines on stdout; stderr shows how many. A .html file is the report."""
     names = [name.strip() for name in columns.split(",") if name.strip()] if columns else None
+    if run.is_file():
+        raise CommandError(f"{run}: a file, not a run: grade it first, or write its rows with `rollscope convert`")
     source = Run.open(run)
     if to is None or to == "-":
         export(source, sys.stdout.buffer, format="jsonl", per=per, where=where, columns=names)

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import msgspec
 
-from evaluator.commands.failure import Exit
+from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
 from evaluator.commands.progress import Meter, meter
 from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
-from evaluator.formats import Problem
+from evaluator.formats import Problem, Source
+from evaluator.formats.sources import resolve
 from evaluator.graders import needs_tasks
 from evaluator.model import Grade
 from evaluator.runs.reading import Run, RunError, is_run
@@ -31,11 +32,21 @@ __all__ = ["dataset_for", "grade", "grade_quietly", "summarise_written"]
 _PRINTED_PROBLEMS: Final = 20
 
 
-def dataset_for(rollouts: Path, format_name: str | None, grader: str | None) -> Path:
-    """The tasks where no `--dataset` was given. Raises `CommandError` where a grader that needs some has none."""
-    if needs_tasks(grader_text(grader)):
-        return required_dataset(rollouts, format_name)
-    return found_dataset(rollouts, format_name) or rollouts
+def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:
+    """The tasks where no `--dataset` was given: None for those in the rollouts' own rows.
+
+    `run`: the run to resume, whose grader holds if no other is given. Raises `CommandError` where a grader that needs
+    tasks has none.
+    """
+    if grader is None and run is not None and is_run(run):
+        grader = Run.open(run).manifest.grader
+    needed = needs_tasks(grader_text(grader))
+    if len(rollouts) > 1:
+        if needed:
+            raise CommandError("Missing option '--dataset' (see rollscope grade --help)")
+        return None
+    found = required_dataset(rollouts[0], format_name) if needed else found_dataset(rollouts[0], format_name)
+    return None if found == rollouts[0].path else found
 
 
 def grade(job: partial[GradedFile], *, as_json: bool) -> int:
@@ -67,14 +78,14 @@ def summarise_written(done: GradedFile) -> Summary:
 def grade_quietly(job: partial[GradedFile]) -> GradedFile:
     """Do a `grade_file`, with progress on stderr and nothing on stdout."""
     with ExitStack() as stack:
-        watch = _Watch(stack, job.args[0], job.keywords.get("format"))
+        watch = _Watch(stack, resolve(job.args[0]), job.keywords.get("format"))
         return job(on_start=watch.start, on_grade=watch.grade, on_problem=watch.problem, stop=watch.stop)
 
 
 class _Watch:
     """Shows on stderr how the grading gets on. From its start on, Ctrl-C stops it."""
 
-    def __init__(self, stack: ExitStack, rollouts: Path, format_name: str | None) -> None:
+    def __init__(self, stack: ExitStack, rollouts: list[Source], format_name: str | None) -> None:
         self.stop = threading.Event()
         self._stack = stack
         self._rollouts = rollouts
@@ -83,7 +94,8 @@ class _Watch:
         self._problems = 0
 
     def start(self, total: int | None) -> None:
-        tell_failures(self._rollouts, self._format)
+        for file in self._rollouts:
+            tell_failures(file.path, self._format)
         self._stack.enter_context(_set_on_signal(self.stop))
         self._meter = self._stack.enter_context(meter(total))
 

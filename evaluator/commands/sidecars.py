@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from evaluator.commands.failure import CommandError
-from evaluator.formats import FormatError, Role
+from evaluator.formats import FileLike, FormatError, Role, Source
 from evaluator.formats.nemo_gym_sidecars import (
     failures_path,
     materialized_inputs_path,
@@ -14,27 +14,29 @@ from evaluator.formats.nemo_gym_sidecars import (
     roles_of,
     tasks_file,
 )
+from evaluator.formats.source import source_of
 
 _MISSING = "Missing option '--dataset'"
 
 
-def required_dataset(rollouts: Path, format_name: str | None) -> Path:
+def required_dataset(rollouts: Source, format_name: str | None) -> Path:
     """The tasks of rollouts when `--dataset` is not given. Raises `CommandError` if none are found."""
     found = found_dataset(rollouts, format_name)
     if found is not None:
         return found
-    if Role.ROLLOUTS not in roles_of(rollouts, format_name):
+    if Role.ROLLOUTS not in roles_of(rollouts.path, format_name):
         raise CommandError(f"{_MISSING} (see rollscope grade --help)")
-    expected = materialized_inputs_path(rollouts)
+    expected = materialized_inputs_path(rollouts.path)
     raise CommandError(
         f"{_MISSING}: the rollouts have no tests, and there is no {expected} (see rollscope grade --help)"
     )
 
 
-def found_dataset(rollouts: Path, format_name: str | None = None) -> Path | None:
+def found_dataset(rollouts: FileLike, format_name: str | None = None) -> Path | None:
     """The tasks of such rollouts, if they are found."""
-    found = tasks_file(rollouts, format_name)
-    if found == rollouts:
+    path = source_of(rollouts).path
+    found = tasks_file(path, format_name)
+    if found == path:
         print(f"tasks from {rollouts} itself: its rows have the tests", file=sys.stderr)
     elif found is not None:
         print(f"tasks from {found}, found next to the rollouts", file=sys.stderr)

@@ -14,7 +14,8 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -23,6 +24,10 @@ from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.sidecars import found_dataset, tell_failures
 from evaluator.extras import require
+from evaluator.formats import Role
+from evaluator.formats.readings import map_of
+from evaluator.formats.registry import format_named
+from evaluator.formats.sources import resolve
 from evaluator.runs.files import is_run
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
@@ -34,46 +39,88 @@ _LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
 _PR_SET_PDEATHSIG: Final = 1
 
 
-def view(paths: list[Path], *, dataset: Path | None, host: str, port: int, follow: bool, allow_rerun: bool) -> int:
-    """Serve the dashboard until stopped. Without a path: the bundled example."""
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The command line's options."""
+
+    words: Sequence[str]
+    """Runs, directories of runs, and rollouts as `evaluator.formats.sources` takes them."""
+    format: str | None = None
+    field_map: str | None = None
+    dataset: Path | None = None
+    dataset_format: str | None = None
+    dataset_map: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8501
+    follow: bool = False
+    allow_rerun: bool = False
+
+
+def view(request: Request) -> int:
+    """Serve the dashboard until stopped. Without a word: the bundled example."""
     require("streamlit", "dashboard", "the dashboard needs streamlit and more")
-    runs, folders, rollouts = _sorted(paths)
+    field_map, dataset_map = map_of(request.field_map), map_of(request.dataset_map, "--dataset-map")
+    for name, role in ((request.format, Role.ROLLOUTS), (request.dataset_format, Role.TASKS)):
+        if name is not None:
+            format_named(name, role)  # refused now, not on a page
+    runs, folders, rollouts = _sorted(request.words)
+    dataset = request.dataset
     if dataset is not None and not dataset.is_file():
         raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
-    if not paths:
+    if not request.words:
         runs = [example_run()]
-    if len(rollouts) == 1:
-        dataset = dataset or found_dataset(rollouts[0])
-    for file in rollouts:
-        tell_failures(file, None)
+    files = [file for word in rollouts for file in resolve(word, remote=True)]
+    for file in files:
+        if not file.path.exists():
+            raise CommandError(f"{file}: no such file or directory: give a run or rollouts")
+    if len(files) == 1 and dataset is None:
+        dataset = found_dataset(files[0], request.format)
+    for file in files if len(files) == len(rollouts) else ():
+        tell_failures(file.path, request.format)
+    words, names = _local(rollouts)
     opened = {
         "runs": [str(run.resolve()) for run in runs],
         "folders": [str(folder.resolve()) for folder in folders],
-        "rollouts": [str(file.resolve()) for file in rollouts],
+        "rollouts": words,
+        "names": names,
+        "format": request.format,
+        "field_map": field_map,
         "dataset": str(dataset.resolve()) if dataset else None,
-        "allow_rerun": allow_rerun,
-        "follow": follow,
+        "dataset_format": request.dataset_format,
+        "dataset_map": dataset_map,
+        "allow_rerun": request.allow_rerun,
+        "follow": request.follow,
     }
-    return _serve(json.dumps(opened), host, _free_port(host, port))
+    return _serve(json.dumps(opened), request.host, _free_port(request.host, request.port))
 
 
-def _sorted(paths: Iterable[Path]) -> tuple[list[Path], list[Path], list[Path]]:
-    """Runs, directories of runs, and files of rollouts."""
+def _sorted(words: Iterable[str]) -> tuple[list[Path], list[Path], list[str]]:
+    """Runs, directories of runs, and rollouts."""
     runs: list[Path] = []
     folders: list[Path] = []
-    rollouts: list[Path] = []
-    for path in paths:
+    rollouts: list[str] = []
+    for word in words:
+        path = Path(word)
         if is_run(path):
             runs.append(path)
-        elif path.is_dir():
-            if not any(is_run(child) for child in path.iterdir()):
-                raise CommandError(f"{path}: not a run and holds none: give a directory that `rollscope grade` wrote")
+        elif path.is_dir() and any(is_run(child) for child in path.iterdir()):
             folders.append(path)
-        elif path.is_file():
-            rollouts.append(path)
         else:
-            raise CommandError(f"{path}: no such file or directory: give a run or a file of rollouts")
+            rollouts.append(word)
     return runs, folders, rollouts
+
+
+def _local(words: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+    """The words as the dashboard can resolve them again, and the names of those that are copies."""
+    local: list[str] = []
+    names: dict[str, str] = {}
+    for word in words:
+        found = resolve(word, remote=True)
+        is_copy = any(str(file.path) != file.name for file in found)
+        for path in [str(file.path) for file in found] if is_copy else [word]:
+            local.append(str(Path(path).absolute()))
+        names |= {str(file.path.absolute()): file.name for file in found if is_copy}
+    return local, names
 
 
 def _serve(opened: str, host: str, port: int) -> int:

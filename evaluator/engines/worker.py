@@ -7,10 +7,10 @@ from contextlib import nullcontext
 from evaluator.engines.gate import Gate
 from evaluator.engines.pool import FAULTS
 from evaluator.extras import MissingExtraError
-from evaluator.graders import Bench, GraderError, grader_of
+from evaluator.graders import Bench, GraderError, grader_of, needs_tasks
 from evaluator.graders.bench import Options
 from evaluator.graders.reward_range import within_range
-from evaluator.model import Grade, RecordError, Rollout, Task, Verdict
+from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox, SandboxUnavailable, UndecidedError
 
 _ATTEMPTS = 2
@@ -30,6 +30,8 @@ class Worker:
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
         """Grades a rollout; never raises because of the rollout, its task or the sandbox."""
+        if task is None and not needs_tasks(self._options.grader):
+            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER)  # its file has grown since its tasks were read
         if task is None:
             return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
         try:

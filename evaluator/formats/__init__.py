@@ -3,11 +3,13 @@
     for task in load_tasks("tasks.jsonl"): ...
     for rollout in load_rollouts("samples.jsonl.zst", on_problem=print): ...
 
-Files are JSON lines or a JSON list, plain or compressed with gzip or Zstandard, detected from their bytes. The format
-is detected from the first row, or named. A new format is a new module of this package with a `FORMAT`.
+Files are JSON lines, a JSON list, JSON objects, CSV or Parquet, plain or compressed, detected from their bytes. The
+format is detected from the first row that one knows, or named. A new format is a new module of this package with a
+`FORMAT`, a new kind of file one with a `CONTAINER`.
 """
 
 from evaluator.formats.loader import (
+    Files,
     FormatMatch,
     OnProblem,
     dataset_hash,
@@ -17,23 +19,33 @@ from evaluator.formats.loader import (
     sniff,
 )
 from evaluator.formats.mapped import parse_field_map
+from evaluator.formats.plans import Plan, plan_of, rollouts_of
 from evaluator.formats.problems import FormatError, FormatWarning, Problem
 from evaluator.formats.registry import Claim, Format, Role, known_formats
+from evaluator.formats.rows import is_incomplete
+from evaluator.formats.source import FileLike, Source
 
 __all__ = [
     "Claim",
+    "FileLike",
+    "Files",
     "Format",
     "FormatError",
     "FormatMatch",
     "FormatWarning",
     "OnProblem",
+    "Plan",
     "Problem",
     "Role",
+    "Source",
     "dataset_hash",
+    "is_incomplete",
     "known_formats",
     "load_rollouts",
     "load_tasks",
     "parse_field_map",
+    "plan_of",
     "require_rows",
+    "rollouts_of",
     "sniff",
 ]

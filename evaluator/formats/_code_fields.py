@@ -35,7 +35,7 @@ def required_test(fields: Fields) -> str:
 
 def required_name(fields: Fields, name: str) -> str:
     """A field that names a function or a class. Raises `RecordError` if it is missing or not a name."""
-    value = field.text(fields, name)
+    value = field.text(fields, name).strip()  # of MBPP's names some end in a space
     if not value:
         raise RecordError(f"{name} is missing: name the function or class that the tests call")
     if not value.isidentifier():

@@ -23,7 +23,7 @@ class _Written(str):
 
 def written_inputs(value: JsonValue, name: str, task_id: str) -> list[str]:
     """Each input's list of arguments as source text. Raises `RecordError` for anything else."""
-    if value is None:
+    if value is None or value == {}:  # MBPP+ has such an object where there are none
         return []
     if not isinstance(value, list) or not all(isinstance(arguments, list) for arguments in value):
         raise RecordError(f"{name} must be a list of argument lists, for example [[1, 2], [3, 4]]")

@@ -28,7 +28,7 @@ def claim_task(fields: Fields) -> Claim | None:
 
 def claim_rollout(fields: Fields) -> Claim | None:
     if is_result(fields, "status"):
-        return Claim(3, "date, eval, status: the results of a run")
+        return Claim(3, "eval, status: the results of a run")
     ours = str(fields.get("task_id")).startswith("BigCodeBench/")
     text = next((name for name in ("solution", "completion") if name in fields), None)
     if not ours or text is None or "test" in fields:

@@ -4,16 +4,20 @@ Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "
 "fn_name"?}}`, or the same object (or its JSON text) as `in_outs` next to a `prompt`. Evaluation rows:
 `prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and includes its task. A row without
 an id gets one made from its prompt. The preamble is the header of imports that ColossalAI puts before every completion.
+The training step is in the log's name (`..._training_step_20.jsonl`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from evaluator.formats import fields as field
+from evaluator.formats._recorded import Recorded, record, verdict_of_truth
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.import_headers import CONTEST
-from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
+from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task, Verdict
 
 _IDS = ("task_id", "id", "problem_id")
 _TAKEN = {"prompt", "messages", "question", "in_outs", "test_cases", "preamble", *_IDS}
@@ -21,6 +25,10 @@ _SAMPLE_FIELDS = {
     "prediction", "parsed", "test_results", "test_metadata", "format_valid", "ans_valid", "response_length",
     "reward", "train_step",
 }  # fmt: skip
+_KEPT = ("parsed", "test_results", "test_metadata", "format_valid", "ans_valid", "response_length")
+_CODES = {0: Verdict.WRONG_ANSWER, -1: Verdict.TIME_LIMIT, -2: Verdict.COMPILE_ERROR}
+"""-1 is also an exception; then `test_metadata` has its `error`."""
+_STEP = re.compile(r"_training_step_(\d{1,18})\b")
 _FULL_REWARD = 10
 """ColossalAI's reward for a completion that passes, before its length penalty."""
 
@@ -64,7 +72,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     prediction = fields.get("prediction")
     if not isinstance(prediction, str):
         raise RecordError("prediction is missing: add the text that the model wrote")
-    yield Rollout(
+    rollout = Rollout(
         task_id=_task_id(fields, _prompt(fields)),
         completion=prediction,
         sample_id=field.optional_identifier(fields, "sample_id") or "",
@@ -72,7 +80,9 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
         step=field.optional_whole(fields, "train_step"),
         expected_pass=_passed(fields),
         given_reward=field.optional_number(fields, "reward"),
+        metadata={name: fields[name] for name in _KEPT if name in fields},
     )
+    yield record(rollout, _grade(fields, rollout.expected_pass))
 
 
 def _prompt(fields: Fields) -> str:
@@ -83,12 +93,8 @@ def _prompt(fields: Fields) -> str:
 
 
 def _task_id(fields: Fields, prompt: str) -> str:
-    own = next((field.optional_identifier(fields, name) for name in _IDS if fields.get(name) is not None), None)
-    if own:
-        return own
-    if not prompt:
-        raise RecordError("the row has neither an id nor a prompt: add a task_id")
-    return field.id_from_prompt(prompt)
+    missing = "the row has neither an id nor a prompt: add a task_id"
+    return field.own_id(fields, _IDS) or field.id_of_prompt(prompt, missing)
 
 
 def _passed(fields: Fields) -> bool | None:
@@ -101,6 +107,27 @@ def _passed(fields: Fields) -> bool | None:
     return None
 
 
+def _grade(fields: Fields, passed: bool | None) -> Recorded | None:
+    """By the code of the first test that is not 1, else by the reward."""
+    if passed is None:
+        return None
+    results = fields.get("test_results")
+    if passed or not isinstance(results, list) or not results:
+        word = "1" if isinstance(results, list) and results else f"reward {fields.get('reward')}"
+        return Recorded(verdict_of_truth(passed), word, "ColossalAI")
+    code = next(result for result in results if result != 1)
+    verdict = _CODES.get(code, Verdict.WRONG_ANSWER) if isinstance(code, int) else Verdict.WRONG_ANSWER
+    account = fields.get("test_metadata")
+    if code == -1 and isinstance(account, dict) and account.get("error"):
+        verdict = Verdict.RUNTIME_ERROR
+    return Recorded(verdict, str(code).lower(), "ColossalAI")
+
+
+def _from_name(path: str) -> Fields:
+    found = _STEP.search(PurePath(path).name)
+    return {"train_step": int(found[1])} if found else {}
+
+
 FORMAT = Format(
     name="colossalai",
     title="ColossalAI: in_outs or test_cases; evaluation logs",
@@ -109,4 +136,5 @@ FORMAT = Format(
     claim_rollout=claim_rollout,
     read_rollouts=read_rollouts,
     repeats_tasks=True,
+    from_name=_from_name,
 )

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 
-from evaluator.formats.loader import OnProblem, load_prompts, load_tasks, require_rows
+from evaluator.formats.loader import Files, OnProblem, load_prompts, load_tasks, require_rows
 from evaluator.formats.problems import FormatError, Problem, TaskClash
 from evaluator.model import Rollout, Task
 
@@ -42,7 +41,7 @@ class Dataset:
 
 
 def load_dataset(
-    path: str | Path,
+    path: Files,
     format: str | None = None,  # noqa: A002 - as in `load_tasks`
     *,
     field_map: Mapping[str, str] | None = None,
@@ -53,12 +52,13 @@ def load_dataset(
 
 
 def load_with_prompts(
-    rollouts: str | Path,
-    dataset: str | Path | None,
+    rollouts: Files,
+    dataset: Files | None,
     *,
     rollouts_format: str | None = None,
     dataset_format: str | None = None,
     field_map: Mapping[str, str] | None = None,
+    dataset_map: Mapping[str, str] | None = None,
 ) -> Dataset:
     """The tasks of a dataset, and one without test cases for each task of the rollouts that is not in it.
 
@@ -67,9 +67,8 @@ def load_with_prompts(
     """
     tasks: list[Task] = []
     if dataset is not None:
-        names = field_map if dataset_format == "mapped" else None
         with suppress(FormatError):
-            found, clashes = _read(dataset, dataset_format, names, lambda _: None)
+            found, clashes = _read(dataset, dataset_format, dataset_map, lambda _: None)
             tasks = [task for task in found if task.task_id not in clashes]
     known = {task.task_id for task in tasks}
     prompts = load_prompts(rollouts, rollouts_format, field_map=field_map)
@@ -77,7 +76,7 @@ def load_with_prompts(
 
 
 def _read(
-    path: str | Path, format_name: str | None, field_map: Mapping[str, str] | None, on_problem: OnProblem
+    path: Files, format_name: str | None, field_map: Mapping[str, str] | None, on_problem: OnProblem
 ) -> tuple[list[Task], set[str]]:
     """The tasks of a file, at least one, and the ids that two different tasks share."""
     clashes: set[str] = set()

@@ -33,7 +33,9 @@ def claim_task(fields: Fields) -> Claim | None:
 
 def claim_rollout(fields: Fields) -> Claim | None:
     if is_result(fields, "base_status"):
-        return Claim(3, "date, eval, base_status: the results of a run")
+        return Claim(3, "eval, base_status: the results of a run")
+    if _is_legacy_result(fields):
+        return Claim(3, "eval, base, plus: the results of a run, without its solutions")
     if "task_id" not in fields or "prompt" in fields:
         return None
     task_id = str(fields["task_id"])
@@ -43,6 +45,13 @@ def claim_rollout(fields: Fields) -> Claim | None:
     return (
         Claim(2, f"task_id {task_id!r}, completion") if task_id.startswith("Mbpp/") and "completion" in fields else None
     )
+
+
+def _is_legacy_result(fields: Fields) -> bool:
+    """Whether it is a result of an early EvalPlus: its tasks have `[[status, details]]` and no code."""
+    tasks = fields.get("eval")
+    first = next(iter(tasks.values()), None) if isinstance(tasks, dict) else None
+    return isinstance(first, dict) and "base" in first and not {"nfiles", "files"}.isdisjoint(first)
 
 
 def read_task(fields: Fields) -> Task:

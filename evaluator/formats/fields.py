@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Mapping
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 
+from evaluator.formats._chat import is_conversation, messages_of, turns
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, RecordError, brief
 
@@ -14,6 +17,9 @@ IN_OUTS = '{"inputs": [...], "outputs": [...]}'
 """What test cases look like, for messages."""
 _WHOLE = range(-(2**63), 2**63)
 """What a column of a run can hold."""
+
+
+_NUMBER = re.compile(r"-?(?:\d{1,4000}(?:\.\d*)?(?:[eE][+-]?\d{1,9})?|nan|inf)")
 
 
 def without(fields: Fields, names: Container[str]) -> dict[str, JsonValue]:
@@ -33,6 +39,18 @@ def identifier(fields: Fields, name: str) -> str:
 
 def optional_identifier(fields: Fields, name: str) -> str | None:
     return None if fields.get(name) in (None, "") else identifier(fields, name)
+
+
+def own_id(fields: Fields, names: Iterable[str]) -> str | None:
+    """The first of these ids that a row has."""
+    own = next((name for name in names if isinstance(fields.get(name), str | int) and fields[name] != ""), None)
+    return None if own is None else identifier(fields, own)
+
+
+def inner(fields: Fields, name: str) -> Fields:
+    """A field that is an object; empty if it is anything else."""
+    value = fields.get(name)
+    return value if isinstance(value, Mapping) else {}
 
 
 def text(fields: Fields, name: str) -> str:
@@ -62,7 +80,8 @@ def optional_whole(fields: Fields, name: str) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    whole = _number_in(value)
+    whole = int(whole) if isinstance(whole, float) and whole.is_integer() else whole
     if isinstance(whole, bool) or not isinstance(whole, int):
         raise RecordError(f"{name} must be a whole number or null, not {brief(value)}")
     if whole not in _WHOLE:
@@ -74,18 +93,28 @@ def optional_number(fields: Fields, name: str) -> float | None:
     value = fields.get(name)
     if value is None:
         return None
-    if not isinstance(value, int | float):
+    number = _number_in(value)
+    if not isinstance(number, int | float):
         raise RecordError(f"{name} must be a number or null, not {brief(value)}")
     try:
-        return float(value)
+        return float(number)
     except OverflowError:
         raise RecordError(f"{name} must be at most 1.8e308 or null, not {brief(value)}") from None
+
+
+def _number_in(value: JsonValue) -> JsonValue:
+    """The number in a text, as cells of CSV have it; anything else as it is."""
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        return value
+    return float(value) if {*value} & {*".eEn"} else int(value)
 
 
 def optional_truth(fields: Fields, name: str) -> bool | None:
     value = fields.get(name)
     if value is None or isinstance(value, bool):
         return value
+    if value in ("true", "True", "false", "False"):
+        return value in ("true", "True")
     raise RecordError(f"{name} must be true, false or null, not {brief(value)}")
 
 
@@ -113,22 +142,62 @@ def optional_object(fields: Fields, name: str, example: str) -> Mapping[str, Jso
 def conversation_text(value: JsonValue, name: str, *, whole: bool) -> str:
     """Text from a field that is text, one message or a list of messages `{role, content}`.
 
-    Of a list, it is all contents joined by blank lines if `whole` (a prompt), else the last message's (a completion).
+    Of a list, it is all contents joined by blank lines if `whole` (a prompt), else the last text of the model (a
+    completion). A message whose content is null says nothing.
     """
     if isinstance(value, str):
         return value
     messages = value if isinstance(value, list) else [value]
+    if len(messages) == 1 and isinstance(messages[0], str):
+        return messages[0]
     contents = [_content(message) for message in messages]
-    if not contents or any(content is None for content in contents):
-        raise RecordError(f"{name} must be text or a list of messages whose content is text")
     texts = [content for content in contents if content is not None]
-    return "\n\n".join(texts) if whole else texts[-1]
+    if not contents or len(texts) < len(contents):
+        raise RecordError(f"{name} must be text or a list of messages whose content is text")
+    if whole:
+        return "\n\n".join(filter(None, texts))
+    own = [content for content, message in zip(texts, messages, strict=True) if message.get("role") == "assistant"]
+    return next((content for content in reversed(own or texts) if content), "")
+
+
+def completion(fields: Fields, name: str) -> tuple[str, dict[str, JsonValue]]:
+    """A completion's text as in `conversation_text`, and for the metadata what else was said, if it is messages.
+
+    That is `messages` if they begin with the prompt, else the `conversation` after it.
+    """
+    value = fields[name]
+    text = conversation_text(value, name, whole=False)
+    if isinstance(value, str) or not is_conversation(value):
+        return text, {}
+    said = messages_of(value, name, "assistant")
+    kept = turns((), said)
+    if not kept or (said[0]["role"] in ("system", "developer", "user") and "messages" not in fields):
+        return text, kept
+    return text, {"conversation": [item for message in said for item in _items(message)]}
+
+
+def _items(message: Mapping[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    """A message as items of a conversation, which is what the page shows after the prompt."""
+    thought = next((message[key] for key in ("reasoning_content", "reasoning", "thinking") if message.get(key)), None)
+    if thought:
+        yield {"type": "reasoning", "text": thought}
+    if message["role"] == "tool":
+        name = {"name": message["name"]} if "name" in message else {}
+        yield {"type": "function_call_output", **name, "output": message["content"]}
+    elif message["content"]:
+        yield {"type": "message", "role": message["role"], "text": message["content"]}
+    for call in message.get("tool_calls") or ():
+        arguments = call["function"]["arguments"]
+        arguments = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        yield {"type": "function_call", "name": call["function"]["name"], "arguments": arguments}
 
 
 def _content(message: JsonValue) -> str | None:
     if not isinstance(message, dict):
         return None
     content = message.get("content")
+    if content is None:
+        return "" if "role" in message else None
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
@@ -138,3 +207,10 @@ def _content(message: JsonValue) -> str | None:
 def id_from_prompt(prompt: str) -> str:
     """A task id for rows without one: rows with the same prompt are the same task."""
     return "prompt-" + hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def id_of_prompt(prompt: str, missing: str) -> str:
+    """The same, for formats that need a prompt: raises `RecordError` with `missing` if it is empty."""
+    if not prompt:
+        raise RecordError(missing)
+    return id_from_prompt(prompt)

@@ -3,7 +3,7 @@
 
 HumanEval runs `prompt + completion`. The part of the prompt before the requested function (imports, helper functions)
 becomes the task's preamble, so that a completion that is a whole program has it too. A `completion` is a program or
-the rest of the prompt; its text shows which. The `passed` of result files becomes the source's grade.
+the rest of the prompt; its text shows which. The `passed` and `result` of result files become the source's grade.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TAKEN = {"task_id", "prompt", "entry_point", "canonical_solution", "test"}
 
 
 def claim_task(fields: Fields) -> Claim | None:
-    if not {"task_id", "prompt", "entry_point"} <= fields.keys() or "mode" in fields:
+    if not {"task_id", "prompt", "entry_point"} <= fields.keys() or "mode" in fields or "is_solved" in fields:
         return None
     marks = [name for name in ("canonical_solution", "test") if name in fields]
     return Claim(1 + len(marks), ", ".join(["task_id, prompt, entry_point", *marks])) if marks else None

@@ -7,21 +7,28 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from evaluator.formats.containers import Container, open_container
+from evaluator.formats.containers import open_container
 from evaluator.formats.id_table import IdTable
-from evaluator.formats.mapped import renamed
+from evaluator.formats.plans import Plan, no_rows, plan_of, readings_of, rollouts_of, rows_of, samples_of, tasks_of
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
-from evaluator.formats.registry import Claim, Fields, Format, Role, format_named, known_formats
-from evaluator.formats.rows import Row, read_rows
+from evaluator.formats.registry import Fields, Role
+from evaluator.formats.rows import is_incomplete, read_rows
+from evaluator.formats.source import FileLike, Source, source_of
 from evaluator.model import Mode, RecordError, Rollout, Task, brief
 
+__all__ = [
+    "Files", "FormatMatch", "OnProblem", "Plan", "dataset_hash", "is_incomplete", "load_prompts", "load_rollouts",
+    "load_tasks", "plan_of", "require_rows", "rollouts_of", "sniff",
+]  # fmt: skip
+
 OnProblem = Callable[[Problem], object]
+Files: TypeAlias = FileLike | Sequence[FileLike]
+"""One file, or several that are read as one."""
 Record = TypeVar("Record", Task, Rollout)
-_SHOWN_FIELDS = 12
 
 
 class FormatMatch(NamedTuple):
@@ -35,25 +42,15 @@ class FormatMatch(NamedTuple):
     """Other formats that fit, likeliest first."""
 
 
-def sniff(path: str | Path) -> FormatMatch:
-    """Detects what a file holds from its first object. Raises `FormatError` if no format fits."""
-    container = open_container(path)
-    try:
-        first = next((row for row in read_rows(container) if isinstance(row, Row)), None)
-    finally:
-        container.close()
-    if first is None:
-        raise _no_rows(container.path)
-    claims = [claim for role in Role for claim in _claims(role, first.fields)]
-    if not claims:
-        raise _unknown(container.path, first)
-    claims.sort(key=_weakness)
-    readings = [FormatMatch(f.name, role, claim.why, str(container)) for claim, f, role in claims]
-    return readings[0]._replace(others=tuple(readings[1:]))
+def sniff(path: FileLike) -> FormatMatch:
+    """Detects what a file holds from the first object that a format knows. Raises `FormatError` if there is none."""
+    claims, container = readings_of(path)
+    first, *others = (FormatMatch(each.format.name, each.role, each.claim.why, container) for each in claims)
+    return first._replace(others=tuple(others))
 
 
 def load_tasks(
-    path: str | Path,
+    path: Files,
     format: str | None = None,  # noqa: A002 - the library's published word
     *,
     field_map: Mapping[str, str] | None = None,
@@ -61,17 +58,19 @@ def load_tasks(
 ) -> Iterator[Task]:
     """The tasks of a file, one at a time, in its order; memory does not grow with the file.
 
-    `format`: a name of `known_formats()`; None to detect it from the first row. `field_map`: our field names to the
-    file's; without `format` the rows are then read in the native format. `on_problem` is called for each skipped row
-    (not JSON, a wrong field, a repeated task id); None emits `FormatWarning`s. A file without a usable row yields
-    nothing: see `require_rows`. Raises `FormatError`, at once or at the first row, for a file that can't be read.
+    `path`: a file, or several: ids are unique in all of them together, and of several a file that can't be read is a
+    problem like a row. `format`: a name of `known_formats()`; None to detect it from the first row that one knows.
+    `field_map`: our field names to the file's, or to paths in it (docs/formats.md); without `format` the rows are then
+    read in the native format. `on_problem` is called for each skipped row (not JSON, a wrong field, a repeated task
+    id); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`. Raises
+    `FormatError`, at once or at the first row, for a file that can't be read.
     """
-    reading = _open(path, Role.TASKS, format, field_map, on_problem)
-    return _unique_tasks(reading.records(_task_of), reading.container.path, reading.report)
+    reading = _Reading(path, Role.TASKS, format, field_map, on_problem or _warn)
+    return _unique_tasks(reading.records(tasks_of), reading.report)
 
 
 def load_rollouts(
-    path: str | Path,
+    path: Files,
     format: str | None = None,  # noqa: A002 - the library's published word
     *,
     field_map: Mapping[str, str] | None = None,
@@ -84,13 +83,12 @@ def load_rollouts(
     `sample_id`, so that it does not depend on the file's order, else it counts the samples of the same task and model
     from 0.
     """
-    reading = _open(path, Role.ROLLOUTS, format, field_map, on_problem)
-    rollouts = _numbered(reading.records(_rollouts_of))
-    return _unique_rollouts(rollouts, reading.container.path, reading.report)
+    reading = _Reading(path, Role.ROLLOUTS, format, field_map, on_problem or _warn)
+    return _unique_rollouts(_numbered(reading.records(rollouts_of)), reading.report)
 
 
 def load_prompts(
-    path: str | Path,
+    path: Files,
     format: str | None = None,  # noqa: A002 - as in `load_tasks`
     *,
     field_map: Mapping[str, str] | None = None,
@@ -99,151 +97,193 @@ def load_prompts(
 
     Arguments and errors as in `load_rollouts`. Bad rows are not reported: `load_rollouts` does that.
     """
-    reading = _open(path, Role.ROLLOUTS, format, field_map, lambda _: None)
+    reading = _Reading(path, Role.ROLLOUTS, format, field_map, lambda _: None)
     seen = IdTable()
     for task, _ in reading.records(_prompts_of):
         if seen.first_line(task.task_id, task.line) is None:
             yield task
 
 
-def require_rows(records: Iterator[Record], path: str | Path) -> Iterator[Record]:
+def load_samples(
+    file: FileLike,
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+    on_problem: OnProblem | None = None,
+) -> Iterator[tuple[Rollout, str]]:
+    """The rollouts of a file as its rows have them, with their prompts: ids that are missing stay empty.
+
+    Arguments and errors as in `load_rollouts`.
+    """
+    reading = _Reading(file, Role.ROLLOUTS, format, field_map, on_problem or _warn)
+    prompt = ""
+
+    def read(plan: Plan, fields: Fields) -> Iterator[Rollout]:
+        nonlocal prompt
+        for rollout, prompt in samples_of(plan, fields):  # noqa: B007 - the prompt is read below
+            yield rollout
+
+    for rollout, _ in reading.records(read):
+        yield rollout, prompt
+
+
+def require_rows(records: Iterator[Record], path: Files) -> Iterator[Record]:
     """The same records. Raises `FormatError` at once if there are none: a file with no usable row."""
     first = next(records, None)
     if first is None:
-        raise _no_rows(str(path))
+        raise no_rows(", ".join(map(str, _files(path))))
     return itertools.chain([first], records)
 
 
-def dataset_hash(path: str | Path) -> str:
-    """`sha256:` and the hexadecimal digest of the file's bytes, not decompressed."""
+def dataset_hash(path: Files) -> str:
+    """`sha256:` and the hexadecimal digest of the file's bytes, not decompressed; of several, of their digests."""
+    digests = [_digest(file) for file in _files(path)]
+    return "sha256:" + (digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest())
+
+
+def _digest(file: FileLike) -> str:
     try:
-        with Path(path).open("rb") as stream:
-            return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+        with source_of(file).path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise FormatError(f"{path}: can't be read: {error.strerror}") from None
+        raise FormatError(f"{file}: can't be read: {error.strerror}") from None
 
 
 def _warn(problem: Problem) -> None:
     warnings.warn(str(problem), FormatWarning, stacklevel=4)
 
 
-def _claims(role: Role, fields: Fields) -> list[tuple[Claim, Format, Role]]:
-    claims = [(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
-    return sorted(claims, key=_weakness)
+def _files(path: Files) -> list[FileLike]:
+    return [path] if isinstance(path, str | Path | Source) else list(path)
 
 
-def _weakness(claim: tuple[Claim, Format, Role]) -> int:
-    return -claim[0].strength
+class _Place(NamedTuple):
+    """Where a record came from."""
+
+    plan: Plan
+    file: int
+    """Which of the files, from 0."""
+    offset: int | None
 
 
-class _Reading(NamedTuple):
-    """One pass over a file."""
+class _Reading:
+    """One pass over the files. One file alone is opened at once, to refuse it at once."""
 
-    container: Container
-    role: Role
-    chosen: Format | None
-    """None: detected from the first row."""
-    field_map: Mapping[str, str] | None
-    report: OnProblem
+    def __init__(
+        self,
+        path: Files,
+        role: Role,
+        name: str | None,
+        field_map: Mapping[str, str] | None,
+        report: OnProblem,
+    ) -> None:
+        self.report = report
+        self._files = _files(path)
+        self._how = role, name, field_map
+        self._only = plan_of(self._files[0], *self._how) if len(self._files) == 1 else None
 
-    def records(self, read: Callable[[Format, Fields], Iterable[Record]]) -> Iterator[tuple[Record, Format]]:
+    def records(self, read: Callable[[Plan, Fields], Iterable[Record]]) -> Iterator[tuple[Record, _Place]]:
         """The records of every row, each with its line."""
-        format_ = self.chosen
-        path = self.container.path
-        with self.container:
-            for row in read_rows(self.container):
-                if isinstance(row, Problem):
-                    self.report(row)
-                    continue
-                fields = renamed(row.fields, self.field_map) if self.field_map else row.fields
-                if format_ is None:
-                    format_ = _detected(row, self.role, path)
-                if format_.from_name is not None:
-                    fields = {**format_.from_name(path), **fields}
-                try:
-                    for record in read(format_, fields):
-                        record.line = row.line
-                        yield record, format_
-                except RecordError as error:
-                    self.report(Problem(path, row.line, str(error)))
+        for number, plan in enumerate(self._plans()):
+            with open_container(plan.source) as container:
+                for row in read_rows(container):
+                    if isinstance(row, Problem):
+                        self.report(row)
+                        continue
+                    line, fields, offset = row
+                    if plan.header is not None and (line, offset) == plan.header:
+                        continue
+                    place = _Place(plan, number, offset)
+                    try:
+                        for record in read(plan, fields):
+                            record.line = line
+                            yield record, place
+                    except RecordError as error:
+                        self.report(Problem(plan.source.name, line, str(error), offset=offset))
+
+    def _plans(self) -> Iterator[Plan]:
+        if self._only is not None:
+            yield self._only
+            return
+        refused: FormatError | None = None
+        usable = False
+        for file in self._files:
+            try:
+                plan = plan_of(file, *self._how)
+            except FormatError as error:
+                refused = refused or error
+                self.report(_of_file(str(file), error))
+                continue
+            usable = True
+            yield plan
+        if refused is not None and not usable:
+            raise refused
 
 
-def _open(
-    path: str | Path,
-    role: Role,
-    name: str | None,
-    field_map: Mapping[str, str] | None,
-    on_problem: OnProblem | None,
-) -> _Reading:
-    if name is None and field_map:
-        name = "mapped"
-    chosen = None if name is None else format_named(name, role)
-    return _Reading(open_container(path), role, chosen, field_map, on_problem or _warn)
+def _of_file(name: str, error: FormatError) -> Problem:
+    """A file that can't be read as a whole, as one problem of several files."""
+    line, _, message = str(error).removeprefix(f"{name}:").lstrip().partition(": ")
+    if line.isdecimal():
+        return Problem(name, int(line), f"this file is skipped: {message}", reason="other file")
+    return Problem(name, 1, f"this file is skipped: {str(error).removeprefix(f'{name}: ')}", reason="other file")
 
 
-def _detected(row: Row, role: Role, path: str) -> Format:
-    """The format that claims this row most strongly. Raises `FormatError` if none does."""
-    claims = _claims(role, row.fields)
-    other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
-    others = _claims(other, row.fields)
-    if others and (not claims or (claims[0][0].strength == 1 and others[0][0].strength == 3)):
-        raise FormatError(
-            f"{path}:{row.line}: holds {other} ({others[0][1].name}), not {role}: "
-            f"pass a file of {role} here, or name its format with --format"
-        )
-    if not claims:
-        raise _unknown(path, row)
-    return claims[0][1]
-
-
-def _unknown(path: str, row: Row) -> FormatError:
-    names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
-    return FormatError(
-        f"{path}:{row.line}: no known format has these fields ({names}): map them with "
-        "--map task_id=...,completion=... or name a format with --format"
-    )
-
-
-def _no_rows(path: str) -> FormatError:
-    return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
-
-
-def _task_of(format_: Format, fields: Fields) -> Iterable[Task]:
-    assert format_.read_task is not None
-    return (format_.read_task(fields),)
-
-
-def _rollouts_of(format_: Format, fields: Fields) -> Iterable[Rollout]:
-    assert format_.read_rollouts is not None
-    return format_.read_rollouts(fields)
-
-
-def _prompts_of(format_: Format, fields: Fields) -> Iterator[Task]:
+def _prompts_of(plan: Plan, fields: Fields) -> Iterator[Task]:
     """The tasks of a row of rollouts. An id made from the prompt comes with the row's own name in the metadata."""
-    for rollout in _rollouts_of(format_, fields):
-        task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=format_.read_prompt(fields))
-        if "task_id" in rollout.metadata:
-            task.metadata = {"task_id": rollout.metadata["task_id"]}
-        yield task
+    assert plan.format is not None
+    assert plan.format.read_rollouts is not None
+    for row in rows_of(plan, fields):
+        for rollout in plan.format.read_rollouts(row):
+            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=plan.format.read_prompt(row))
+            if "task_id" in rollout.metadata:
+                task.metadata = {"task_id": rollout.metadata["task_id"]}
+            yield task
 
 
-def _unique_tasks(records: Iterator[tuple[Task, Format]], path: str, report: OnProblem) -> Iterator[Task]:
-    seen, seen_tests = IdTable(), IdTable()
-    for task, format_ in records:
-        first = seen.first_line(task.task_id, task.line)
-        if format_.repeats_tasks:
-            alike = seen_tests.first_line(f"{task.task_id} {_tests_digest(task)}", task.line)
+class _Seen:
+    """The ids that came before, and where."""
+
+    def __init__(self) -> None:
+        self._table = IdTable()
+        self._names: list[str] = []
+
+    def before(self, text: str, line: int, place: _Place) -> str | None:
+        """Where this id came first, such as `line 3`; None if this is the first time (it is then remembered)."""
+        if len(self._names) <= place.file:
+            name = place.plan.source.name
+            self._names += [name] * (place.file + 1 - len(self._names))
+        found = self._table.first_line(text, place.file << _FILE_BITS | line)
+        if found is None:
+            return None
+        file, first = found >> _FILE_BITS, found & (1 << _FILE_BITS) - 1
+        return f"line {first}" if file == place.file else f"line {first} of {self._names[file]}"
+
+
+_FILE_BITS = 40
+
+
+def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> Iterator[Task]:
+    seen, seen_tests = _Seen(), _Seen()
+    for task, place in records:
+        path, repeats = place.plan.source.name, place.plan.both_roles or _repeats(place.plan)
+        first = seen.before(task.task_id, task.line, place)
+        if repeats:
+            alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", task.line, place)
             if first is not None and alike is None:
                 report(_clash(path, task, first))
         elif first is not None:
-            message = f"task_id {brief(task.task_id)} is already on line {first}: this row is skipped"
-            report(Problem(path, task.line, f"{message}; give each task its own id"))
+            message = f"task_id {brief(task.task_id)} is already on {first}: this row is skipped"
+            report(Problem(path, task.line, f"{message}; give each task its own id", offset=place.offset))
         if first is None:
             yield task
 
 
-def _clash(path: str, task: Task, first: int) -> TaskClash:
-    message = f"task {brief(task.task_id)} is also on line {first}, with different tests: this row is skipped"
+def _repeats(plan: Plan) -> bool:
+    return plan.format is not None and plan.format.repeats_tasks
+
+
+def _clash(path: str, task: Task, first: str) -> TaskClash:
+    message = f"task {brief(task.task_id)} is also on {first}, with different tests: this row is skipped"
     return TaskClash(path, task.line, f"{message}; give each task its own prompt or id", task_id=task.task_id)
 
 
@@ -259,28 +299,35 @@ def _tests_digest(task: Task) -> str:
 _OWN_NUMBER = re.compile(r"[/#_:.-](\d{1,6})\Z")
 
 
-def _numbered(records: Iterator[tuple[Rollout, Format]]) -> Iterator[Rollout]:
+def own_number(sample_id: str) -> int | None:
+    """The number at the end of a sample's id, which is its index where the row has none."""
+    own = _OWN_NUMBER.search(sample_id)
+    return int(own[1]) if own else None
+
+
+def _numbered(records: Iterator[tuple[Rollout, _Place]]) -> Iterator[tuple[Rollout, _Place]]:
     of_task: Counter[str] = Counter()
     of_model: Counter[tuple[str, str | None]] = Counter()
-    for rollout, _ in records:
+    for rollout, place in records:
         key = (rollout.task_id, rollout.model)
         if not rollout.sample_id:
             rollout.sample_index = of_model[key] if rollout.sample_index is None else rollout.sample_index
             rollout.sample_id = f"{rollout.task_id}#{of_task[rollout.task_id]}"
         if rollout.sample_index is None:
-            own = _OWN_NUMBER.search(rollout.sample_id)
-            rollout.sample_index = int(own[1]) if own else of_model[key]
+            own = own_number(rollout.sample_id)
+            rollout.sample_index = of_model[key] if own is None else own
         of_task[rollout.task_id] += 1
         of_model[key] += 1
-        yield rollout
+        yield rollout, place
 
 
-def _unique_rollouts(rollouts: Iterator[Rollout], path: str, report: OnProblem) -> Iterator[Rollout]:
-    seen = IdTable()
-    for rollout in rollouts:
-        first = seen.first_line(rollout.sample_id, rollout.line)
+def _unique_rollouts(records: Iterator[tuple[Rollout, _Place]], report: OnProblem) -> Iterator[Rollout]:
+    seen = _Seen()
+    for rollout, place in records:
+        first = seen.before(rollout.sample_id, rollout.line, place)
         if first is None:
             yield rollout
         else:
-            message = f"sample_id {brief(rollout.sample_id)} is already on line {first}: this row is skipped"
-            report(Problem(path, rollout.line, f"{message}; give each sample its own id"))
+            message = f"sample_id {brief(rollout.sample_id)} is already on {first}: this row is skipped"
+            path = place.plan.source.name
+            report(Problem(path, rollout.line, f"{message}; give each sample its own id", offset=place.offset))

@@ -1,25 +1,31 @@
 """Any other JSON rows, with a map of their field names: `ours=theirs,...`, such as
 `task_id=uid,completion=response.text`.
 
-Ours are the fields of the native format. Theirs may be a path through objects and lists (`choices.0.text`); a field
-whose own name has dots comes first. A row with a prompt but without `task_id` gets an id made from its prompt, so the
-samples of one prompt are one task. Fields that are not in the map keep their names.
+Ours are the fields of the native format. Theirs may be a path through objects and lists (`choices.0.text`,
+`choices[0].text`), `$` for the whole row, and `samples[*].text` for a row that is to become several: one per element. A
+field whose own name has dots comes first. A row with a prompt but without `task_id` gets an id made from its prompt, so
+the samples of one prompt are one task. Fields that are not in the map keep their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from evaluator.formats import fields as field
 from evaluator.formats import native
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Fields, Format, one_per_row
-from evaluator.model import JsonValue, Task
+from evaluator.model import JsonValue, RecordError, Task
 
 FieldMap = Mapping[str, str]
 """Our field's name to theirs."""
 
 _ABSENT = object()
+_EVERY = "*"
+_WHOLE_ROW = "$"
+_STEP = re.compile(r"\[(\d+|\*)\]")
 
 
 def parse_field_map(text: str) -> dict[str, str]:
@@ -37,21 +43,55 @@ def parse_field_map(text: str) -> dict[str, str]:
     return field_map
 
 
-def renamed(fields: Fields, field_map: FieldMap) -> dict[str, JsonValue]:
-    """The row with our names. A field that the row lacks stays absent."""
-    row = field.without(fields, set(field_map.values()))
-    for ours, theirs in field_map.items():
-        value = _at(fields, theirs)
-        if value is not _ABSENT:
-            row[ours] = value
-    return row
+def renamed(fields: Fields, field_map: FieldMap) -> Iterator[dict[str, JsonValue]]:
+    """The row with our names; several rows where a path has `[*]`, one per element. An absent field stays absent.
+
+    Paths with `[*]` advance together. A row's own `sample_id` is numbered then. Raises `RecordError` if they have
+    different numbers of elements.
+    """
+    spread = {ours: path for ours, path in field_map.items() if _is_spread(fields, path)}
+    kept = field.without(fields, {*field_map.values(), *(_steps(path)[0] for path in spread.values())})
+    for ours, path in field_map.items():
+        if ours not in spread and (value := _at(fields, path)) is not _ABSENT:
+            kept[ours] = value
+    if not spread:
+        yield kept
+        return
+    columns = {ours: list(_every(fields, _steps(path))) for ours, path in spread.items()}
+    lengths = {ours: len(values) for ours, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{field_map[ours]} has {count}" for ours, count in lengths.items())
+        raise RecordError(f"the lists of --map must be equally long: {counts}")
+    count = next(iter(lengths.values()))
+    if not count:
+        raise RecordError(f"{field_map[next(iter(lengths))]} is missing: it has no element in this row")
+    for place in range(count):
+        row = kept | {ours: values[place] for ours, values in columns.items() if values[place] is not _ABSENT}
+        if count > 1 and "sample_id" not in columns and row.get("sample_id") is not None:
+            row["sample_id"] = f"{row['sample_id']}/{place}"
+        yield row
+
+
+@lru_cache(maxsize=256)
+def _steps(path: str) -> tuple[str, ...]:
+    """`a[0].b` and `a.0.b` are a, 0, b."""
+    return tuple(step for step in _STEP.sub(r".\1", path).split(".") if step)
+
+
+def _is_spread(fields: Fields, path: str) -> bool:
+    return _EVERY in path and path not in fields and _EVERY in _steps(path)[1:]
 
 
 def _at(fields: Fields, path: str) -> JsonValue:
     if path in fields:
         return fields[path]
-    value: JsonValue = fields
-    for step in path.split("."):
+    if path == _WHOLE_ROW:
+        return dict(fields)
+    return _down(fields, _steps(path))
+
+
+def _down(value: JsonValue, steps: tuple[str, ...]) -> JsonValue:
+    for step in steps:
         if isinstance(value, Mapping) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
@@ -59,6 +99,19 @@ def _at(fields: Fields, path: str) -> JsonValue:
         else:
             return _ABSENT
     return value
+
+
+def _every(value: JsonValue, steps: tuple[str, ...]) -> Iterator[JsonValue]:
+    """The values at a path with `*` in it, in order; a step that an element lacks gives one that is absent."""
+    if _EVERY not in steps:
+        yield _down(value, steps)
+        return
+    place = steps.index(_EVERY)
+    found = _down(value, steps[:place])
+    if isinstance(found, Mapping):
+        found = list(found.values())
+    for item in found if isinstance(found, list) else ():
+        yield from _every(item, steps[place + 1 :])
 
 
 def _with_task_id(fields: Fields) -> Fields:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
+from evaluator.formats.native import METADATA_JSON, ROLLOUT_FIELDS
 from evaluator.model import JsonValue, Mode, Rollout, Task
+from evaluator.task_rows import TASK_FIELDS
 
 Row = dict[str, JsonValue]
 
 
 def task_row(task: Task) -> Row:
     """One task, with its metadata beside its fields."""
-    return {**task.metadata, **task_fields(task)}
+    return task_fields(task) | _beside(task.metadata, TASK_FIELDS)
 
 
 def task_fields(task: Task) -> Row:
@@ -56,4 +60,12 @@ def rollout_row(rollout: Rollout) -> Row:
         "recorded_by": rollout.recorded_by,
     }
     row: Row = {"task_id": rollout.task_id, "completion": rollout.completion}
-    return {**rollout.metadata, **row, **{name: value for name, value in optional.items() if value is not None}}
+    row |= {name: value for name, value in optional.items() if value is not None}
+    return row | _beside(rollout.metadata, ROLLOUT_FIELDS)
+
+
+def _beside(metadata: Row, fields: Container[str]) -> Row:
+    """Metadata as fields of the row; those whose names are a field's are kept apart."""
+    apart = {name: value for name, value in metadata.items() if name in fields or name == METADATA_JSON}
+    others: Row = {name: value for name, value in metadata.items() if name not in apart}
+    return others | {METADATA_JSON: apart} if apart else others

@@ -16,8 +16,10 @@ from collections.abc import Mapping
 from evaluator.formats import fields as field
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS, has_tests, metadata_field, metadata_of, native_row
 from evaluator.formats._nemo_gym_text import conversation_of, output_text, prompt_of
+from evaluator.formats._recorded import Recorded, record
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict
+from evaluator.recorded import case_verdicts
 
 __all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
 
@@ -91,7 +93,7 @@ def read_rollout(fields: Fields) -> Rollout:
         raise RecordError("responses_create_params is missing: the prompt is needed to find the task")
     rewarded = isinstance(fields.get("reward"), int | float) and fields.get("mask_sample") is not True
     reward = field.optional_number(fields, "reward") if rewarded else None
-    return Rollout(
+    rollout = Rollout(
         task_id=task_id_of(fields, _prompt(fields)),
         completion=output_text(response),
         sample_index=None if index_of(fields, ROLLOUT_INDEX) is None else field.optional_whole(fields, ROLLOUT_INDEX),
@@ -101,6 +103,17 @@ def read_rollout(fields: Fields) -> Rollout:
         given_reward=reward,
         metadata=_metadata(fields, response),
     )
+    return rollout if reward is None else record(rollout, _grade(fields))
+
+
+def _grade(fields: Fields) -> Recorded | None:
+    """By the code that code_gen gave the first test case that did not pass, if it gave any."""
+    codes = fields.get("result")
+    verdicts = case_verdicts({"result": codes})
+    if not verdicts or not isinstance(codes, list) or "extracted_model_code" not in fields:
+        return None
+    place = next((place for place, verdict in enumerate(verdicts) if verdict is not Verdict.PASSED), 0)
+    return Recorded(verdicts[place], str(codes[place]).lower(), "NeMo Gym")
 
 
 def task_id_of(fields: Fields, prompt: str) -> str:

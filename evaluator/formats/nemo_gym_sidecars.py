@@ -17,6 +17,7 @@ from evaluator.formats.rows import Row, read_rows
 
 _FORMAT = "nemo_gym"
 _PACKINGS = (".gz", ".zst")
+_ENDINGS = ("_materialized_inputs.jsonl", "_failures.jsonl", "_aggregate_metrics.json")
 
 
 def roles_of(path: Path, format_name: str | None = None) -> set[Role]:
@@ -31,14 +32,29 @@ def roles_of(path: Path, format_name: str | None = None) -> set[Role]:
 
 
 def tasks_file(rollouts: Path, format_name: str | None = None) -> Path | None:
-    """The tasks of NeMo Gym's rollouts: the inputs beside them, else the rollouts where their rows have the tests."""
+    """The tasks of rollouts: NeMo Gym's inputs beside them, else the rollouts where their rows have the tests."""
     roles = roles_of(rollouts, format_name)
     if Role.ROLLOUTS not in roles:
-        return None
+        return rollouts if _has_tests(rollouts, format_name) else None
     beside = materialized_inputs_path(rollouts)
     if beside.is_file():
         return beside
     return rollouts if Role.TASKS in roles else None
+
+
+def _has_tests(rollouts: Path, format_name: str | None) -> bool:
+    """Whether the rows are rollouts that have their tests with them."""
+    try:
+        found = sniff(rollouts)
+    except FormatError:
+        return False
+    readings = [reading for reading in (found, *found.others) if format_name in (None, reading.format)]
+    return {reading.role for reading in readings} == {Role.TASKS, Role.ROLLOUTS}
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file of that name, without what says how it is packed, was written next to rollouts."""
+    return name.endswith(_ENDINGS)
 
 
 def materialized_inputs_path(rollouts: Path) -> Path:

@@ -13,6 +13,8 @@ from evaluator.formats import native_writer
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS
 from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
 
+HELD = frozenset({"task_id", "completion", "kind", "model", "given_reward", "expected_pass", "usage"})
+"""Fields of native rollouts."""
 DEFAULT_AGENT = "rollscope_simple_agent"
 
 _AGENT_TYPE = "responses_api_agents"

@@ -20,13 +20,20 @@ class Problem(msgspec.Struct, frozen=True):
     """One row that was skipped. `line` is the physical line in the (decompressed) file, from 1.
 
     `snippet` is the row's first bytes as ASCII with escapes; empty if the row is well-formed JSON, and `message` names
-    the wrong field.
+    the wrong field. `reason` is a short word to count by, found in the message where it is not given. `offset` is that
+    of the row's first byte in the decompressed text; None where it is not known.
     """
 
     path: str
     line: int
     message: str
     snippet: str = ""
+    reason: str = ""
+    offset: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.reason:
+            msgspec.structs.force_setattr(self, "reason", reason_of(self.message))
 
     def __str__(self) -> str:
         begins = f" (begins {self.snippet})" if self.snippet else ""
@@ -37,6 +44,23 @@ class TaskClash(Problem, frozen=True):
     """A row whose task came before with different tests, so that it is unclear which of them a rollout belongs to."""
 
     task_id: str = ""
+
+
+_REASONS = (
+    ("not Python: it", "not Python"),
+    ("not complete", "cut off"), ("cut off", "cut off"), ("equally long", "ragged lists"),
+    ("not UTF-8", "not UTF-8"), ("not JSON", "not JSON"), ("nested too deeply", "too deep"),
+    ("must be a JSON object", "not an object"), ("more than the limit", "too long"),
+    ("is already on line", "repeated id"), ("is also on line", "clashing tasks"),
+    ("can't be read", "damaged"), ("text after the end", "not JSON"),
+    ("is missing", "missing field"), ("has no ", "missing field"),
+    ("must be", "wrong type"), ("must have", "wrong type"),
+)  # fmt: skip
+
+
+def reason_of(message: str) -> str:
+    """A word to count such messages by: `not JSON`, `missing field`, `wrong type` and so on; `unusable` for others."""
+    return next((reason for part, reason in _REASONS if part in message), "unusable")
 
 
 def snippet_of(data: bytes) -> str:

@@ -53,15 +53,16 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     name = _sample_field(fields)
     if name is None:
         raise RecordError("response is missing: add the text that the model wrote")
+    text, said = field.completion(fields, name)
     yield Rollout(
         task_id=_task_id(fields, _metadata(fields), _query(fields)),
-        completion=field.conversation_text(fields[name], name, whole=False),
+        completion=text,
         sample_id=field.optional_identifier(fields, "sample_id") or "",
         sample_index=field.optional_whole(fields, "sample_index"),
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
         group=field.optional_identifier(fields, "group"),
-        metadata=field.without(fields, _SAMPLE_FIELDS),
+        metadata={**field.without(fields, _SAMPLE_FIELDS), **said},
     )
 
 

@@ -15,6 +15,7 @@ from evaluator.model import JsonValue, Rollout, Task
 from evaluator.package_modules import public_modules
 
 Fields = Mapping[str, JsonValue]
+Unwrap = Callable[[Fields], Iterable[Fields] | None]
 
 
 class Role(StrEnum):
@@ -28,7 +29,7 @@ class Claim(NamedTuple):
     """A format's claim that a row is its own.
 
     `strength` is 3 if the row's fields occur in no other format, 2 if they are typical of this one, and 1 if they are
-    just enough. `why` names the fields.
+    just enough. It is 4 for rows that say that they are ours, whatever else is in them. `why` names the fields.
     """
 
     strength: int
@@ -67,6 +68,10 @@ class Format(NamedTuple):
         rollouts = (Role.ROLLOUTS,) if self.read_rollouts else ()
         return (*tasks, *rollouts)
 
+    def claims(self, role: Role) -> bool:
+        """Whether it can tell its own rows in this role."""
+        return (self.claim_task if role is Role.TASKS else self.claim_rollout) is not None
+
     def claim(self, role: Role, fields: Fields) -> Claim | None:
         """The format's claim to a row in this role."""
         claim = self.claim_task if role is Role.TASKS else self.claim_rollout
@@ -84,6 +89,16 @@ def known_formats() -> Mapping[str, Format]:
     modules = public_modules("evaluator.formats").values()
     found: list[Format] = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
     return {each.name: each for each in sorted(found, key=lambda each: each.name)}
+
+
+@cache
+def known_unwraps() -> tuple[Unwrap, ...]:
+    """Every `UNWRAP` of a module of this package: what makes rows of an object that no format claims.
+
+    It gets such an object and returns the rows in it, in order, or None where it is something else.
+    """
+    modules = public_modules("evaluator.formats").values()
+    return tuple(module.UNWRAP for module in modules if hasattr(module, "UNWRAP"))
 
 
 def format_named(name: str, role: Role) -> Format:

@@ -1,19 +1,11 @@
 """The `stored` grader: the grade that a rollout came with. Nothing is run or compared.
 
-The reward is `Rollout.given_reward`, unchanged, on any scale. A rollout without one is `unknown`, with its
-`failure_reason` if it has one.
+Verdict, reward and reason are `evaluator.recorded.recorded_grade`'s: the source's reward, unchanged, on any scale, and
+its verdict in our words. A rollout without either is `unknown`, with its `failure_reason` if it has one.
 
-The verdict, from the rollout's metadata:
-
-1. `verdict`, if it is one of ours, and has a reward if the rollout has one;
-2. else that of the first failing test case, if the rollout lists its test cases: by our server's letters
-   (`test_verdicts`), or by the codes of NeMo Gym's code_gen (`result`: true passed, -2 or false wrong answer, -3 and -1
-   time limit, -4 runtime error; -1 is "out of the time for all", or killed). If code_gen stopped at a failure, it has
-   no codes for the test cases after it: those are `not_run`;
-3. else `passed` for a reward of 1 or more, `wrong_answer` below.
-
-Test cases have only verdicts; the first failing one also has what code_gen's `metadata` says. `reward_components` are
-the components, each with weight 1. No such grade is verified.
+Test cases have only verdicts; the first failing one also has what the source's `metadata` says of it. If code_gen
+stopped at a failure, it has no codes for the test cases after it: those are `not_run`. `reward_components` are the
+components, each with weight 1. No such grade is verified.
 """
 
 from __future__ import annotations
@@ -32,23 +24,14 @@ from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.recorded import case_verdicts, error_account, recorded_grade
 from evaluator.stages import stage
 
 __all__ = ["UNVERIFIED", "Config", "make"]
 
 UNVERIFIED = "the grade is the one that it came with: nothing was run"
-_NO_REWARD = "the rollout came without a reward"
 _FULL_REWARD = 1.0
 _GREATEST = sys.float_info.max
-_LETTERS = {verdict.letter: verdict for verdict in Verdict}
-_CODES = {
-    -1: Verdict.TIME_LIMIT,
-    -2: Verdict.WRONG_ANSWER,
-    -3: Verdict.TIME_LIMIT,
-    -4: Verdict.RUNTIME_ERROR,
-}
-_NO_WORDS = {"", "none"}
-"""What some servers write if there is no reason."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,19 +57,17 @@ def _grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
     grade = unknown_grade(rollout, "stored")
     grade.verified, grade.unverified_reason = False, UNVERIFIED
     metadata = rollout.metadata
-    verdicts = _case_verdicts(metadata)
+    verdicts = case_verdicts(metadata)
     shown = _test_cases(task)
     if len(shown) < len(verdicts):  # other test cases
         shown = ()
-    grade.cases = tuple(_cases(verdicts, shown, _account(metadata)))
+    grade.cases = tuple(_cases(verdicts, shown, error_account(metadata)))
     grade.components = tuple(_components(metadata.get("reward_components")))
     _take_code(grade, task, rollout)
-    grade.reward = rollout.given_reward
-    grade.verdict = _verdict(grade, metadata.get("verdict"))
+    grade.verdict, grade.reward, message = recorded_grade(rollout)
     if grade.cases and (grade.passed or shown or metadata.get("test_verdicts")):  # else their number is unknown
         grade.pass_rate = grade.tests_passed / grade.tests_total
-    if not grade.passed:
-        grade.error_message = _message(metadata) or (_NO_REWARD if grade.reward is None else None)
+    grade.error_message = _text(message)
     return withheld(grade, bench.options.unverified)
 
 
@@ -97,35 +78,6 @@ def _test_cases(task: Task) -> tuple[TestCase, ...]:
     except GraderError:
         return ()
     return own.test_cases(task) if own.needs_tasks else ()
-
-
-def _verdict(grade: Grade, word: JsonValue) -> Verdict:
-    rewarded = grade.reward is not None
-    if isinstance(word, str) and word in set(Verdict) and Verdict(word).graded is rewarded:
-        return Verdict(word)
-    if grade.reward is None:
-        return Verdict.UNKNOWN
-    failing = next((case for case in grade.cases if case.verdict is not Verdict.PASSED), None)
-    if failing is not None and failing.verdict.graded and failing.verdict is not Verdict.NOT_RUN:
-        return failing.verdict
-    all_passed = bool(grade.cases) and failing is None
-    return Verdict.PASSED if all_passed or grade.reward >= _FULL_REWARD else Verdict.WRONG_ANSWER
-
-
-def _case_verdicts(metadata: Mapping[str, JsonValue]) -> list[Verdict]:
-    """One per test case; none if the rollout lists none, or uses unknown letters or codes."""
-    letters, codes = metadata.get("test_verdicts"), metadata.get("result")
-    if isinstance(letters, str) and letters and set(letters) <= _LETTERS.keys():
-        return [_LETTERS[letter] for letter in letters]
-    verdicts = [_of_code(code) for code in codes] if isinstance(codes, list) else []
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return known if len(known) == len(verdicts) else []
-
-
-def _of_code(code: JsonValue) -> Verdict | None:
-    if isinstance(code, bool):
-        return Verdict.PASSED if code else Verdict.WRONG_ANSWER
-    return _CODES.get(code) if isinstance(code, int) else None
 
 
 def _cases(
@@ -145,17 +97,6 @@ def _cases(
             result.actual = _text(account.get("output"))
             result.expected = result.expected or _text(account.get("expected"))
         yield result
-
-
-def _account(metadata: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """What code_gen says about the first failure."""
-    account = metadata.get("metadata")
-    return account if isinstance(account, Mapping) and "error_code" in account else {}
-
-
-def _message(metadata: Mapping[str, JsonValue]) -> str | None:
-    texts = (metadata.get("error_message"), _account(metadata).get("error_message"), metadata.get("failure_reason"))
-    return next((text for text in map(_text, texts) if text and text.lower() not in _NO_WORDS), None)
 
 
 def _text(value: JsonValue) -> str | None:

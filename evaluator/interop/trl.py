@@ -13,12 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from evaluator import Limits, Rollout, Task, grade_all
+from evaluator.formats.trainer_tests import COLUMNS, task_from
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError
-
-COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
-"""The columns that may hold tests; the first that exists is used."""
 
 RewardFunction = Callable[..., list[float | None]]
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from evaluator import grade
+from evaluator.formats.trainer_tests import task_from
 from evaluator.graders.bench import Disagreements
-from evaluator.interop.trainer_tests import task_from
 from evaluator.model import JsonValue, RecordError, limits_from
 
 

@@ -23,6 +23,7 @@ with needs("runs", "a run needs pyarrow and duckdb"):
 
 T_co = TypeVar("T_co", covariant=True)
 
+_MEMORY_MB: Final = 200
 _MODELS: Final = 50
 _CLUSTERS: Final = 100
 _FLAGS: Final = 50
@@ -139,7 +140,7 @@ class Contents(NamedTuple):
 def gather(run: Run, *, where: str | None, rows: Sequence[int] | None, chosen_by: str, rates: bool) -> Contents:
     """Read the contents. Raises `QueryError` for a bad condition, `ExportError` if the notes can't be read."""
     try:
-        with run.connect() as connection:
+        with run.connect(memory_mb=_MEMORY_MB) as connection:
             return _Source(connection, run, where, rows).contents(chosen_by, rates=rates)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None

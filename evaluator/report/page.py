@@ -73,7 +73,7 @@ def _provenance(manifest: Manifest) -> list[tuple[str, str]]:
         ("rollouts file", manifest.rollouts or "unknown"),
         ("dataset", manifest.dataset or "unknown"),
         ("dataset hash", manifest.dataset_hash[:16] or "unknown"),
-        ("state", manifest.state),
+        ("state", f"{manifest.state} ({manifest.stopped_by})" if manifest.stopped_by else manifest.state),
         ("created", manifest.created),
         ("evaluator", manifest.evaluator_version or "unknown"),
         ("Python", manifest.python or "unknown"),

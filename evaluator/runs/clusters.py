@@ -26,6 +26,8 @@ KIND_COLUMN: Final = "error_kind"
 KINDS: Final = "difference_kinds"
 """The table that `load` makes: `row` and `difference_kind` of each wrong answer with both outputs."""
 
+_AT_ONCE: Final = 5_000
+"""Pairs of outputs that are in Python at once."""
 _MESSAGE: Final = 300
 # One character more than is compared shows which texts are longer.
 _WRONG: Final = """
@@ -58,7 +60,9 @@ def load_kinds(connection: duckdb.DuckDBPyConnection, rollouts: str, cases: str)
     connection.execute(_WRONG.format(rollouts=rollouts, cases=cases, longest=LONGEST + 1, message=_MESSAGE))
     connection.execute("CREATE TEMP TABLE pairs AS SELECT pair, row_number() OVER () AS id FROM wrong GROUP BY pair")
     columns = "id, pair.expected, pair.actual, pair.message, pair.as_text"
-    found = connection.execute(f"SELECT {columns} FROM pairs").fetchall()  # noqa: S608
-    kinds = [kind(expected, actual, message, as_text=as_text) for _, expected, actual, message, as_text in found]
-    connection.execute(_KINDS, {"ids": [row[0] for row in found], "kinds": kinds})
+    named: dict[int, str] = {}
+    pairs = connection.execute(f"SELECT {columns} FROM pairs")  # noqa: S608
+    while rows := pairs.fetchmany(_AT_ONCE):
+        named |= {id_: kind(wanted, got, message, as_text=as_text) for id_, wanted, got, message, as_text in rows}
+    connection.execute(_KINDS, {"ids": list(named), "kinds": list(named.values())})
     connection.execute("DROP TABLE wrong; DROP TABLE pairs")

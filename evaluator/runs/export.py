@@ -54,8 +54,11 @@ _MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BATCH_ROWS: Final = 1_000
-_RANGE_ROWS: Final = 10_000
-"""Rows that are sorted at once. A sort of all rows would hold all of their code."""
+_RANGE_BYTES: Final = 32 << 20
+"""Of rows that are sorted at once. A sort of all rows would hold all of their code."""
+_ROW_BYTES: Final = 300
+"""What a row takes besides its texts."""
+_MEMORY_MB: Final = 200
 
 BatchWriter = Callable[[Iterator[pa.RecordBatch], pa.Schema, IO[bytes]], int]
 
@@ -81,7 +84,8 @@ def export(
     write = _writer(_format_of(to) if format is None else format)
     chosen = _checked_columns(columns, per)
     try:
-        with run.connect() as connection:
+        sized_by = run.bytes_sql if per == "rollout" else None
+        with run.connect(memory_mb=_MEMORY_MB, parts=sized_by is not None) as connection:
             if not columns and per == "rollout" and _has_components(connection):
                 at = chosen.index("grader") + 1
                 chosen = [*chosen[:at], "components", *chosen[at:]]
@@ -91,7 +95,7 @@ def export(
                 add_note_columns(connection, run.path)
             relation = chosen_rows(connection, per, where, rows)
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
-            batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen))
+            batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen, sized_by))
             if isinstance(to, Path | str):
                 return _write_file(Path(to), lambda file: write(batches, schema, file))
             return write(batches, schema, to)
@@ -104,24 +108,47 @@ def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO
     return _writer(format_)(batches, schema, file)
 
 
-def _sorted(relation: duckdb.DuckDBPyRelation, per: Per, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    for first, last in _ranges(relation):
-        within = duckdb.ColumnExpression("task_id").between(
-            duckdb.ConstantExpression(first), duckdb.ConstantExpression(last)
-        )
+def _sorted(
+    relation: duckdb.DuckDBPyRelation, per: Per, columns: Sequence[str], sized_by: str | None
+) -> Iterator[pa.RecordBatch]:
+    for within in _ranges(relation, columns, sized_by):
         yield from _projected(relation.filter(within).order(_ORDER[per]), columns).to_arrow_reader(_BATCH_ROWS)
 
 
-def _ranges(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[str, str]]:
-    """The first and last task of each range of tasks, in order, with about `_RANGE_ROWS` rows each."""
-    first, last, rows = None, "", 0
-    for task, count in relation.aggregate("task_id, count(*)").order("task_id").fetchall():
-        if first is not None and rows + count > _RANGE_ROWS:
-            yield first, last
-            first, rows = None, 0
-        first, last, rows = task if first is None else first, task, rows + count
+def _ranges(
+    relation: duckdb.DuckDBPyRelation, columns: Sequence[str], sized_by: str | None
+) -> Iterator[duckdb.Expression]:
+    """The conditions of ranges of tasks, or of samples of one task, in order, with about `_RANGE_BYTES` each."""
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    texts = [f'coalesce(strlen("{name}"), 0)' for name in columns if types[name] == "VARCHAR"]
+    texts = texts if sized_by is None else [sized_by]
+    size = f"sum({' + '.join([str(_ROW_BYTES), *texts])})::BIGINT"
+    first, last, together = None, "", 0
+    for task, bytes_ in relation.aggregate(f"task_id, {size}").order("task_id").fetchall():
+        if first is not None and together + bytes_ > _RANGE_BYTES:
+            yield _between("task_id", first, last)
+            first, together = None, 0
+        if bytes_ > _RANGE_BYTES:
+            yield from _ranges_within(relation, task, size)
+            continue
+        first, last, together = task if first is None else first, task, together + bytes_
     if first is not None:
-        yield first, last
+        yield _between("task_id", first, last)
+
+
+def _ranges_within(relation: duckdb.DuckDBPyRelation, task: str, size: str) -> Iterator[duckdb.Expression]:
+    """The ranges of samples of a large task."""
+    of_task = _between("task_id", task, task)
+    so_far = "sum(bytes) OVER (ORDER BY sample_id ROWS UNBOUNDED PRECEDING)"
+    samples = relation.filter(of_task).aggregate(f"sample_id, {size} AS bytes")
+    ranges = samples.project(f"sample_id, {so_far} // {_RANGE_BYTES} AS number")
+    for _, first, last in ranges.aggregate("number, min(sample_id), max(sample_id)").order("number").fetchall():
+        yield of_task & _between("sample_id", first, last)
+
+
+def _between(column: str, first: str, last: str) -> duckdb.Expression:
+    low, high = duckdb.ConstantExpression(first), duckdb.ConstantExpression(last)
+    return duckdb.ColumnExpression(column).between(low, high)
 
 
 def _projected(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:

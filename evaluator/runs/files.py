@@ -40,6 +40,12 @@ def is_run(path: Path | str) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
+def cache_folder(kind: str) -> Path:
+    """The folder for files of one kind that can be made again: in `$XDG_CACHE_HOME`, else `~/.cache`."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "rollscope" / kind
+
+
 def part_path(run: Path, table: str, ordinal: int) -> Path:
     """The file of one part. Ordinals have five digits, more from 100,000 on."""
     return run / table / f"part-{ordinal:05d}.parquet"

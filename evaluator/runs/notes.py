@@ -1,6 +1,7 @@
 """What people write about a run: tags and notes on rollouts, judgements of tasks, saved filters.
 
-They are in `notes.json` beside the run's files: no note changes a grade, and grading again keeps the notes.
+They are in `notes.json` beside the run's files: no note changes a grade, and grading again keeps the notes. Those of
+a rollouts file that is not graded, whose index may be removed with the cache, are in the user's data folder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from evaluator.runs.files import write_atomically
+from evaluator.runs.files import cache_folder, write_atomically
 from evaluator.runs.schema import safe_text, utc_now
 
 NOTES: Final = "notes.json"
@@ -67,9 +68,17 @@ class Notes(msgspec.Struct, omit_defaults=True):
         return next((n for n in self.tasks if (n.task_id, n.test) == (task_id, test)), None)
 
 
+def notes_folder(run: Path) -> Path:
+    """Where the notes are: the run's directory; for a folder in the cache `$XDG_DATA_HOME/rollscope/notes`."""
+    if run.parent != cache_folder("index"):
+        return run
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "rollscope" / "notes" / run.name
+
+
 def read_notes(run: Path) -> Notes:
     """The notes of a run; none where nobody wrote any. Raises `NotesError`."""
-    path = run / NOTES
+    path = notes_folder(run) / NOTES
     try:
         return msgspec.json.decode(path.read_bytes(), type=Notes)
     except FileNotFoundError:
@@ -83,7 +92,7 @@ def read_notes(run: Path) -> Notes:
 def notes_stamp(run: Path) -> int:
     """When the notes last changed, in nanoseconds; 0 where there are none."""
     try:
-        return (run / NOTES).stat().st_mtime_ns
+        return (notes_folder(run) / NOTES).stat().st_mtime_ns
     except OSError:
         return 0
 
@@ -134,18 +143,21 @@ def save_filter(run: Path, name: str, query: str | None) -> None:
 
 def _change(run: Path, edit: Callable[[Notes], None]) -> None:
     """Read, edit and write under a lock, so that two people who write at once both keep their notes."""
+    folder = notes_folder(run)
     try:
-        lock = os.open(run / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if folder != run:
+            folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             notes = read_notes(run)
             edit(notes)
             text = msgspec.json.format(msgspec.json.encode(notes), indent=2)
-            write_atomically(run / NOTES, lambda path: _write(path, text))
+            write_atomically(folder / NOTES, lambda path: _write(path, text))
         finally:
             os.close(lock)
     except OSError as error:
-        raise NotesError(f"{run / NOTES}: can't be written: {error.strerror}") from None
+        raise NotesError(f"{folder / NOTES}: can't be written: {error.strerror}") from None
 
 
 def _write(path: Path, text: bytes) -> None:

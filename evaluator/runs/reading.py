@@ -12,7 +12,7 @@ import secrets
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -37,6 +37,11 @@ _GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 class Run:
     """A run to read, whether finished, stopped, killed or still growing."""
+
+    length_sql: ClassVar[str] = "length(completion)"
+    """The length of a rollout's completion in characters, over the view `part_rollouts`."""
+    bytes_sql: ClassVar[str | None] = None
+    """About the bytes of a rollout's texts, over the view `rollouts` with `parts`; None: they have to be counted."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
@@ -63,25 +68,41 @@ class Run:
         return graded_samples(self.path)
 
     def connect(
-        self, *, memory_mb: int = _MEMORY_MB, threads: int = _THREADS, spills: bool = True, parts: bool = False
+        self,
+        *,
+        memory_mb: int = _MEMORY_MB,
+        threads: int = _THREADS,
+        spills: bool = True,
+        parts: bool = False,
+        database: Path | None = None,
+        writes: bool = False,
     ) -> duckdb.DuckDBPyConnection:
         """A connection to an in-memory database with the views, as of now; connect again to see new parts.
 
         It takes 1 GB and two threads at most. Close it when done. For another thread, use its `cursor()`. `spills`:
         whether a sort larger than the memory goes to a temporary file. `parts`: whether `rollouts` and `cases` have a
         last column `part_file`, the path of the row's file: with it in a condition, DuckDB opens no other file.
+        `database`: a database file that is attached as `kept`, read-only unless `writes`.
         """
-        connection = duckdb.connect(
-            ":memory:",
-            config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
-        )
+        connection = new_connection(memory_mb=memory_mb, threads=threads)
         self.manifest = read_manifest(self.path)
-        files = self._files()
-        for table, paths in files.items():
-            stored = _stored_columns(connection, paths)
-            connection.execute(_view(table, paths, stored, self._first_regraded(files["rollouts"]), parts))
-        _lock(connection, [path for paths in files.values() for path in paths], spills=spills)
+        ordinals = self.parts
+        files = self._files(ordinals)
+        for table, rows in self._selects(connection, files, ordinals, parts=parts).items():
+            connection.execute(f"CREATE VIEW {table} AS {rows}")
+        if database is not None:
+            attach(connection, database, writes=writes)
+        lock_down(connection, [path for paths in files.values() for path in paths], spills=spills)
         return connection
+
+    def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
+        """Make the views `part_rollouts` and `part_cases` of only these parts, as they are in a run of those `among`.
+
+        DuckDB plans a query over a few files sooner than one over all that leaves most of them out.
+        """
+        selects = self._selects(connection, self._files(ordinals), among, parts=True)
+        for table in ("rollouts", "cases"):
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW part_{table} AS {selects[table]}")
 
     def tasks(self) -> list[Task]:
         """The tasks, as the grader had them. Raises `RunError` for a run of a version that did not keep them."""
@@ -91,20 +112,28 @@ class Run:
             raise RunError(f"{self.path}: written by a version that did not keep tasks: name their file with --dataset")
         return [msgspec.json.decode(text, type=Task) for text in texts]
 
-    def _files(self) -> dict[str, list[Path]]:
+    def _files(self, ordinals: Sequence[int]) -> dict[str, list[Path]]:
         """The files of each table. Cases without their rollouts are left over from a killed process."""
         run = self.path.resolve()
-        ordinals = part_ordinals(run, "rollouts")
+        graded = ordinals if any((run / "cases").glob("part-*.parquet")) else ()
         return {
             "rollouts": [part_path(run, "rollouts", ordinal) for ordinal in ordinals],
-            "cases": [part_path(run, "cases", ordinal) for ordinal in ordinals],
+            "cases": [part_path(run, "cases", ordinal) for ordinal in graded],
             "tasks": [run / TASKS] if (run / TASKS).is_file() else [],
         }
 
-    def _first_regraded(self, rollouts: list[Path]) -> Path | None:
+    def _selects(
+        self, connection: duckdb.DuckDBPyConnection, files: dict[str, list[Path]], among: Sequence[int], *, parts: bool
+    ) -> dict[str, str]:
+        """The SQL of each table's rows."""
         first = self.manifest.regraded_from
-        path = part_path(self.path.resolve(), "rollouts", first) if first is not None else None
-        return path if path in rollouts else None
+        # Parts from the first regraded one on can supersede a grade, no others.
+        regraded = [] if first is None else [ordinal for ordinal in among if ordinal >= first]
+        newer = self._files(regraded)["rollouts"]
+        return {
+            table: _select(table, paths, _stored_columns(connection, paths), newer, parts=parts)
+            for table, paths in files.items()
+        }
 
 
 def select(
@@ -164,32 +193,25 @@ def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) ->
     return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
 
 
-def _view(table: str, paths: list[Path], stored: list[dict[str, str]], first_regraded: Path | None, parts: bool) -> str:
+def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: list[Path], *, parts: bool) -> str:
     known = {name for columns in stored for name in columns}
     found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
     names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
     parts = parts and table != "tasks"
     if not paths:
         nowhere = ", NULL::VARCHAR AS part_file" if parts else ""
-        return f"CREATE VIEW {table} AS SELECT {names}{nowhere} WHERE false"
+        return f"SELECT {names}{nowhere} WHERE false"
     names += ", _part AS part_file" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
-    if first_regraded is None or table == "tasks":
-        return f"CREATE VIEW {table} AS SELECT {names} FROM {source}"  # noqa: S608
+    if not newer or table == "tasks":
+        return f"SELECT {names} FROM {source}"  # noqa: S608
     return f"""
-        CREATE VIEW {table} AS SELECT {names} FROM {source} AS older WHERE NOT EXISTS (
-            SELECT 1 FROM read_parquet([{_later(paths, first_regraded)}], filename = '_part') AS newer
+        SELECT {names} FROM {source} AS older WHERE NOT EXISTS (
+            SELECT 1 FROM read_parquet([{", ".join(map(_quoted, newer))}], filename = '_part') AS newer
             WHERE newer.task_id = older.task_id AND newer.sample_id = older.sample_id
               AND {_ordinal("newer")} > {_ordinal("older")})"""  # noqa: S608
-
-
-def _later(paths: list[Path], first_regraded: Path) -> str:
-    """The rollouts parts from the first regraded one on, which alone can supersede a grade."""
-    directory = first_regraded.parent
-    names = [path.name for path in paths]
-    return ", ".join(_quoted(directory / name) for name in names[names.index(first_regraded.name) :])
 
 
 def _ordinal(alias: str) -> str:
@@ -200,7 +222,21 @@ def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
+def new_connection(*, memory_mb: int, threads: int) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database in memory."""
+    return duckdb.connect(
+        ":memory:",
+        config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
+    )
+
+
+def attach(connection: duckdb.DuckDBPyConnection, database: Path, *, writes: bool) -> None:
+    """Attach a database file as `kept`."""
+    connection.execute(f"ATTACH {_quoted(database)} AS kept {'' if writes else '(READ_ONLY)'}")
+
+
+def lock_down(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
+    """From now on the connection can open these files alone, and its settings can't be changed."""
     allowed = ", ".join(map(_quoted, paths))
     # For sorts larger than memory: DuckDB creates the directory when it needs it and removes it again.
     spill = Path(tempfile.gettempdir()) / f"rollscope-{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""The command that resumes a run: with the options of its last grading, and paths that work from any folder."""
+"""Commands about a run, with the options of its last grading, and paths that work from any folder."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--only": manifest.only,
         "--format": manifest.format,
         "--map": manifest.field_map,
+        "--dataset-format": manifest.dataset_format,
+        "--dataset-map": manifest.dataset_map,
         "--limit": manifest.limit,
         "--isolation": None if manifest.isolation == "completion" else manifest.isolation,
         "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
@@ -40,11 +42,21 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--python": manifest.interpreter,
     }
     words = [_program(), "grade"]
-    words.append(str(input_path(run, manifest, manifest.rollouts)) if manifest.rollouts else "ROLLOUTS")
+    rollouts = [manifest.rollouts or "ROLLOUTS", *manifest.more_rollouts]
+    words += [_from_anywhere(run, manifest, name) for name in rollouts]
     for option, value in options.items():
         words += [] if value is None else [option, str(value)]
     words += ["--fail-fast"] if manifest.fail_fast else []
     return shlex.join([*words, "--resume", "--out", str(run.resolve())])
+
+
+def check_command(run: Path, manifest: Manifest, name: str) -> str:
+    """One line for a shell that prints every bad line of an input file of the manifest."""
+    words = [_program(), "formats", _from_anywhere(run, manifest, name), "--check"]
+    if name != manifest.dataset:
+        words += ["--format", manifest.format] if manifest.format else []
+        words += ["--map", manifest.field_map] if manifest.field_map else []
+    return shlex.join(words)
 
 
 def input_path(run: Path, manifest: Manifest, name: str) -> Path:
@@ -52,6 +64,14 @@ def input_path(run: Path, manifest: Manifest, name: str) -> Path:
     if manifest.folder is not None:
         return (run.resolve() / manifest.folder).resolve() / name
     return Path.cwd() / name if Path(name).exists() else Path(name)
+
+
+def _from_anywhere(run: Path, manifest: Manifest, name: str) -> str:
+    return name if _is_no_path(name) else str(input_path(run, manifest, name))
+
+
+def _is_no_path(name: str) -> bool:
+    return name in ("-", "ROLLOUTS") or name.startswith("s3://")
 
 
 def _number(value: float) -> str:

@@ -19,6 +19,9 @@ from evaluator.model import CaseResult, Grade, Limits, Mode, Rollout, Task, Test
 SCHEMA_VERSION: Final = 1
 MAX_PROBLEMS: Final = 1_000
 """Bad lines kept in the manifest; further ones are only counted."""
+OTHER_REASONS: Final = "other"
+"""Counts the bad lines without a reason, and those whose reason is beyond the first 100."""
+_MAX_REASONS: Final = 100
 
 RunState = Literal["running", "stopped", "finished"]
 
@@ -69,6 +72,10 @@ class BadLine(msgspec.Struct, frozen=True):
     line: int
     message: str
     snippet: str = ""
+    offset: int | None = None
+    """The line's first byte in the (decompressed) file, from 0; None in runs of older versions."""
+    reason: str = ""
+    """What is wrong in one or two words; "" in runs of older versions."""
 
 
 class Manifest(msgspec.Struct, kw_only=True):
@@ -78,9 +85,15 @@ class Manifest(msgspec.Struct, kw_only=True):
     created: str = msgspec.field(default_factory=utc_now)
     updated: str = ""
     state: RunState = "running"
+    stopped_by: str | None = None
+    """Why the run could not be written any more: "No space left on device"; None: it could."""
     dataset: str = ""
     dataset_hash: str = ""
+    dataset_bytes: int | None = None
+    """How many bytes the hash is of, where the dataset is the file of rollouts itself, which may grow; else None."""
     rollouts: str = ""
+    more_rollouts: tuple[str, ...] = ()
+    """The other files, folders and patterns, where several were named."""
     checker: str | None = None
     """The requested checker; None: each task's own."""
     grader: str | None = None
@@ -104,6 +117,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     problems: list[BadLine] = msgspec.field(default_factory=list)
     """The first 1,000 bad lines."""
     problems_total: int = 0
+    problem_reasons: dict[str, int] = msgspec.field(default_factory=dict)
+    """All bad lines by their reason; empty in runs of older versions."""
     regraded_from: int | None = None
     """The first part that may hold newer grades of samples in earlier parts; None: no sample occurs twice."""
     folder: str | None = None
@@ -114,14 +129,24 @@ class Manifest(msgspec.Struct, kw_only=True):
     limit: int | None = None
     only: str | None = None
     """These five: what was requested besides the fields above; None if nothing was."""
+    dataset_format: str | None = None
+    dataset_map: str | None = None
+    """The same two for the dataset; None: `format` and `field_map` may be about it, else it is detected."""
     interpreter: str | None = None
     """Path of the requested Python; None: the one that graded, with numpy alone."""
 
-    def add_problem(self, path: str, line: int, message: str, snippet: str = "") -> None:
-        """Keep a bad line of an input file; of those beyond the first 1,000 only the number."""
+    def add_problem(
+        self, path: str, line: int, message: str, snippet: str = "", offset: int | None = None, reason: str = ""
+    ) -> None:
+        """Keep a bad line of an input file; of those beyond the first 1,000 only the number and the reason."""
+        bad = BadLine(path, line, safe_text(message), safe_text(snippet), offset, safe_text(reason))
         self.problems_total += 1
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(BadLine(path, line, safe_text(message), safe_text(snippet)))
+            self.problems.append(bad)
+        name = bad.reason or OTHER_REASONS
+        if name not in self.problem_reasons and len(self.problem_reasons) >= _MAX_REASONS:
+            name = OTHER_REASONS
+        self.problem_reasons[name] = self.problem_reasons.get(name, 0) + 1
 
 
 def safe_text(text: str) -> str:
@@ -144,6 +169,11 @@ def test_hash(task: Task, cases: Sequence[TestCase]) -> str:
     if task.mode is Mode.ANSWER:
         decided_by += (task.answer, task.grader)
     return hashlib.sha256(_encoded(decided_by)).hexdigest()[:16]
+
+
+def metadata_json(rollout: Rollout) -> str | None:
+    """The rollout's metadata as JSON in ASCII; None if it has none."""
+    return json.dumps(rollout.metadata) if rollout.metadata else None
 
 
 def _as_json(record: object) -> str:
@@ -218,7 +248,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("recorded_by", "string", lambda r: r.rollout.recorded_by),
     Column("layers", "list<string>", lambda r: list(r.grade.layers)),
     Column("limits", "string", lambda r: _as_json(r.grade.limits)),
-    Column("metadata", "string", lambda r: json.dumps(r.rollout.metadata) if r.rollout.metadata else None),
+    Column("metadata", "string", lambda r: metadata_json(r.rollout)),
 )
 
 CASE_COLUMNS: Final[tuple[Column[CaseRow], ...]] = (

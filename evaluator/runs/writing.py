@@ -6,6 +6,7 @@ can be read while it grows, and a killed run loses at most a few seconds of work
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -16,6 +17,7 @@ from typing import Any, Final, Self
 
 from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
+from evaluator.runs import room
 from evaluator.runs.files import (
     LOCK,
     MANIFEST,
@@ -60,8 +62,11 @@ _MUST_AGREE: Final = (
 """What all grades of one run have in common; a resumed run must not mix them."""
 _MAY_CHANGE: Final = (
     "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
+    "dataset_format", "dataset_map",
 )  # fmt: skip
 """What may differ each time; the last value is kept, so that the run can be resumed in the same way."""
+
+_GROWS: Final = ("dataset_hash", "dataset_bytes")
 
 _ARROW_TYPES: Final[dict[str, pa.DataType]] = {
     "string": pa.string(),
@@ -77,22 +82,24 @@ _UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "
 class RunWriter:
     """The one writer of a run. Call `create` to get it; `close` it, or use it as a context manager."""
 
-    def __init__(self, path: Path, manifest: Manifest, lock: RunLock, *, fresh: bool) -> None:
+    def __init__(self, path: Path, manifest: Manifest, lock: RunLock, *, fresh: bool, grown: bool = False) -> None:
         self.path = path
         self.manifest = manifest
         self._lock = lock
         self._fresh = fresh
         self._rollouts = _Batch(ROLLOUT_COLUMNS)
         self._cases = _Batch(CASE_COLUMNS)
-        self._tasks = _TaskFile(path)
+        self._tasks = _TaskFile(path, again=grown)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
         self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
+        self._fault: str | None = None  # why it could not be written any more
 
     @classmethod
-    def create(cls, path: Path | str, manifest: Manifest, *, resume: bool = False) -> Self:
+    def create(cls, path: Path | str, manifest: Manifest, *, resume: bool = False, grown: bool = False) -> Self:
         """A writer of a new run, or with `resume` of an existing one that was graded in the same way.
 
+        `grown`: the dataset is the one of before, and may have more tasks now: all are to be added again.
         Raises `RunError` if the directory is not empty and not to be resumed, if its run was graded differently
         (dataset, checker, grader, preamble, limits, sandbox, interpreter), or if another process is writing it.
         """
@@ -105,15 +112,17 @@ class RunWriter:
         except OSError as error:
             raise RunError(f"{run}: can't be written: {error.strerror}") from None
         if earlier is not None:
-            _require_same(run, earlier, manifest, lock)
+            _require_same(run, earlier, manifest, lock, _GROWS if grown else ())
             remove_leftovers(run)
-            for name in (*_MAY_CHANGE, "problems", "problems_total"):  # the files are read again
+            changing = (*_MAY_CHANGE, *(_GROWS if grown else ()))
+            for name in (*changing, "problems", "problems_total", "problem_reasons"):  # the files are read again
                 setattr(earlier, name, getattr(manifest, name))
             manifest = earlier
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
-        manifest.state = "running"
+        manifest.state, manifest.stopped_by = "running", None
         write_manifest(run, manifest)
-        return cls(run, manifest, lock, fresh=earlier is None)
+        room.reserve(run)
+        return cls(run, manifest, lock, fresh=earlier is None, grown=grown)
 
     def __enter__(self) -> Self:
         return self
@@ -133,13 +142,13 @@ class RunWriter:
 
     def add_task(self, task: Task, cases: Sequence[TestCase]) -> None:
         """Add a task with the test cases as the grader runs them. Add all tasks before the first rollout."""
-        with _reporting(self.path):
+        with self._reporting():
             self._tasks.add(TaskRow(task, cases))
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
         manifest = self.manifest
-        with _reporting(self.path):
+        with self._reporting():
             self._tasks.finish()
         self._rollouts.add(GradedRow(row, rollout, grade, manifest.dataset_hash, manifest.evaluator_version))
         for case in grade.cases:
@@ -152,7 +161,7 @@ class RunWriter:
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
-        with _reporting(self.path):
+        with self._reporting():
             self._flush()
 
     def _flush(self) -> None:
@@ -168,21 +177,36 @@ class RunWriter:
     def close(self, state: RunState = "finished") -> None:
         """Write the rest, count exactly and release the run. A second call does nothing.
 
-        Raises `RunError` if it can't be written: the run stays as it was before, and can be resumed.
+        Raises `RunError` if it can't be written: the run stays as it was before, with the reason in its manifest if
+        that much can be written, and can be resumed.
         """
         if self._closed:
             return
         self._closed = True
         try:
-            with _reporting(self.path):
+            with self._reporting():
                 self._tasks.finish()
                 self._flush()
                 if self.manifest.regraded_from is not None:
                     self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
-                self.manifest.state = state
+                self.manifest.state, self.manifest.stopped_by = state, self._fault
                 write_manifest(self.path, self.manifest)
+        except RunError:
+            self._tell_why()
+            raise
         finally:
+            room.release(self.path)
             self._lock.release()
+
+    def _tell_why(self) -> None:
+        """Make the manifest say what stopped the run, and count what is written. The room for it was kept."""
+        with contextlib.suppress(OSError):
+            self._tasks.abandon()
+        room.release(self.path)
+        self.manifest.state, self.manifest.stopped_by = "stopped", self._fault
+        with contextlib.suppress(OSError):
+            self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+            write_manifest(self.path, self.manifest)
 
     def discard(self) -> None:
         """Give up. A run that this writer created is removed; a resumed one stays as it was before."""
@@ -193,6 +217,7 @@ class RunWriter:
             return
         self._closed = True
         self._tasks.abandon()
+        room.release(self.path)
         for name in ("rollouts", "cases"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for name in (MANIFEST, TASKS, LOCK):
@@ -201,21 +226,20 @@ class RunWriter:
         if not any(self.path.iterdir()):
             self.path.rmdir()
 
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Raises `RunError`, with one line, for an `OSError` while the run is written."""
+        try:
+            yield
+        except OSError as error:
+            why = self._fault = os.strerror(error.errno) if error.errno else str(error)
+            raise RunError(f"{self.path}: can't be written any more ({why}): fix that, then use --resume") from error
+
     def flush_when_due(self) -> None:
         """Write what has been added, if it is much or old. To be called also while no grade arrives."""
         full = self._rollouts.rows >= PART_ROWS or self._rollouts.bytes + self._cases.bytes >= PART_BYTES
         if self._rollouts.rows and (full or time.monotonic() >= self._due):
             self.flush()
-
-
-@contextmanager
-def _reporting(run: Path) -> Iterator[None]:
-    """Raises `RunError`, with one line, for an `OSError` while the run is written."""
-    try:
-        yield
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
-        raise RunError(f"{run}: can't be written any more ({why}): fix that, then use --resume") from error
 
 
 def graded_samples(run: Path) -> set[int]:
@@ -257,12 +281,12 @@ class _Batch:
 class _TaskFile:
     """`tasks.parquet`, written in batches as tasks are added, put in place after the last one."""
 
-    def __init__(self, run: Path) -> None:
+    def __init__(self, run: Path, *, again: bool) -> None:
         self._target = run / TASKS
         self._temporary = run / f"{TASKS}.tmp"
         self._writer: pq.ParquetWriter | None = None
         self._batch = _Batch(TASK_COLUMNS)
-        self._done = self._target.exists()
+        self._done = self._target.exists() and not again
 
     def add(self, row: TaskRow) -> None:
         if self._done:  # a resumed run already has its tasks: the dataset is the same
@@ -330,10 +354,10 @@ def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
     return None
 
 
-def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLock) -> None:
+def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLock, grows: Sequence[str]) -> None:
     for name in _MUST_AGREE:
         before, now = getattr(earlier, name), getattr(manifest, name)
-        if before != now:
+        if before != now and name not in grows:
             lock.release()
             what = name.replace("_", " ")
             values = f"{_shown(name, before)}, not {_shown(name, now)}"

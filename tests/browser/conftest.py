@@ -64,6 +64,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     codes = ["def add(a, b):\n    return a + b", "def add(a, b):\n    return a - b", "def add(a, b):\n    return a.b"]
     rows = [{"task_id": "add", "sample_id": f"add#{i}", "completion": code} for i, code in enumerate(codes)]
     rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    recorded = folder / "recorded.jsonl"
+    recorded.write_text("".join(recorded_row(number) for number in range(240)) + "{broken\n")
     return {
         "runs": [
             str(sample_run.write(folder / "sample")),
@@ -72,9 +74,24 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
             str(check_run.write(folder / "checks")),
             str(hostile_text.write(folder / "hostile")),
         ],
-        "rollouts": [str(rollouts), str(waiting.write(folder, "waiting", quick=5, slow=60)[0])],
+        "rollouts": [str(rollouts), str(waiting.write(folder, "waiting", quick=5, slow=60)[0]), str(recorded)],
         "dataset": str(dataset),
     }
+
+
+def recorded_row(number: int) -> str:
+    """A line of `recorded.jsonl`, whose rollouts came with rewards: of 60 tasks, every third passed."""
+    task, completion = f"task/{number % 60:02}", f"```python\nprint({number})\n```"
+    given = {"task_id": task, "sample_id": f"s{number}", "completion": completion, "reward": float(number % 3 == 0)}
+    return json.dumps(given | {"model": f"m{number % 2}"}) + "\n"
+
+
+@pytest.fixture(scope="package")
+def recorded(opened: dict[str, object]) -> Path:
+    """The file `recorded.jsonl` that is open. A test that changes it puts it back."""
+    rollouts = opened["rollouts"]
+    assert isinstance(rollouts, list)
+    return Path(rollouts[-1])
 
 
 @pytest.fixture(scope="package")

@@ -28,3 +28,28 @@ def test_a_flag_leads_to_its_rollouts(visit: Visit) -> None:
     page.wait_for_url("**/rollouts?*flag=ctypes*")
     settled(page)
     without_exception(page)
+
+
+def test_a_count_of_recorded_against_own_leads_to_its_rollouts_with_the_letter_outlined(visit: Visit) -> None:
+    page = visit("audit?run=sample")
+    row = page.locator(".counts tr").filter(has_text="passed")
+    expect(row.locator(".chip.recorded")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    expect(row.locator(".chip.recorded")).to_have_css("outline-color", "rgb(0, 158, 115)")
+    row.locator("a").nth(1).click()
+    page.wait_for_url("**/rollouts?*recorded=passed&verdict=runtime_error*")
+    settled(page)
+    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
+    without_exception(page)
+
+
+def test_a_reason_on_the_trouble_page_is_chosen_with_a_click_and_is_in_the_address(visit: Visit) -> None:
+    page = visit("?run=sample")
+    page.get_by_role("link", name="1 bad input line left out").click()
+    page.wait_for_url("**/trouble?*")
+    settled(page)
+    page.locator(".list tbody tr").filter(has_text="not JSON").click()
+    page.wait_for_url("**/trouble?*view=not+JSON*")
+    settled(page)
+    expect(page.locator(".rs-trouble code")).to_contain_text("<img src=x")
+    assert page.title().startswith("sample")
+    without_exception(page)

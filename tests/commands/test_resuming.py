@@ -93,6 +93,12 @@ def test_what_was_graded_again_goes_on_being_graded_again(tmp_path: Path) -> Non
     assert words[words.index("--only") + 1] == "verdict = 'time_limit'"
 
 
+def test_the_dataset_goes_on_being_read_in_its_way(tmp_path: Path) -> None:
+    words = command_of(tmp_path, dataset_format="mbpp", dataset_map="task_id=uid,code=a b")
+    assert words[words.index("--dataset-format") + 1] == "mbpp"
+    assert words[words.index("--dataset-map") + 1] == "task_id=uid,code=a b"
+
+
 def test_a_run_that_is_moved_with_its_inputs_names_them_where_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +116,7 @@ def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
     RunWriter.create(tmp_path / "run", given).close("stopped")
     file = tmp_path / "run" / "run.json"
     fields = json.loads(file.read_text())
-    for name in ("folder", "workers", "format", "field_map", "limit", "only", "interpreter"):
+    for name in ("folder", "workers", "format", "field_map", "limit", "only", "interpreter", "dataset_map"):
         del fields[name]
     file.write_text(json.dumps(fields))
     command = resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest)

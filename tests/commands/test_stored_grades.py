@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from evaluator import grade_all
+from evaluator.formats import dataset_hash
+from evaluator.model import Rollout
 from evaluator.runs.reading import Run
 from tests.commands.command_line import in_process, write_rows
 
@@ -109,3 +113,74 @@ def test_every_other_grader_asks_for_a_dataset(tmp_path: Path, ask: Ask, capsys:
     for grader in ("tests", '{"name": "weighted", "graders": [{"grader": "stored"}]}'):
         assert ask("grade", rollouts, "--grader", grader) == 2
         assert "Missing option '--dataset'" in capsys.readouterr().err
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def test_a_file_that_has_grown_is_gone_on_with(tmp_path: Path, ask: Ask) -> None:
+    rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
+    half = json.dumps(answered("How old?", 0.25))
+    append(rollouts, half[:40])
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    append(rollouts, half[40:] + "\n" + json.dumps(answered("How far?", 0.75)) + "\n")
+    for _ in range(2):
+        assert ask("grade", "out.jsonl", "--out", "run", "--resume") == 0
+        assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0, 0.25, 0.75]
+    assert [prompt for _, prompt, _ in tasks(tmp_path / "run")] == ["How far?", "How long?", "How old?"]
+    manifest = Run.open(tmp_path / "run").manifest
+    assert (manifest.dataset_bytes, manifest.dataset_hash) == (rollouts.stat().st_size, dataset_hash(rollouts))
+    assert (manifest.counts["rollouts"], manifest.problems) == (4, [])
+
+
+def test_a_folder_with_another_step_is_gone_on_with(tmp_path: Path, ask: Ask) -> None:
+    row = {"task_id": "a", "completion": "x", "reward": 0.5}
+    (tmp_path / "steps").mkdir()
+    for step in (9, 10):
+        write_rows(tmp_path / "steps" / f"{step}.jsonl", row | {"sample_id": str(step)})
+        assert ask("grade", "steps", "--grader", "stored", "--out", "run", "--resume") == 0
+    assert grades(tmp_path / "run", "sample_id, reward") == [("9", 0.5), ("10", 0.5)]
+
+
+def test_new_rollouts_of_tasks_that_are_in_no_dataset_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
+    write_rows(tmp_path / "d.jsonl", {"task_id": "a", "answer": "x"})
+    rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "a", "completion": "x", "reward": 1})
+    options = ("--dataset", "d.jsonl", "--grader", "stored", "--out", "run", "--resume")
+    assert ask("grade", rollouts, *options) == 0
+    append(rollouts, json.dumps({"task_id": "b", "completion": "y", "prompt": "Why?", "reward": 0}) + "\n")
+    assert ask("grade", rollouts, *options) == 0
+    assert grades(tmp_path / "run", "task_id, reward") == [("a", 1.0), ("b", 0.0)]
+    assert ("b", "Why?", "answer") in tasks(tmp_path / "run")
+
+
+def test_a_rollout_whose_task_came_after_the_tasks_were_read_has_its_grade() -> None:
+    late = Rollout(task_id="late", completion="x", sample_id="s", given_reward=0.5)
+    assert [grade.reward for grade in grade_all([], [late], grader="stored")] == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "had {} when it was graded: it was cut off or replaced: use another --out"),
+        (
+            json.dumps({"task_id": "c", "completion": "x" * 90}) + "\n",
+            "r.jsonl: its first {} bytes are not those that were graded: use another --out",
+        ),
+    ],
+)
+def test_a_file_that_was_cut_off_or_changed_is_refused(
+    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], content: str, said: str
+) -> None:
+    row = {"task_id": "a", "completion": "x", "reward": 1}
+    rollouts = write_rows(tmp_path / "r.jsonl", row, row | {"task_id": "b"})
+    size = rollouts.stat().st_size
+    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    rollouts.write_text(content or json.dumps(row) + "\n")
+    capsys.readouterr()
+    assert ask("grade", rollouts, "--out", "run", "--resume") == 2
+    told = capsys.readouterr().err
+    assert said.format(size) in told
+    assert told.count("\n") == 1
+    assert len(grades(tmp_path / "run")) == 2

@@ -24,14 +24,14 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def run(run_path: Path) -> OpenRun:
-    return workspace.open_run(Entry("sample", run_path, graded=True))
+    return workspace.open_run(Entry("sample", run_path))
 
 
 @pytest.fixture(scope="session")
 def checks(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
     """A run of asserts and methods, of which some are not verified."""
     path = check_run.write(tmp_path_factory.mktemp("runs") / "checks")
-    return workspace.open_run(Entry("checks", path, graded=True))
+    return workspace.open_run(Entry("checks", path))
 
 
 @pytest.fixture(scope="session")

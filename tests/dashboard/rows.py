@@ -31,4 +31,4 @@ def write(path: Path, rows: list[Row]) -> OpenRun:
         for place, (rollout, grade) in enumerate(rows):
             writer.add(rollout, grade, place)
         writer.close()
-    return workspace.open_run(Entry(path.name, path, graded=True))
+    return workspace.open_run(Entry(path.name, path))

@@ -24,6 +24,8 @@ from evaluator.runs.reading import Manifest, RunWriter
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$ [l](http://e.example)"
 REASON = f"the check replaces {HOSTILE}"
 ADD_CODE = "def add(a, b):\n    total = a\n    for _ in range(b):\n        total = total.plus(1)\n    return total\n"
+RECORDED = {"add#0": Verdict.PASSED, "add#1": Verdict.PASSED, "add#3": Verdict.TIME_LIMIT, "k/unknown": Verdict.PASSED}
+"""The verdicts that some rollouts came with."""
 LONG_CODE = "\n".join(f"value_{n} = {n}" for n in range(1, 160)) + "\ndef add(a, b):\n    return missing\n"
 MODELS = ("small", "large")
 PANDAS = (Flag("missing_package", "pandas"),)
@@ -173,11 +175,15 @@ def write(path: Path) -> Path:
                 model=MODELS[row % 2],
                 sample_index=100 - row,  # not the order of the file, which is the one that is shown
                 line=row + 1,
+                recorded_verdict=RECORDED.get(one.sample_id),
+                recorded_word=f"said {HOSTILE}" if one.sample_id in RECORDED else None,
+                recorded_by=HOSTILE if one.sample_id in RECORDED else None,
             )
             if one.code:
                 one.line_offset = 2
             writer.add(rollout, one, row)
-        writer.manifest.add_problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}')
+        snippet = f'{{"completion": "{HOSTILE}'
+        writer.manifest.add_problem("sample.rollouts.jsonl", 7, "not JSON", snippet, 900, "not JSON")
         writer.close()
     return path
 

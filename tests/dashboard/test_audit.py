@@ -59,7 +59,7 @@ def write(path: Path) -> Path:
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenRun:
     path = write(tmp_path / "audited")
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(path)]}))
-    return workspace.open_run(Entry("audited", path, graded=True))
+    return workspace.open_run(Entry("audited", path))
 
 
 def audited(**params: str) -> AppTest:

@@ -57,7 +57,7 @@ def steps_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def steps(steps_path: Path) -> OpenRun:
-    return workspace.open_run(Entry("steps", steps_path, graded=True))
+    return workspace.open_run(Entry("steps", steps_path))
 
 
 FILTERS = [
@@ -202,7 +202,7 @@ def test_the_judgement_of_a_test_case_is_exported_where_there_is_one(tmp_path: P
 
 
 def _opened(path: Path) -> OpenRun:
-    return workspace.open_run(Entry("run", path, graded=True))
+    return workspace.open_run(Entry("run", path))
 
 
 def test_the_name_of_a_file_says_the_run_and_the_filter(steps: OpenRun) -> None:

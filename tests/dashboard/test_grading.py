@@ -247,7 +247,7 @@ def stored(work: Path, **changes: object) -> workspace.OpenRun:
     for name, value in changes.items():
         setattr(manifest, name, value)
     (done.run / "run.json").write_bytes(evaluator_json(manifest))
-    return workspace.open_run(Entry("part", done.run, graded=True))
+    return workspace.open_run(Entry("part", done.run))
 
 
 def evaluator_json(manifest: Manifest) -> bytes:
@@ -335,15 +335,15 @@ def test_the_picker_has_runs_that_appear_in_a_folder(monkeypatch: pytest.MonkeyP
 
 def test_only_the_newest_state_of_a_growing_run_stays_in_memory(work: Path) -> None:
     run = stored(work)
-    first = workspace.open_run(Entry("part", run.path, graded=True))
+    first = workspace.open_run(Entry("part", run.path))
     resuming.resume(run, 2)
     job = jobs().of_run(run.path)
     assert job is not None
     until(lambda: not job.running)
-    second = workspace.open_run(Entry("part", run.path, graded=True))
+    second = workspace.open_run(Entry("part", run.path))
     assert second.rows("SELECT count(*) FROM rollouts") == [(9,)]
     assert first.rows("SELECT count(*) FROM rollouts") == [(2,)]  # a page that is being drawn
-    assert second.connection is workspace.open_run(Entry("part", run.path, graded=True)).connection
+    assert second.connection is workspace.open_run(Entry("part", run.path)).connection
 
 
 def grows_while_it_is_drawn() -> None:

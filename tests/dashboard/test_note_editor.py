@@ -74,7 +74,7 @@ def _page(path: str) -> None:
     from dashboard.queries import records
     from dashboard.state import View
 
-    run = workspace.open_run(workspace.Entry("run", Path(path), graded=True))
+    run = workspace.open_run(workspace.Entry("run", Path(path)))
     rollout = records.rollout(run, "math/add", "add#0")
     assert rollout is not None
     note_editor.offer(Screen(View(), run, 13, 13), rollout)

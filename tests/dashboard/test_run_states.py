@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import tempfile
@@ -15,8 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_state, workspace
-from evaluator.cli import main
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
+from evaluator.runs.files import is_run
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import sample_run
 from tests.dashboard.test_pages import PAGES, followed, no_exception, text, visit
@@ -90,6 +89,14 @@ def test_a_stopped_run_says_so_and_how_to_resume_it(
     assert "stopped here" in shown
     assert "where it was at its time limit (limit: 10 s CPU time)" in shown
     assert "given reward" in shown
+
+
+def test_a_run_that_a_full_disk_stopped_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = stopped_run(tmp_path / "late", state="stopped")
+    stored = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(stored | {"stopped_by": "No space left on device"}))
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+    assert "figures are partial (No space left on device)." in unescape(text(visit("overview")))
 
 
 ONE_OF_MANY = re.compile(
@@ -221,58 +228,90 @@ def until_graded(app: AppTest) -> AppTest:
     pytest.fail("the grading did not end")
 
 
-def test_the_rewards_that_rollouts_came_with_are_one_click_away(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grades_go_to: Path
+def test_a_file_opens_with_the_grades_that_its_rollouts_came_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(came_with(tmp_path, None, 0.25, 19.5))]}))
     app = visit("overview")
-    assert [button.label for button in app.button if button.key != "keys"] == ["Show the rewards it came with"]
-    assert "to grade it anew" in text(app)
-    app.button(key="grade_stored").click().run()
-    assert app.query_params["run"] in ("new.jsonl", ["new.jsonl"])  # else the run picker would come back to it
-    opened = until_graded(app)
-    no_exception(opened)
-    (run,) = grades_go_to.iterdir()
-    assert opened.query_params["run"] in (run.name, [run.name])
-    overview = text(visit("overview", run=run.name))
-    assert "<span>grader</span> <b>stored</b>" in overview
-    assert "<span>checker</span>" not in overview
-    rows = Run.open(run).connect()
-    task, sample = rows.execute("SELECT task_id, sample_id FROM rollouts WHERE reward = 0.25").fetchall()[0]
-    assert "the stored verdict: nothing ran here" in text(visit("completion", run=run.name, task=task, sample=sample))
-    rewards = rows.execute("SELECT reward FROM rollouts ORDER BY row").fetchall()
-    assert rewards == [(None,), (0.25,), (19.5,)]
+    no_exception(app)
+    assert "3 rollouts, not graded here. Outlined: the grades that 2 came with." in text(app)
+    assert "To grade them here, a dataset with the test cases is needed." in text(app)
+    run = workspace.open_run(workspace.entries()[0])
+    rows = run.rows('SELECT task_id, sample_id, verdict, reward FROM rollouts ORDER BY "row"')
+    assert [row[2:] for row in rows] == [("unknown", None), ("wrong_answer", 0.25), ("passed", 19.5)]
+    task, sample, *_ = rows[1]
+    assert "An answer." in text(visit("completion", task=task, sample=sample))
+    for page in ("rollouts", "tasks", "rewards", "audit", "trouble"):
+        no_exception(visit(page))
 
 
-def test_a_run_from_the_page_is_named_as_one_from_the_command(
+def test_a_file_without_grades_says_so_and_can_be_graded_where_there_is_a_dataset(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grades_go_to: Path
 ) -> None:
-    packed = tmp_path / "r.json.gz"
-    packed.write_bytes(gzip.compress(came_with(tmp_path, 0.5).read_bytes()))
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(packed)]}))
+    dataset, rollouts = tmp_path / "d.jsonl", tmp_path / "new.jsonl"
+    dataset.write_text(json.dumps({"task_id": "a", "prompt": "P?", "in_outs": {"inputs": ["1"], "outputs": ["1"]}}))
+    rollouts.write_text("".join(json.dumps({"task_id": "a", "completion": code}) + "\n" for code in ("print(1)", "0")))
+    names = {"rollouts": [str(rollouts)], "dataset": str(dataset), "allow_rerun": True}
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps(names))
     app = visit("overview")
-    assert "<b>runs/r-&lt;time&gt;</b>" in text(app)
-    app.button(key="grade_stored").click().run()
-    until_graded(app)
-    with pytest.raises(SystemExit, match="0"):
-        main(["grade", str(packed), "--grader", "stored"])
-    names = [re.sub(r"\d{8}T\d{6}Z(-2)?", "TIME", run.name) for run in grades_go_to.iterdir()]
-    assert names == ["r-TIME", "r-TIME"]
+    assert "2 rollouts, not graded yet." in text(app)
+    assert "<b>runs/new-&lt;time&gt;</b>" in text(app)
+    app.button(key="grade").click().run()
+    assert app.query_params["run"] in ("new.jsonl", ["new.jsonl"])  # else the run picker would come back to it
+    opened = followed(app)
+    (run,) = grades_go_to.iterdir()
+    for _ in range(500):
+        if is_run(run) and Run.open(run).manifest.state == "finished":
+            break
+        opened.run()
+    assert Run.open(run).connect().sql('SELECT verdict FROM rollouts ORDER BY "row"').fetchall() == [
+        ("passed",),
+        ("wrong_answer",),
+    ]
 
 
-def test_rewards_come_first_and_grading_second_where_there_is_a_dataset(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_new_lines_are_shown_when_the_page_is_drawn_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = came_with(tmp_path, 1.0)
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": [str(file)]}))
+    app = visit("overview")
+    assert "1 rollout, not graded here" in text(app)
+    file.write_text(file.read_text() * 3)
+    for _ in range(500):
+        if "3 rollouts, not graded here" in text(app.run()):
+            return
+    pytest.fail("the new lines were not shown")
+
+
+def test_new_lines_are_graded_into_one_run_while_the_switch_is_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grades_go_to: Path
 ) -> None:
-    dataset = tmp_path / "d.jsonl"
-    dataset.write_text("{}\n")
-    for name, rewards, labels in (
-        ("with", (1.0, 0.0), ["Show the rewards it came with", "Grade 2 rollouts"]),
-        ("without", (None,), ["Grade 1 rollout"]),
-    ):
-        (tmp_path / name).mkdir()
-        names = {"rollouts": [str(came_with(tmp_path / name, *rewards))], "dataset": str(dataset)}
-        monkeypatch.setenv(workspace.VARIABLE, json.dumps(names))
-        assert [button.label for button in visit("overview").button if button.key != "keys"] == labels
+    dataset, rollouts = tmp_path / "d.jsonl", tmp_path / "grows.jsonl"
+    dataset.write_text(json.dumps({"task_id": "a", "prompt": "P?", "in_outs": {"inputs": ["1"], "outputs": ["1"]}}))
+    rollouts.write_text(json.dumps({"task_id": "a", "completion": "print(1)"}) + "\n")
+    names = {"rollouts": [str(rollouts)], "dataset": str(dataset), "allow_rerun": True}
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps(names))
+    app = visit("overview", run="grows.jsonl")
+    app.toggle(key="grade_new").set_value(True).run()
+    assert verdicts_of_the_run(app, grades_go_to, 1) == ["passed"]
+    with rollouts.open("a") as file:
+        file.write(json.dumps({"task_id": "a", "completion": "print(2)"}) + "\n")
+    assert verdicts_of_the_run(app, grades_go_to, 2) == ["passed", "wrong_answer"]
+    app.toggle(key="grade_new").set_value(False).run()
+    no_exception(app)
+    assert not app.toggle(key="grade_new").value
+
+
+def verdicts_of_the_run(app: AppTest, runs: Path, count: int) -> list[str]:
+    """Those of the only run, once it is complete with so many."""
+    for _ in range(500):
+        app.run()
+        found = [Run.open(run) for run in runs.glob("*") if (run / "run.json").exists()]
+        if [(run.manifest.state, run.manifest.counts.get("rollouts")) for run in found] == [("finished", count)]:
+            return [
+                verdict
+                for (verdict,) in found[0].connect().sql('SELECT verdict FROM rollouts ORDER BY "row"').fetchall()
+            ]
+    pytest.fail(f"the run did not get {count} grades")
 
 
 def test_a_degraded_run_says_so_on_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
             grade = Grade(task_id=task, sample_id=sample, verdict=Verdict.PASSED, reward=1.0, code=code, kind=Kind.CHAT)
             writer.add(Rollout(task_id=task, sample_id=sample, completion=completion), grade, row)
         writer.close()
-    return workspace.open_run(Entry("many", path, graded=True))
+    return workspace.open_run(Entry("many", path))
 
 
 @pytest.fixture(autouse=True)

@@ -59,7 +59,7 @@ def groups(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
             made = Rollout(task_id=one.task_id, sample_id=one.sample_id, completion=one.code or "", model=f"m{row}")
             writer.add(made, one, row)
         writer.close()
-    return workspace.open_run(Entry("groups", path, graded=True))
+    return workspace.open_run(Entry("groups", path))
 
 
 @pytest.fixture

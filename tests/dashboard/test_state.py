@@ -28,6 +28,7 @@ filters = some.builds(
     tag=_text,
     find=_text,
     given=some.sampled_from(["", *state.AGREES]),
+    recorded=some.sampled_from(["", *state.RECORDED_WORDS]),
 )
 views = some.builds(
     View,

@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
             row = rows[grade.sample_id]
             writer.add(rollouts[row], grade, row)
         writer.close()
-    return workspace.open_run(Entry("doubles", path, graded=True))
+    return workspace.open_run(Entry("doubles", path))
 
 
 def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[str]:
@@ -109,7 +109,7 @@ def test_a_rollout_without_a_grade_is_not_counted_as_one_that_did_not_pass(tmp_p
         for place, (rollout, grade) in enumerate(rows):
             writer.add(rollout, grade, place)
         writer.close()
-    opened = workspace.open_run(Entry("run", tmp_path / "run", graded=True))
+    opened = workspace.open_run(Entry("run", tmp_path / "run"))
     [line] = dataset.task_lines(opened, Filter(), "", 1)
     assert (line.passed, line.graded) == (1, 2)
 
@@ -130,7 +130,7 @@ def test_a_judgement_of_a_task_or_a_test_case_is_a_tag_of_its_rollouts(
     for test in tests:
         note_task(run.path, "t/9", test, judgement="bad")
     try:
-        again = workspace.open_run(Entry("doubles", run.path, graded=True))
+        again = workspace.open_run(Entry("doubles", run.path))
         assert listed(again, "", Filter(tag="bad")) == ["t/9"]
         assert options.options(again, Filter())["tag"].rows == [("bad", 4)]
     finally:

@@ -1,7 +1,9 @@
 """Loading: what a user sees for a broken file or row, and that the rest is still read."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import tracemalloc
 
@@ -52,6 +54,10 @@ PACKINGS = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
     "gzip members": lambda data: gzip.compress(data[:50]) + gzip.compress(data[50:]),
+    "bzip2": bz2.compress,
+    "bzip2 streams": lambda data: bz2.compress(data[:50]) + bz2.compress(data[50:]),
+    "xz": lzma.compress,
+    "xz streams, padded": lambda data: lzma.compress(data[:50]) + bytes(8) + lzma.compress(data[50:]),
     "zstd": zstandard.compress,
     "zstd frames": lambda data: zstandard.compress(data[:50]) + zstandard.compress(data[50:]),
 }
@@ -192,10 +198,10 @@ def test_loading_streams(write):
         (b"\x80\x04\x95abc", "is a pickle"),
         (bytes(range(256)) * 20, "is a binary file"),
         (b"\xff\xfe{\x00", "UTF-16 text: save it as UTF-8"),
-        (b'{\n "task_id": "t"\n}\n', "one JSON object over several lines"),
+        (b'{\n "task_id": "t"\n}\n', ":1: no known format has these fields (task_id)"),
         (b"\x1f\x8b\x08rubbish", "can't be decompressed"),
         (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be decompressed"),
-        (b"a,b\n1,2\n" * 600, "none of the first 1,000 lines is a JSON object"),
+        (b"a word\nand another\n" * 600, "none of the first 1,000 lines is a JSON object"),
         (b'{"a": 1, "b": 2}\n', ":1: no known format has these fields (a, b)"),
     ],
 )

@@ -151,7 +151,8 @@ def test_names_of_any_text_go_through_every_command(tmp_path: Path, ask: Ask) ->
 @pytest.mark.parametrize("name", ["", "nowhere", "\n<b>", "\x1b[31m\u202e", "a" * 300, "nul\0"], ids=repr)
 def test_a_path_of_anything_is_one_line(name: str, tmp_path: Path, ask: Ask) -> None:
     good, tasks = written(tmp_path / "r.jsonl", RIGHT), written(tmp_path / "d.jsonl", ADD)
-    path = f"{tmp_path}/{name}"
+    path = f"{tmp_path}/{name}" if name else tmp_path / "folder"
+    (tmp_path / "folder").mkdir()
     for words in (
         ("formats", path), ("grade", path, "--dataset", tasks, "--out", tmp_path / "run"), ("export", path),
         ("grade", good, "--dataset", path, "--out", tmp_path / "run"), ("check", path),

@@ -93,7 +93,7 @@ def test_limits_are_the_rewards_own() -> None:
         ({"inputs": ["1"], "outputs": []}, "^apps: in_outs has 1 inputs but 0 outputs"),
         ("no JSON", '^apps: the tests are text that is not JSON: .*give {"inputs"'),
         ({"answers": 1}, "^apps: the tests have only answers: give"),
-        ({"language": "cpp", "test_cases": CASES}, "^apps: the language is 'cpp': only Python"),
+        ({"language": "cpp", "test_cases": CASES}, "^apps: language is 'cpp', not Python"),
         ([{"input": "1"}], "^apps: the tests are a list that can't be read"),
         (None, "^apps: the tests are of type NoneType"),
     ],

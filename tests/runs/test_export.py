@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Literal
 
 import pyarrow.parquet as pq
 import pytest
 
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
+from evaluator.runs import export as exporting
 from evaluator.runs import writing
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
 from evaluator.runs.noted import NOTE_COLUMNS
@@ -68,6 +70,32 @@ def test_rows_are_sorted_whatever_the_order_of_grading(tmp_path: Path) -> None:
         first, second = io.BytesIO(), io.BytesIO()
         assert export(one, first, format=format_) == export(two, second, format=format_) == 4
         assert first.getvalue() == second.getvalue()
+
+
+@pytest.mark.parametrize("together", [1, 2_000, 20_000])
+@pytest.mark.parametrize("per", ["rollout", "case"])
+def test_rows_that_do_not_fit_in_memory_together_are_in_the_same_order(
+    per: Literal["rollout", "case"], together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks of one rollout, of many, and of a few with long texts."""
+    names = [("a", "s")] + [("b", f"s{number}") for number in range(40)] + [("c", f"s{number}") for number in range(3)]
+    texts = {"a": "", "b": "x", "c": "x" * 9_000}
+    grades = [
+        grade(sample, task=task, code=texts[task], cases=[passed(index, texts[task]) for index in range(3)])
+        for task, sample in names
+    ]
+    run = made(tmp_path / "run", *reversed(grades))
+    whole = as_jsonl(run, per=per)
+    monkeypatch.setattr(exporting, "_RANGE_BYTES", together)
+    assert as_jsonl(run, per=per) == whole
+    chosen = {"where": "sample_id <> 's2'", "rows": list(range(0, len(grades), 2))}
+    few = as_jsonl(run, per=per, **chosen)
+    assert [row for row in whole if row in few] == few
+    assert len(few) == {"rollout": 20, "case": 60}[per]
+
+
+def passed(index: int, text: str) -> CaseResult:
+    return CaseResult(index=index, verdict=Verdict.PASSED, expected=text, actual=text)
 
 
 def test_addresses_in_messages_do_not_make_two_runs_differ(tmp_path: Path) -> None:

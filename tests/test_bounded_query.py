@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.runs.bounded_query import Bounds, Written, query
+from evaluator.bounded_query import Bounds, Written, query
 from evaluator.runs.files import QueryError
+from evaluator.runs.reading import Run
 from tests.dashboard import sample_run
 
 
@@ -24,7 +25,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(run: Path, to: Path, sql: str, bounds: Bounds | None = None) -> tuple[list[dict[str, object]], Written]:
-    written = query(run, sql, to, bounds=bounds)
+    written = query(Run.open(run), sql, to, bounds=bounds)
     with to.open("rb") as file:
         return pa.ipc.open_stream(file).read_all().to_pylist(), written
 
@@ -79,7 +80,7 @@ HOSTILE = [
 @pytest.mark.parametrize("sql", HOSTILE)
 def test_it_refuses_in_one_line_what_is_not_a_question_about_the_run(run: Path, tmp_path: Path, sql: str) -> None:
     with pytest.raises(QueryError) as refused:
-        query(run, sql, tmp_path / "rows")
+        query(Run.open(run), sql, tmp_path / "rows")
     assert str(refused.value).strip()
     assert "\n" not in str(refused.value)
     assert "root:" not in str(refused.value)
@@ -96,7 +97,7 @@ ENDLESS = [
 def test_a_statement_ends_when_its_time_is_over(run: Path, tmp_path: Path, sql: str) -> None:
     began = time.monotonic()
     with pytest.raises(QueryError, match="stopped after 1 s, the limit"):
-        query(run, sql, tmp_path / "rows", bounds=Bounds(seconds=1))
+        query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(seconds=1))
     assert time.monotonic() - began < 40  # on a busy machine the process may start late
 
 
@@ -112,7 +113,7 @@ LARGE = [
 @pytest.mark.parametrize("sql", LARGE)
 def test_a_statement_ends_when_it_needs_too_much_memory(run: Path, tmp_path: Path, sql: str) -> None:
     with pytest.raises(QueryError, match="needs more than 128 MB, the limit"):
-        query(run, sql, tmp_path / "rows", bounds=Bounds(seconds=60, memory_mb=128))
+        query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(seconds=60, memory_mb=128))
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 64 << 20
 
 
@@ -126,7 +127,7 @@ def test_more_rows_than_are_wanted_are_not_read(run: Path, tmp_path: Path) -> No
 
 def test_a_large_result_ends_early_and_says_so(run: Path, tmp_path: Path) -> None:
     sql = "SELECT repeat(md5(range::VARCHAR), 1000) AS text FROM range(100000)"
-    written = query(run, sql, tmp_path / "rows", bounds=Bounds(rows=100_000, result_mb=32))
+    written = query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(rows=100_000, result_mb=32))
     assert written.more
     assert 0 < written.rows < 100_000
     assert (tmp_path / "rows").stat().st_size < 64 << 20
@@ -140,9 +141,9 @@ def test_columns_of_one_name_are_told_apart(run: Path, tmp_path: Path) -> None:
 
 def test_the_column_group_needs_quotes(run: Path, tmp_path: Path) -> None:
     with pytest.raises(QueryError, match='the column group needs quotes: "group"'):
-        query(run, "SELECT group FROM rollouts", tmp_path / "rows")
+        query(Run.open(run), "SELECT group FROM rollouts", tmp_path / "rows")
     with pytest.raises(QueryError) as other:
-        query(run, "SELECT model FROM rollouts GROUP BY model ORDER", tmp_path / "rows")
+        query(Run.open(run), "SELECT model FROM rollouts GROUP BY model ORDER", tmp_path / "rows")
     assert "quotes" not in str(other.value)
 
 
@@ -150,7 +151,7 @@ def test_files_hold_the_rows_and_no_formula(run: Path, tmp_path: Path) -> None:
     sql = """SELECT '=1+1' AS "=cmd()", [1, 2] AS list, {'a': 1} AS struct, MAP {'k': 1} AS map, 1::HUGEINT AS large,
                     1.5::DECIMAL(4, 1) AS amount, DATE '2026-01-02' AS day, TIMESTAMP '2026-01-02 03:04:05' AS at"""
     for form in ("csv", "jsonl", "parquet"):
-        query(run, sql, tmp_path / form, form=form)
+        query(Run.open(run), sql, tmp_path / form, form=form)
     with (tmp_path / "csv").open(newline="") as file:
         head, row = csv.reader(file)
     assert head[0] == "'=cmd()"
@@ -171,7 +172,7 @@ def test_a_visitor_who_goes_on_ends_the_statement(run: Path, tmp_path: Path) -> 
             raise GoneError
 
     with pytest.raises(GoneError):
-        query(run, ENDLESS[0], tmp_path / "rows", bounds=Bounds(seconds=600), on_wait=on_wait)
+        query(Run.open(run), ENDLESS[0], tmp_path / "rows", bounds=Bounds(seconds=600), on_wait=on_wait)
     assert list(children()) == []
 
 

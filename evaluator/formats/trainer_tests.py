@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from evaluator.formats import fields, mbpp
 from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.languages import refuse_others
 from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, RecordError, Task
+
+COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
+"""The fields of a dataset that may hold tests; the first that exists is used."""
 
 _SHAPES = (
     'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, a list of asserts, '
@@ -68,9 +73,7 @@ def _plain(value: JsonValue) -> JsonValue:
 
 
 def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
-    language = value.get("language") or "python"
-    if not str(language).lower().startswith("python"):
-        raise RecordError(f"the language is {language!r}: only Python can be graded")
+    refuse_others(value)
     task = task_from(value["test_cases"], task_id)
     task.preamble = fields.preamble(value, task.preamble)
     return task

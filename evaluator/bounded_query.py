@@ -21,6 +21,7 @@ from typing import IO, Final, Literal
 import msgspec
 
 from evaluator.extras import needs
+from evaluator.index import IndexedFile, Opening
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
@@ -65,7 +66,8 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class _Question(msgspec.Struct, frozen=True):
-    run: str
+    run: str | Opening
+    """A run's directory, or rollouts that were not graded."""
     sql: str
     to: str
     form: Form
@@ -78,7 +80,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def query(
-    run: Path,
+    run: Run,
     sql: str,
     to: Path,
     *,
@@ -97,7 +99,8 @@ def query(
     while not _turns.acquire(timeout=_TOLD_EVERY_S):
         tell(0.0)
     try:
-        question = _Question(str(run.resolve()), sql, str(to), form, bounds)
+        named = run.opening if isinstance(run, IndexedFile) else str(run.path.resolve())
+        question = _Question(named, sql, str(to), form, bounds)
         return _answer(_output(msgspec.json.encode(question), bounds, tell), bounds)
     finally:
         _turns.release()
@@ -105,9 +108,9 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    home = str(Path(__file__).parents[2])
+    home = str(Path(__file__).parents[1])
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "evaluator.runs.bounded_query"],
+        [sys.executable, "-P", "-m", "evaluator.bounded_query"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -182,7 +185,7 @@ def _main() -> None:
 
 def _written(question: _Question) -> Written:
     bounds = question.bounds
-    with Run.open(question.run).connect(memory_mb=bounds.memory_mb, threads=1, spills=False) as connection:
+    with _opened(question.run).connect(memory_mb=bounds.memory_mb, threads=1, spills=False) as connection:
         _limit_memory(bounds)
         relation = select(connection, question.sql).limit(bounds.rows + 1)
         reader = relation.to_arrow_reader(_BATCH_ROWS)
@@ -190,6 +193,14 @@ def _written(question: _Question) -> Written:
             rows = _Rows(reader, bounds, file)
             count = write_batches(rows.batches(), reader.schema, file, question.form)
         return Written(count, rows.more)
+
+
+def _opened(run: str | Opening) -> Run:
+    if isinstance(run, str):
+        return Run.open(run)
+    from evaluator.graders import shown_cases  # only here: it takes a moment
+
+    return IndexedFile.reopened(run, lambda task: shown_cases(task, None))
 
 
 def _limit_memory(bounds: Bounds) -> None:

@@ -1,0 +1,1 @@
+"""The Trouble page: what could not be used of the input files?"""

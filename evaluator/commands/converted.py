@@ -1,0 +1,118 @@
+"""The files that `rollscope convert` writes, and what it says about them on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from evaluator.commands.tables import counted
+from evaluator.formats import Problem
+from evaluator.formats.conversion import Row
+from evaluator.formats.parquet_writer import Table
+from evaluator.model import Rollout, Task
+
+Write = Callable[[Row], object]
+
+_SHOWN_PROBLEMS: Final = 20
+_SHOWN_FIELDS: Final = 12
+
+
+@contextlib.contextmanager
+def json_lines(path: Path) -> Iterator[Write]:
+    """Writes rows to a file that appears under its name only when it is complete."""
+    with _complete(path) as partial, partial.open("w", encoding="ascii") as file:
+        yield lambda row: file.write(json.dumps(row) + "\n")
+
+
+@contextlib.contextmanager
+def table(path: Path, columns: Mapping[str, str]) -> Iterator[Write]:
+    """The same for a Parquet file."""
+    with _complete(path) as partial:
+        with Table(partial, columns) as rows:
+            yield rows.write
+        if rows.escaped:
+            print(f"rows whose half surrogate pairs are written as \\udXXX: {rows.escaped:,}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _complete(path: Path) -> Iterator[Path]:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+class Losses:
+    """What the target has no place for, counted."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._fields: Counter[str] = Counter()
+        self._left_out: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+        self._of_task: Counter[str] = Counter()
+
+    def fields(self, names: Iterable[str]) -> None:
+        """Fields of one record that are not in its row."""
+        self._fields.update(set(names))
+
+    def made_anew(self, rollout: Rollout) -> frozenset[str]:
+        """Which of its numbers a reader makes again, from the file's order. To be called once for each, in order."""
+        number = self._of_task[rollout.task_id]
+        self._of_task[rollout.task_id] += 1
+        same = {"sample_id": f"{rollout.task_id}#{number}", "sample_index": number}
+        return frozenset(name for name, value in same.items() if getattr(rollout, name) == value)
+
+    def left_out(self, name: str, why: str) -> None:
+        """A record that is not in the file."""
+        self._left_out[why] += 1
+        self._first.setdefault(why, name)
+
+    def tell(self, what: str) -> None:
+        """Print one line about fields and one for each reason to leave records out."""
+        for why, count in self._left_out.items():
+            print(f"{counted(count, what)} left out: {why}; the first is {self._first[why]}", file=sys.stderr)
+        if self._fields:
+            shown = [f"{name} {count:,}" for name, count in self._fields.most_common(_SHOWN_FIELDS)]
+            rest = len(self._fields) - len(shown)
+            more = f" and {counted(rest, 'more field')}" if rest else ""
+            print(f"not in {self._target}'s rows: {', '.join(shown)}{more}", file=sys.stderr)
+
+
+class Problems:
+    """Prints the first bad lines."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, problem: Problem) -> None:
+        self._count += 1
+        if self._count <= _SHOWN_PROBLEMS:
+            print(problem, file=sys.stderr)
+        elif self._count == _SHOWN_PROBLEMS + 1:
+            print("... more bad lines: `rollscope formats FILE --check` lists them all", file=sys.stderr)
+
+
+def report(path: Path, count: int, what: str) -> None:
+    """Print how many rows a file has."""
+    print(f"{path}: {counted(count, what)}", file=sys.stderr)
+
+
+def report_prompts(tasks: Iterable[Task]) -> None:
+    """NeMo Gym rollouts identify their task by the prompt alone."""
+    prompts = Counter(task.prompt for task in tasks)
+    empty = prompts.pop("", 0)
+    if empty:
+        print(f"tasks without a prompt: {empty:,}: a model would get an empty question", file=sys.stderr)
+    repeated = sum(count for count in prompts.values() if count > 1)
+    if repeated:
+        print(f"tasks that share a prompt with another: {repeated:,}: give each its own", file=sys.stderr)

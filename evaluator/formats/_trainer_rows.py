@@ -1,0 +1,152 @@
+"""What the readers of trainers' rollouts share: the source's grade, its other fields, and the tests in a row."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Container, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from evaluator.formats._recorded import verdict_of_truth
+from evaluator.formats.fields import unpacked
+from evaluator.formats.native import ROLLOUT_FIELDS
+from evaluator.formats.registry import Fields, known_formats
+from evaluator.formats.trainer_tests import COLUMNS, task_from
+from evaluator.model import JsonValue, Mode, RecordError, Task, Verdict
+
+_MOST_NUMBERS = 64
+"""A longer list of numbers is what a trainer computed (token ids, log probabilities, masks): it is left out."""
+_PART = re.compile(r"reward|score", re.IGNORECASE)
+_TYPICAL = 2
+
+
+def rest(fields: Fields, taken: Container[str]) -> dict[str, JsonValue]:
+    """The fields that are kept as metadata: without those taken, empty ones, and long lists of numbers.
+
+    `left_out` names the lists. A name that means something else in a native row gets `source_` before it.
+    """
+    left_out: list[str] = []
+    kept = {
+        f"source_{name}" if name in ROLLOUT_FIELDS else name: _without_numbers(value, name, left_out)
+        for name, value in fields.items()
+        if name not in taken and value is not None
+    }
+    kept = {name: value for name, value in kept.items() if value is not _GONE}
+    return {**kept, "left_out": left_out} if left_out else kept
+
+
+_GONE = object()
+
+
+def _without_numbers(value: JsonValue, name: str, left_out: list[str]) -> JsonValue:
+    if _is_bulk(value):
+        left_out.append(name)
+        return _GONE
+    if not isinstance(value, Mapping):
+        return value
+    inner = {key: _without_numbers(part, f"{name}.{key}", left_out) for key, part in value.items()}
+    return {key: part for key, part in inner.items() if part is not _GONE}
+
+
+def _is_bulk(value: JsonValue) -> bool:
+    while isinstance(value, list) and value and isinstance(value[0], list):
+        if len(value) > _MOST_NUMBERS and value[0] and isinstance(value[0][0], int | float):
+            return True
+        value = value[0]
+    return isinstance(value, list) and len(value) > _MOST_NUMBERS and isinstance(value[0], int | float)
+
+
+def number(value: JsonValue) -> float | None:
+    """A number or a truth value as a number; None for anything else, and for NaN (no score)."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return None if math.isnan(found) else found
+
+
+def parts(fields: Fields, taken: Container[str]) -> dict[str, float]:
+    """The parts of a reward: the numbers whose names have `reward` or `score` in them."""
+    found = ((name, number(value)) for name, value in fields.items() if name not in taken and _PART.search(name))
+    return {name: value for name, value in found if value is not None}
+
+
+def grade(
+    by: str, reward: float | None, passed: bool | Verdict | None = None, word: str | None = None
+) -> dict[str, Any]:
+    """The fields of a rollout that are the source's grade. `passed` is None where the source does not say so."""
+    verdict = verdict_of_truth(passed) if isinstance(passed, bool) else passed
+    graded = isinstance(verdict, Verdict) and verdict.graded
+    return {
+        "given_reward": reward,
+        "recorded_verdict": verdict,
+        "recorded_word": word,
+        "recorded_by": by if (reward, verdict, word) != (None, None, None) else None,
+        "expected_pass": verdict is Verdict.PASSED if graded else None,
+    }
+
+
+def step_in(path: str, pattern: str) -> dict[str, JsonValue]:
+    """The step that the pattern's group finds in the last two parts of a path."""
+    found = re.search(pattern, "/".join(PurePath(path).parts[-4:]))
+    return {"step": int(found[1])} if found else {}
+
+
+def tests_in(*places: JsonValue) -> JsonValue:
+    """The first tests in these objects, by the names that datasets give them; None if there are none.
+
+    A place may be JSON text.
+    """
+    for found in _tests(places):
+        if is_tests(found):
+            return found
+    return None
+
+
+def is_tests(given: JsonValue) -> bool:
+    """Whether a task with test cases can be made of it."""
+    try:
+        return bool(given) and task_from(given, "task").mode is not Mode.ANSWER
+    except RecordError:
+        return False
+
+
+def task_with(given: JsonValue, task_id: str, prompt: str, source: str) -> Task:
+    """The task of tests in a row. Raises `RecordError`."""
+    if given is None:
+        raise RecordError(f"the row has no tests: add {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, or name a dataset")
+    task = task_from(given, task_id)
+    task.prompt = task.prompt or prompt
+    task.source = task.source or source
+    return task
+
+
+def dataset_task(row: JsonValue) -> Task | None:
+    """The task of a dataset's row inside another row, read by the dataset's own format; None if no format knows it."""
+    if not isinstance(row, Mapping):
+        return None
+    claims = [(claim.strength, f) for f in known_formats().values() if f.claim_task and (claim := f.claim_task(row))]
+    strength, best = max(claims, key=lambda each: each[0], default=(0, None))
+    if strength < _TYPICAL or best is None or best.read_task is None:
+        return None
+    try:
+        return best.read_task(row)
+    except RecordError:
+        return None
+
+
+def _tests(places: tuple[JsonValue, ...]) -> Iterator[JsonValue]:
+    for place in places:
+        value = place
+        if isinstance(place, str):
+            try:
+                value = unpacked({"tests": place}, "tests")
+            except RecordError:
+                continue
+        if isinstance(value, Mapping):
+            yield from (value[name] for name in COLUMNS if value.get(name))
+        if isinstance(value, Mapping | list):
+            yield value

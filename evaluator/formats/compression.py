@@ -1,0 +1,143 @@
+"""Decompresses a file as it is read: gzip, Zstandard, bzip2 and xz, known by their first bytes, in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from typing import Protocol
+
+import zstandard
+
+BUFFER_BYTES = 1 << 20
+DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError)
+"""What reading a damaged file raises."""
+
+_PIECE_BYTES = 64 << 10
+_ZSTD_PIECE_BYTES = 1 << 10
+"""They unpack to 32 MiB at most, a block of 128 KiB for every four bytes."""
+_XZ_MEMORY = 256 << 20
+"""What xz may allocate; `xz -9` takes 65 MiB."""
+_FREE = 256 << 20
+_MOST_TIMES = 200
+"""A file that unpacks to more than `_FREE` and to this many times its size is refused. Rollouts reach about 50."""
+
+
+class _Reads(Protocol):
+    """A decompressor: returns what it has, up to a size, and raises if the compressed data is damaged."""
+
+    def read1(self, size: int = ..., /) -> bytes: ...
+
+
+class _Decoder(Protocol):
+    """Decompresses one frame, up to `size` bytes at once. `unused_data` is what follows it, once it is at its `eof`."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, size: int, /) -> bytes: ...
+
+
+class _Zstd:
+    """A frame of Zstandard, whose own decoder has no bound."""
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._held = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._frame.eof and not self._held
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._held and not self._frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._frame.unused_data
+
+    def decompress(self, data: bytes, size: int, /) -> bytes:
+        held = self._held or self._frame.decompress(data)
+        self._held = held[size:]
+        return held[:size]
+
+
+class _Frames:
+    """Frames one after another. Raises `EOFError` if one is cut off."""
+
+    def __init__(self, packed: io.BufferedReader, new: Callable[[], _Decoder], piece: int = _PIECE_BYTES) -> None:
+        self._packed = packed
+        self._new = new
+        self._piece = piece
+        self._frame: _Decoder | None = None
+        self._rest = b""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while True:
+            data = b""
+            if self._frame is None:
+                data = (self._rest or self._packed.read(self._piece)).lstrip(b"\0")  # xz may pad a frame
+                if not data and not self._packed.peek(1):
+                    return b""
+                if not data:
+                    self._rest = b""
+                    continue
+                self._frame = self._new()
+            elif self._frame.needs_input:
+                data = self._packed.read(self._piece)
+                if not data:
+                    raise EOFError("compressed file ends in the middle of a frame")
+            data = self._frame.decompress(data, size)
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+            if data:
+                return data
+
+
+class _Unpacked(io.RawIOBase):
+    """Decompressed bytes as a raw stream. Reads no further than requested, so that all bytes before damage come out."""
+
+    def __init__(self, unpacker: _Reads, packed: io.BufferedReader) -> None:
+        self._unpacker = unpacker
+        self._packed = packed
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._unpacker.read1(len(buffer))
+        buffer[: len(data)] = data
+        self._count += len(data)
+        if self._count > max(_FREE, _MOST_TIMES * self._packed.tell()):
+            raise OSError(f"it unpacks to more than {_MOST_TIMES} times its size; if that is meant, unpack it yourself")
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._packed.close()
+        super().close()
+
+
+_KINDS: tuple[tuple[bytes, str, Callable[[io.BufferedReader], _Reads]], ...] = (
+    (b"\x1f\x8b", "gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
+    (b"\x28\xb5\x2f\xfd", "zstd", lambda raw: _Frames(raw, _Zstd, _ZSTD_PIECE_BYTES)),
+    (b"BZh", "bzip2", lambda raw: _Frames(raw, bz2.BZ2Decompressor)),
+    (b"\xfd7zXZ\0", "xz", lambda raw: _Frames(raw, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY))),
+)
+
+
+def decompressed(raw: io.BufferedReader) -> tuple[io.BufferedReader, str]:
+    """The stream of what is in an open file, and how that is compressed: "" where it is not."""
+    head = raw.peek(8)[:8]
+    for magic, name, unpacker in _KINDS:
+        if head.startswith(magic):
+            return io.BufferedReader(_Unpacked(unpacker(raw), raw), BUFFER_BYTES), name
+    return raw, ""

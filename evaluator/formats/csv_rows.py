@@ -1,0 +1,139 @@
+"""Reads CSV and TSV: the first row names the fields, and a cell is text unless it holds JSON.
+
+Of a cell, an object or a list in JSON is decoded, and `true` and `false` are truth values; an empty one is no field. In
+the fields that hold text (completions, prompts, code) all that stays as it is, except for messages. Numbers stay text
+until a field wants a number, so that `007` is an id.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import IO
+
+from evaluator.formats.container_kinds import Row
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.problems import Problem, snippet_of
+from evaluator.model import JsonValue
+
+_NAME = re.compile(r"[A-Za-z_][\w.\-\[\]]*")
+_TEXTS = {
+    "completion", "prompt", "code", "solution", "response", "output", "text", "test", "generation", "prediction",
+    "answer", "question", "instruction", "preamble", "reference", "canonical_solution", "query", "input",
+}  # fmt: skip
+_TRUTH = {"true": True, "True": True, "false": False, "False": False}
+
+
+def delimiter_of(head: bytes, name: str) -> str | None:
+    """What separates the cells of a file that begins with `head`; None for something else than CSV.
+
+    The name decides; without its help there must be a row of names, and as many cells in the row after it.
+    """
+    while name.endswith((".gz", ".zst", ".bz2", ".xz")):
+        name = name.rpartition(".")[0]
+    for ending, delimiter in ((".csv", ","), (".tsv", "\t")):
+        if name.lower().endswith(ending):
+            return delimiter
+    lines = head.decode("utf-8", "replace").splitlines()
+    for delimiter in ("\t", ","):
+        try:
+            rows = list(csv.reader(lines[:2], delimiter=delimiter))
+        except csv.Error:
+            continue
+        if len(rows) == 2 and len(rows[0]) == len(rows[1]) > 1 and all(map(_NAME.fullmatch, rows[0])):
+            return delimiter
+    return None
+
+
+def read_csv(
+    stream: IO[bytes], delimiter: str, path: str, line: int, offset: int, max_bytes: int
+) -> Iterator[Row | Problem]:
+    """Every row after the first, and a `Problem` for each that has other cells or is too long."""
+    csv.field_size_limit(max(max_bytes, csv.field_size_limit()))  # of the process; 128 KiB is too little for code
+    source = _Lines(stream, line, offset, max_bytes)
+    names: list[str] | None = None
+    while (cells := source.next_row(delimiter)) is not None:
+        if isinstance(cells, str):
+            yield source.problem(path, cells)
+        elif names is None:
+            names = cells
+        elif cells and len(cells) != len(names):
+            yield source.problem(path, f"the row must have {len(names)} cells as the first row has, not {len(cells)}")
+        elif cells:
+            yield Row(source.line, _fields(names, cells), source.offset)
+
+
+class _Lines:
+    """The lines that the row being read takes, and where it begins."""
+
+    def __init__(self, stream: IO[bytes], line: int, offset: int, max_bytes: int) -> None:
+        self._stream = stream
+        self._max_bytes = max_bytes
+        self._after = line, offset
+        self._data: list[bytes] = []
+        self.line, self.offset = line, offset
+
+    def next_row(self, delimiter: str) -> list[str] | str | None:
+        """The cells of the next row, or what is wrong with it; None at the end."""
+        self._data = []
+        self.line, self.offset = self._after
+        try:
+            cells = next(csv.reader(self._texts(), delimiter=delimiter, strict=False), None)
+        except _TooLongError:
+            limit = self._max_bytes // (1 << 20)
+            return f"the row has more than the limit of {limit} MiB per row: it is skipped (is a quote not closed?)"
+        except UnicodeDecodeError as error:
+            return f"not UTF-8 at byte {error.start + 1}"
+        except csv.Error as error:
+            return f"not CSV: {error}"
+        return cells
+
+    def problem(self, path: str, message: str) -> Problem:
+        data = b"".join(self._data[:200])
+        return Problem(path, self.line, message, snippet_of(data), offset=self.offset)
+
+    def _texts(self) -> Iterator[str]:
+        size = 0
+        while data := self._stream.readline(self._max_bytes + 1):
+            size += len(data)
+            self._after = self._after[0] + data.endswith(b"\n"), self._after[1] + len(data)
+            if size > self._max_bytes:
+                self._data = [(self._data or [data])[0][:1024]]
+                self._skip_line(data)
+                raise _TooLongError
+            self._data.append(data)
+            yield data.decode("utf-8")
+
+    def _skip_line(self, data: bytes) -> None:
+        while data and not data.endswith(b"\n"):
+            data = self._stream.readline(1 << 20)
+            self._after = self._after[0] + data.endswith(b"\n"), self._after[1] + len(data)
+
+
+class _TooLongError(Exception):
+    pass
+
+
+def _fields(names: list[str], cells: list[str]) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    for name, cell in zip(names, cells, strict=True):
+        value = _value(name, cell)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _value(name: str, cell: str) -> JsonValue:
+    is_text = name in _TEXTS
+    if cell[:1] in ("{", "[") and cell.rstrip()[-1:] in ("}", "]"):
+        try:
+            value = decode_json(cell)
+        except JsonError:
+            return cell
+        return value if not is_text or _are_messages(value) else cell
+    return cell if is_text else _TRUTH.get(cell, cell or None)
+
+
+def _are_messages(value: JsonValue) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)

@@ -1,0 +1,227 @@
+"""How a file's rows are read: the format, the names of the fields, where the first row is. Found out once per file."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from evaluator.formats.containers import AnyContainer, open_container
+from evaluator.formats.languages import refuse_others
+from evaluator.formats.mapped import renamed
+from evaluator.formats.problems import FormatError
+from evaluator.formats.registry import Claim, Fields, Format, Role, Unwrap, format_named, known_formats, known_unwraps
+from evaluator.formats.rows import Row, read_rows
+from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.model import RecordError, Rollout, Task
+
+_LOOKED_AT = 100
+"""Rows at the start of a file among which one must be of a known format."""
+_SHOWN_FIELDS = 12
+
+
+class Claimed(msgspec.Struct, frozen=True):
+    """A format's claim to the rows of a file, in a role."""
+
+    claim: Claim
+    format: Format
+    role: Role
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How one file is read. The loader and the index read by the same plan."""
+
+    source: Source
+    role: Role
+    format: Format | None
+    """None: no row is an object, so there is nothing to read but what is wrong with each."""
+    field_map: Mapping[str, str] | None
+    container: str
+    """Its description, such as `JSON lines, gzip`."""
+    in_place: bool
+    """Whether the file is JSON lines that are not compressed: a row's bytes can be read from it at their offset."""
+    line: int
+    offset: int
+    """Of the first line after a byte order mark, blank lines and, if `in_place`, the header; once decompressed."""
+    header: tuple[int, int | None] | None = None
+    """Line and offset of an object before the rows that tells about them; it is skipped."""
+    unwrap: Unwrap | None = None
+    """Makes rows of an object that holds them."""
+    both_roles: bool = False
+    """Whether a row has a task and a sample of it, so that tasks are repeated."""
+
+
+def plan_of(
+    file: FileLike,
+    role: Role,
+    format: str | None = None,  # noqa: A002 - as in `load_rollouts`
+    field_map: Mapping[str, str] | None = None,
+) -> Plan:
+    """Opens a file and finds out how its rows are read. Raises `FormatError` if they can't be read in this role."""
+    source = source_of(file)
+    if format is None and field_map:
+        format = "mapped"  # noqa: A001
+    chosen = None if format is None else format_named(format, role)
+    with open_container(source) as container:
+        plan = Plan(
+            source=source,
+            role=role,
+            format=chosen,
+            field_map=field_map or None,
+            container=str(container),
+            in_place=container.in_place,
+            line=container.start.line,
+            offset=container.start.offset,
+        )
+        if field_map or (chosen is not None and not chosen.claims(role)):
+            return plan
+        first: Row | None = None
+        for row in itertools.islice(_objects(container), _LOOKED_AT):
+            first = first or row
+            found = _matched(plan, row)
+            if found is not None:
+                return found if first is row else _after_header(found, first, row)
+    if chosen is None and first is not None:
+        raise _unknown(source.name, first)
+    return plan
+
+
+def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
+    """All formats that claim the first row that any format claims, likeliest first, and the container's description.
+
+    Raises `FormatError` if there is none.
+    """
+    with open_container(file) as container:
+        first: Row | None = None
+        for row in itertools.islice(_objects(container), _LOOKED_AT):
+            first = first or row
+            for fields in (row.fields, *(inner for _, inner in _unwrapped(row.fields))):
+                claims = [claimed for role in Role for claimed in claims_of(role, fields)]
+                if claims:
+                    return sorted(claims, key=lambda each: -each.claim.strength), str(container)
+        raise no_rows(container.path) if first is None else _unknown(container.path, first)
+
+
+def rows_of(plan: Plan, fields: Fields) -> Iterator[Fields]:
+    """The rows in one object of the file, under our names. Raises `RecordError`, also after some of them."""
+    format_ = plan.format
+    assert format_ is not None
+    inner: Iterable[Fields] | None = None
+    if plan.unwrap is not None and format_.claim(plan.role, fields) is None:
+        inner = plan.unwrap(fields)
+    for row in [fields] if inner is None else inner:
+        for named in renamed(row, plan.field_map) if plan.field_map else (row,):
+            known = named if format_.from_name is None else {**format_.from_name(plan.source.name), **named}
+            refuse_others(known)
+            yield known
+
+
+def rollouts_of(plan: Plan, fields: Fields) -> Iterable[Rollout]:
+    """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
+    format_ = plan.format
+    assert format_ is not None
+    assert format_.read_rollouts is not None
+    if plan.field_map is None and plan.unwrap is None and format_.from_name is None:  # the usual row, quickly
+        refuse_others(fields)
+        return format_.read_rollouts(fields)
+    return itertools.chain.from_iterable(map(format_.read_rollouts, rows_of(plan, fields)))
+
+
+def samples_of(plan: Plan, fields: Fields) -> Iterator[tuple[Rollout, str]]:
+    """The same with the prompt of each, as far as its row has it."""
+    for row in rows_of(plan, fields):
+        assert plan.format is not None
+        assert plan.format.read_rollouts is not None
+        prompt = plan.format.read_prompt(row)
+        for rollout in plan.format.read_rollouts(row):
+            yield rollout, prompt
+
+
+def tasks_of(plan: Plan, fields: Fields) -> Iterator[Task]:
+    """The same for tasks."""
+    assert plan.format is not None
+    assert plan.format.read_task is not None
+    return map(plan.format.read_task, rows_of(plan, fields))
+
+
+def claims_of(role: Role, fields: Fields) -> list[Claimed]:
+    """The formats that claim a row, likeliest first."""
+    found = [Claimed(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
+    return sorted(found, key=lambda each: -each.claim.strength)
+
+
+def no_rows(path: str) -> FormatError:
+    """For a file without a single usable row."""
+    return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
+
+
+def _objects(container: AnyContainer) -> Iterator[Row]:
+    return (row for row in read_rows(container) if isinstance(row, Row))
+
+
+def _matched(plan: Plan, row: Row) -> Plan | None:
+    """The plan for a file with this row; None if no format claims it, or not the chosen one."""
+    other = Role.ROLLOUTS if plan.role is Role.TASKS else Role.TASKS
+    for unwrap, fields in ((None, row.fields), *_unwrapped(row.fields)):
+        if plan.format is None:
+            format_ = _detected(plan.role, fields, f"{plan.source.name}:{row.line}")
+        else:
+            format_ = plan.format if plan.format.claim(plan.role, fields) is not None else None
+        if format_ is not None:
+            both_roles = bool(claims_of(other, fields))
+            return msgspec.structs.replace(plan, format=format_, unwrap=unwrap, both_roles=both_roles)
+    return None
+
+
+def _after_header(plan: Plan, first: Row, row: Row) -> Plan:
+    """The plan where the first object is no row, but tells about the rows."""
+    if not _is_header(plan, first.fields, row.fields):
+        return plan
+    plan = msgspec.structs.replace(plan, header=(first.line, first.offset))
+    if not plan.in_place or first.offset is None:
+        return plan
+    with plan.source.path.open("rb") as file:
+        file.seek(first.offset)
+        file.readline()
+        return msgspec.structs.replace(plan, line=first.line + 1, offset=file.tell())
+
+
+def _is_header(plan: Plan, first: Fields, row: Fields) -> bool:
+    """Whether an object that no format claims tells about the rows: few of its fields are theirs."""
+    if 2 * len(first.keys() & row.keys()) > len(first):
+        return False
+    read = rollouts_of if plan.role is Role.ROLLOUTS else tasks_of
+    try:
+        return not list(read(plan, first))
+    except RecordError:
+        return True
+
+
+def _detected(role: Role, fields: Fields, where: str) -> Format | None:
+    """The format that claims this row most strongly. Raises `FormatError` if it is a row of the other role."""
+    claims = claims_of(role, fields)
+    other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
+    others = claims_of(other, fields)
+    if others and (not claims or (claims[0].claim.strength == 1 and others[0].claim.strength >= 3)):
+        raise FormatError(
+            f"{where}: holds {other} ({others[0].format.name}), not {role}: "
+            f"pass a file of {role} here, or name its format with --format"
+        )
+    return claims[0].format if claims else None
+
+
+def _unwrapped(fields: Fields) -> Iterator[tuple[Unwrap, Fields]]:
+    """The first row that each `UNWRAP` finds in an object."""
+    for unwrap in known_unwraps():
+        inner = next(iter(unwrap(fields) or ()), None)
+        if inner is not None:
+            yield unwrap, inner
+
+
+def _unknown(path: str, row: Row) -> FormatError:
+    names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
+    return FormatError(
+        f"{path}:{row.line}: no known format has these fields ({names}): map them with "
+        "--map task_id=...,completion=... or name a format with --format"
+    )

@@ -1,0 +1,141 @@
+"""slime and miles: samples of their rollouts as JSON, and miles' conversations (`trajectory/<rollout>.jsonl`).
+
+Both save their samples as PyTorch files, which are never loaded (`evaluator.formats.pytorch_files` says how to convert
+one). A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its
+`samples`. miles' conversations have `sample_index, group_index, prompt, messages, reward`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evaluator.formats import _chat as chat
+from evaluator.formats import _trainer_rows as trainer
+from evaluator.formats import fields as field
+from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+
+_TAKEN = {
+    "prompt", "response", "messages", "reward", "group_index", "step", "model", "tokens", "loss_mask",
+    "rollout_log_probs", "rollout_routed_experts", "rollout_indexer_topk", "teacher_log_probs", "opd_reverse_kl",
+    "multimodal_inputs", "multimodal_train_inputs",
+}  # fmt: skip
+_TOTALS = ("reward", "score", "total", "acc")
+
+
+def claim_rollout(fields: Fields) -> Claim | None:
+    samples = fields.get("samples")
+    if isinstance(samples, list):
+        first = next(iter(samples), None)
+        fits = isinstance(first, Mapping) and _is_sample(first)
+        return Claim(3, "samples with prompt, response, status") if fits else None
+    if _is_sample(fields):
+        return Claim(3, "prompt, response, status, group_index")
+    return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
+
+
+def claim_task(fields: Fields) -> Claim | None:
+    one = claim_rollout(fields) is not None and "samples" not in fields
+    return Claim(2, "tests in label or metadata") if one and _tests(fields) is not None else None
+
+
+def read_task(fields: Fields) -> Task:
+    """The task of one sample, where its label or its metadata has tests."""
+    return trainer.task_with(_tests(fields), _task_id(fields), read_prompt(fields), "slime")
+
+
+def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+    """The sample of a row, or all samples of a file in one object, whose `rollout_id` is the step."""
+    samples = fields.get("samples")
+    if not isinstance(samples, list):
+        yield _rollout(fields, fields.get("step"))
+        return
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, Mapping):
+            raise RecordError(f"samples[{place}] must be an object, not {brief(sample)}")
+        step = fields.get("rollout_id")
+        yield _rollout(sample, fields.get("step") if step is None else step, spread=True)
+
+
+def read_prompt(fields: Fields) -> str:
+    return chat.prompt_text(_prompt(fields)) if "samples" not in fields else ""
+
+
+def _rollout(fields: Fields, step: JsonValue, *, spread: bool = False) -> Rollout:
+    prompt = _prompt(fields)
+    completion = _completion(fields, prompt)
+    reward, components = _reward(fields.get("reward"))
+    metadata = trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion)
+    if spread:
+        metadata.setdefault("prompt", prompt)
+    if components:
+        metadata["reward_components"] = components
+    return Rollout(
+        task_id=_task_id(fields),
+        completion=chat.answer_text(completion),
+        model=field.optional_identifier(fields, "model"),
+        group=field.optional_identifier(fields, "group_index"),
+        step=field.optional_whole({"step": step}, "step"),
+        metadata=metadata,
+        **trainer.grade("slime", reward),
+    )
+
+
+def _is_sample(fields: Fields) -> bool:
+    return {"prompt", "response", "status"} <= fields.keys() and bool({"group_index", "index", "label"} & fields.keys())
+
+
+def _is_trajectory(fields: Fields) -> bool:
+    return {"sample_index", "group_index", "messages"} <= fields.keys()
+
+
+def _prompt(fields: Fields) -> list[chat.Message]:
+    asked = chat.messages_of(fields.get("prompt"), "prompt", "user")
+    if asked or "messages" not in fields:
+        return asked
+    return chat.split_at_answer(chat.messages_of(fields["messages"], "messages", "user"))[0]
+
+
+def _completion(fields: Fields, prompt: list[chat.Message]) -> list[chat.Message]:
+    response = fields.get("response")
+    if isinstance(response, str):
+        return [{"role": "assistant", "content": response}]
+    messages = chat.messages_of(fields.get("messages"), "messages", "assistant")
+    if not messages:
+        raise RecordError("response is missing: add the text that the model wrote")
+    rest = chat.after_prompt(prompt, messages)
+    return rest if len(rest) < len(messages) else chat.split_at_answer(messages)[1]
+
+
+def _reward(reward: JsonValue) -> tuple[float | None, dict[str, float]]:
+    """The reward, and its parts if it is an object of several."""
+    if not isinstance(reward, Mapping):
+        return trainer.number(reward), {}
+    numbers = {name: value for name, part in reward.items() if (value := trainer.number(part)) is not None}
+    total = next((name for name in _TOTALS if name in numbers), None)
+    if total is None:
+        return (next(iter(numbers.values())), {}) if len(numbers) == 1 else (None, numbers)
+    return numbers.pop(total), numbers
+
+
+def _tests(fields: Fields) -> JsonValue:
+    return trainer.tests_in(fields.get("label"), fields.get("metadata"))
+
+
+def _task_id(fields: Fields) -> str:
+    return field.id_of_prompt(
+        chat.prompt_text(_prompt(fields)), "prompt is missing: add it, for the task is found by it"
+    )
+
+
+FORMAT = Format(
+    name="slime",
+    title="slime, miles: samples as JSON, prompt, response, label, reward, status",
+    claim_task=claim_task,
+    read_task=read_task,
+    claim_rollout=claim_rollout,
+    read_rollouts=read_rollouts,
+    repeats_tasks=True,
+    read_prompt=read_prompt,
+    from_name=lambda path: trainer.step_in(path, r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
+)

@@ -1,0 +1,171 @@
+"""Finds the files that a person means: files, folders, patterns, `-` for what is piped in, and `s3://` addresses."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluator.extras import MissingExtraError, needs
+from evaluator.formats.nemo_gym_sidecars import is_sidecar
+from evaluator.formats.problems import FormatError, one_line
+from evaluator.formats.source import FileLike, Source, source_of
+
+STDIN = "-"
+
+_S3 = "s3://"
+_PACKINGS = (".gz", ".zst", ".bz2", ".xz")
+_ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval")
+_PATTERN = re.compile(r"[*?\[]")
+_NUMBER = re.compile(r"(\d+)")
+
+
+def resolve(words: FileLike | Sequence[FileLike], *, remote: bool = False) -> list[Source]:
+    """The files, in the order of the words; those of a folder or a pattern in natural order (step 9 before step 10).
+
+    In a folder these are all files with a known ending, at any depth, without what is hidden, run directories and the
+    files that NeMo Gym writes next to its rollouts. `remote`: whether an `s3://` address may be read; only for words
+    that were typed on the command line. Raises `FormatError` for a word that means no file.
+    """
+    found: dict[Path, Source] = {}
+    for word in [words] if isinstance(words, str | Path | Source) else words:
+        for source in [word] if isinstance(word, Source) else _meant(str(word), remote=remote):
+            found.setdefault(Path(os.path.abspath(source.path)), source)  # noqa: PTH100 - links stay what they are
+    return list(found.values())
+
+
+def typed(sources: Sequence[Source]) -> list[str]:
+    """The words that the files were found by, each once."""
+    return list(dict.fromkeys(source.typed or source.name for source in sources))
+
+
+def _meant(word: str, *, remote: bool) -> Iterator[Source]:
+    if word == STDIN:
+        piped = source_of("/dev/stdin")
+        yield Source(piped.path, STDIN, STDIN)
+    elif word.startswith(_S3):
+        if not remote:
+            raise FormatError(f"{one_line(word)}: is only read where it is named on the command line")
+        yield from _from_s3(word)
+    elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is no directory
+        yield from _named(_or_refuse(_in_folder(Path(word)), word, "holds no file of rows"), word)
+    elif _PATTERN.search(word) and not os.path.lexists(word):
+        yield from _named(_or_refuse(_matching(word), word, "no file matches"), word)
+    elif not os.path.exists(word):  # noqa: PTH110 - as above
+        raise FormatError(f"{one_line(word)}: no such file: check the path")
+    else:
+        source = source_of(word)
+        yield Source(source.path, source.name, word)
+
+
+def _named(paths: list[Path], word: str) -> Iterator[Source]:
+    for path in paths:
+        source = source_of(path)
+        yield Source(source.path, source.name, word)
+
+
+def _or_refuse(paths: list[Path], word: str, why: str) -> list[Path]:
+    if not paths:
+        raise FormatError(f"{one_line(word)}: {why}: check the path (files end in {', '.join(_ENDINGS)})")
+    return sorted(paths, key=_natural)
+
+
+def _matching(pattern: str) -> list[Path]:
+    paths: list[Path] = []
+    for path in map(Path, glob.glob(pattern, recursive=True)):  # noqa: PTH207 - of a pattern that may be absolute
+        paths += _in_folder(path) if path.is_dir() else [path]
+    return paths
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = []
+    for here, folders, names in os.walk(folder):
+        if "run.json" in names:
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(here, name) for name in names if _is_known(name)]
+    return found
+
+
+def _is_known(name: str) -> bool:
+    plain = name
+    for packing in _PACKINGS:
+        plain = plain.removesuffix(packing)
+    return plain.lower().endswith(_ENDINGS) and not name.startswith(".") and not is_sidecar(plain)
+
+
+def _natural(path: Path | str) -> list[list[tuple[bool, int, str]]]:
+    """Sorts by parts, numbers by their values."""
+    parts = Path(path).parts
+    return [
+        [
+            (not piece.isdecimal(), int(piece) if piece.isdecimal() else 0, piece)
+            for piece in _NUMBER.split(part)
+            if piece
+        ]
+        for part in parts
+    ]
+
+
+def _from_s3(address: str) -> Iterator[Source]:
+    """Copies of the objects, kept as long as the objects are the same."""
+    try:
+        with needs("s3", f"{one_line(address)}: reading from S3 needs s3fs"):
+            import s3fs
+    except MissingExtraError as error:
+        raise FormatError(str(error)) from None
+    try:
+        store = s3fs.S3FileSystem(use_listings_cache=False, skip_instance_cache=True)
+        keys = _keys(store, address)
+        if not keys:
+            raise FileNotFoundError
+        for key in sorted(keys, key=_natural):
+            yield Source(_cached(store, key), one_line(_S3 + key), address)
+    except FormatError:
+        raise
+    except FileNotFoundError:
+        raise FormatError(f"{one_line(address)}: there is no such object: check the bucket and the key") from None
+    except Exception as error:
+        why = one_line(str(error) or type(error).__name__)
+        raise FormatError(f"{one_line(address)}: can't be read from S3: {why}") from None
+
+
+def _keys(store: Any, address: str) -> list[str]:
+    key = address.removeprefix(_S3)
+    if _PATTERN.search(key):
+        return [found for found in store.glob(key) if store.isfile(found)]
+    if not key.endswith("/") and store.isfile(key):
+        return [key]
+    return [found for found in store.find(key.rstrip("/")) if _is_known(found.rpartition("/")[2])]
+
+
+def _cached(store: Any, key: str) -> Path:
+    about = store.info(key)
+    version = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {key} {about.get('ETag')} {about.get('size')}"
+    folder = _cache() / hashlib.sha256(version.encode()).hexdigest()[:32]
+    copy = folder / key.rpartition("/")[2]
+    if not copy.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        with (
+            tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as part,
+            store.open(key, "rb") as object_,
+        ):
+            try:
+                shutil.copyfileobj(object_, part, 8 << 20)
+            except BaseException:
+                Path(part.name).unlink()
+                raise
+        Path(part.name).replace(copy)
+    return copy
+
+
+def _cache() -> Path:
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else Path.home() / ".cache") / "rollscope" / "s3"

@@ -1,0 +1,202 @@
+"""An indexed source for readers: what `Run` is for a graded one, with the grades that its rollouts came with.
+
+`connect()` gives the views `rollouts`, `cases` and `tasks` of a run. Their small columns are read from the index; a
+text is read from the source's file, and only for the rows whose text is asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+import msgspec
+
+from evaluator.extras import needs
+from evaluator.formats.problems import Problem
+from evaluator.index.columns import COLUMNS
+from evaluator.index.problems import kept_problems
+from evaluator.index.state import Source, State, folder_of, read_state
+from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
+from evaluator.index.texts import PLACE, Texts
+from evaluator.model import Task
+from evaluator.runs.files import RunError, part_path
+from evaluator.runs.reading import Run, attach, lock_down, new_connection
+from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
+
+with needs("runs", "an index needs pyarrow and duckdb"):
+    import duckdb
+
+UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
+_COLUMNS: Final = TABLES["rollouts"]
+_OWN: Final = set(COLUMNS)
+_TEXTS: Final = {
+    "completion": "completion_of", "code": "code_of", "kind": "kind_of", "line_offset": "line_offset_of",
+    "metadata": "metadata_of",
+}  # fmt: skip
+_CONSTANT: Final = {
+    "verified": "false", "unverified_reason": f"'{UNVERIFIED}'", "grader": "'stored'",
+    "tests_passed": "0", "tests_total": "0",
+}  # fmt: skip
+_SQL_TYPES: Final = {"int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+_AT: Final = ", ".join(f'"{name}"' for name in PLACE)
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """What another process needs to open the same source without reading it."""
+
+    source: Source
+    dataset: Dataset | None = None
+    tasks: str = ""
+    """The folder of the dataset's index."""
+
+
+class IndexedFile(Run):
+    """A source's rollouts, as of the last `update`."""
+
+    length_sql: ClassVar[str] = '"length"'
+    bytes_sql: ClassVar[str | None] = '2 * "size"'  # a completion, and again its code
+
+    def __init__(self, folder: Path, state: State, tasks: IndexedTasks | None) -> None:
+        super().__init__(folder, _manifest(folder, state, tasks))
+        self.state = state
+        self.texts = Texts(folder, state)
+        self._tasks = tasks
+
+    @classmethod
+    def of(cls, source: Source, dataset: Dataset | None = None, cases_of: CasesOf | None = None) -> IndexedFile:
+        """The index of a source as it is now, with the tasks of a dataset; see `evaluator.index.update`.
+
+        Raises `RunError` where there is none yet, `FormatError` for a dataset that can't be read.
+        """
+        folder = folder_of(source)
+        state = read_state(folder)
+        if state is None:
+            raise RunError(f"{source.name}: is not read yet")
+        tasks = IndexedTasks.open(dataset, cases_of or (lambda task: task.cases)) if dataset is not None else None
+        return cls(folder, state, tasks)
+
+    @property
+    def opening(self) -> Opening:
+        """For `reopened`."""
+        if self._tasks is None:
+            return Opening(self.state.source)
+        return Opening(self.state.source, self._tasks.dataset, str(self._tasks.table.parent))
+
+    @classmethod
+    def reopened(cls, opening: Opening, cases_of: CasesOf) -> IndexedFile:
+        """The same in another process: the index as it is now; nothing is read or built. Raises `RunError`."""
+        run = cls.of(opening.source)
+        if opening.dataset is None:
+            return run
+        return cls(run.path, run.state, IndexedTasks(opening.dataset, Path(opening.tasks), cases_of))
+
+    @property
+    def name(self) -> str:
+        return Path(self.state.source.name).name
+
+    @property
+    def parts(self) -> list[int]:
+        """Ordinals of the index's parts; the list grows with the source."""
+        return self.state.parts
+
+    def connect(
+        self,
+        *,
+        memory_mb: int = 1_000,
+        threads: int = 2,
+        spills: bool = True,
+        parts: bool = False,
+        database: Path | None = None,
+        writes: bool = False,
+    ) -> duckdb.DuckDBPyConnection:
+        """As `Run.connect`; with `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
+        connection = new_connection(memory_mb=memory_mb, threads=threads)
+        files = self._paths(self.parts)
+        self.texts.offer(connection)
+        connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, _TEXTS, parts=parts)}")
+        connection.execute(f"CREATE VIEW cases AS {_nothing('cases', parts=parts)}")
+        if self._tasks is None:
+            connection.execute(f"CREATE VIEW tasks AS {_tasks_of_rollouts(files)}")
+        else:
+            connection.execute(f"CREATE VIEW tasks AS {self._tasks.offer(connection)}")
+            files = [*files, self._tasks.table]
+        if database is not None:
+            attach(connection, database, writes=writes)
+        lock_down(connection, files, spills=spills)
+        return connection
+
+    def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
+        """As `Run.view_parts`, with null for all texts, and `length`."""
+        del among
+        rows = _rollouts(self._paths(ordinals), {}, parts=True)
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_rollouts AS {rows}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {_nothing('cases', parts=True)}")
+
+    def _paths(self, ordinals: Sequence[int]) -> list[Path]:
+        return [part_path(self.path.resolve(), "rollouts", ordinal) for ordinal in ordinals]
+
+    def problems(self) -> Iterator[Problem]:
+        """The rows that could not be used: the first 10,000."""
+        return kept_problems(self.path, self.state)
+
+    def tasks(self) -> list[Task]:
+        """The tasks of the dataset. Raises `RunError` without one."""
+        if self._tasks is None:
+            raise RunError(f"{self.state.source.name}: has no tests: name the dataset with --dataset")
+        return super().tasks()
+
+
+def _rollouts(files: list[Path], texts: Mapping[str, str], *, parts: bool) -> str:
+    names = [f'{_value(column.name, texts)}::{sql_type(column.type)} AS "{column.name}"' for column in _COLUMNS]
+    names += [_AT, '"length"', "_part AS part_file"] if parts else []
+    return f"SELECT {', '.join(names)} FROM {_read(files)}"  # noqa: S608
+
+
+def _value(name: str, texts: Mapping[str, str]) -> str:
+    if name in _OWN or name == "row":
+        return f'"{name}"'
+    return f"{texts[name]}({_AT})" if name in texts else _CONSTANT.get(name, "NULL")
+
+
+def _nothing(table: str, *, parts: bool) -> str:
+    names = [f'NULL::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
+    names += ["NULL::VARCHAR AS part_file"] if parts else []
+    return f"SELECT {', '.join(names)} WHERE false"
+
+
+def _tasks_of_rollouts(files: list[Path]) -> str:
+    """The tasks that the rollouts name, each with the prompt of its first row, and without test cases."""
+    own = {
+        "task_id": "task_id", "mode": "'answer'", "prompt": f"prompt_of({', '.join(f'p.{n}' for n in PLACE)})",
+        "tests_total": "0", "task": "json_object('task_id', task_id, 'mode', 'answer')",
+    }  # fmt: skip
+    names = ", ".join(f'{own.get(c.name, "NULL")}::{sql_type(c.type)} AS "{c.name}"' for c in TABLES["tasks"])
+    place = ", ".join(f'{name} := "{name}"' for name in PLACE)
+    return f"""SELECT {names} FROM (
+        SELECT task_id, arg_min(struct_pack({place}), "row") AS p FROM {_read(files)} GROUP BY task_id)"""  # noqa: S608
+
+
+def _read(files: list[Path]) -> str:
+    if not files:
+        columns = [f'NULL::{_SQL_TYPES.get(str(kind), "VARCHAR")} AS "{name}"' for name, kind in COLUMNS.items()]
+        return f'(SELECT NULL::BIGINT AS "row", NULL::VARCHAR AS _part, {", ".join(columns)} WHERE false)'
+    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
+    return f"read_parquet([{quoted}], filename = '_part')"
+
+
+def _manifest(folder: Path, state: State, tasks: IndexedTasks | None) -> Manifest:
+    manifest = Manifest(
+        state="finished" if state.complete else "running",
+        rollouts=state.source.name,
+        dataset=tasks.dataset.path if tasks else "",
+        counts={"rollouts": state.rows},
+        folder=None,
+    )
+    for problem in itertools.islice(kept_problems(folder, state), MAX_PROBLEMS):
+        manifest.add_problem(
+            problem.path, problem.line, problem.message, problem.snippet, offset=problem.offset, reason=problem.reason
+        )
+    manifest.problems_total, manifest.problem_reasons = state.problems, state.reasons
+    return manifest

@@ -1,0 +1,87 @@
+"""Turns one row of a file into its rollouts: once for the index, and again when their texts are asked for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evaluator.formats.containers import RawRow
+from evaluator.formats.plans import Plan, plan_of, rollouts_of, samples_of
+from evaluator.formats.problems import Problem
+from evaluator.formats.registry import Fields, Role
+from evaluator.formats.rows import decoded
+from evaluator.formats.source import Source as NamedFile
+from evaluator.model import RecordError, Rollout
+
+
+class KeptRow(msgspec.Struct, omit_defaults=True):
+    """A row of the file that is made of a source whose rows can't be read in place."""
+
+    line: int
+    rollout: Rollout
+    prompt: str = ""
+
+
+class RowReader(msgspec.Struct, frozen=True):
+    """How the rows of one file are read. It can be sent to another process."""
+
+    path: str
+    name: str
+    """For messages, and for formats that read the step from it."""
+    format: str
+    field_map: dict[str, str] | None = None
+    kept: bool = False
+    """Whether the rows are `KeptRow`s."""
+
+    def rollouts(self, data: bytes, line: int, at: int, problems: list[Problem]) -> list[Rollout]:
+        """The rollouts of a row. What is wrong with it is added to `problems`."""
+        if self.kept:
+            row = _KEPT.decode(data)
+            row.rollout.line = row.line
+            return [row.rollout]
+        found: list[Rollout] = []
+        for item in decoded(self.name, RawRow(line, data, terminated=True, offset=at), 0):
+            if isinstance(item, Problem):
+                problems.append(item)
+                continue
+            try:
+                found += rollouts_of(_plan(self), item.fields)
+            except RecordError as error:
+                problems.append(Problem(self.name, line, str(error), offset=at))
+        return found
+
+    def samples(self, data: bytes) -> list[tuple[Rollout, str]]:
+        """The rollouts of a row that was read before, with their prompts; fewer if the row is another one now."""
+        if self.kept:
+            row = _KEPT.decode(data)
+            return [(row.rollout, row.prompt)]
+        found: list[tuple[Rollout, str]] = []
+        for item in decoded(self.name, RawRow(0, data, terminated=True, offset=0), 0):
+            if not isinstance(item, Problem):
+                found += _until_wrong(_plan(self), item.fields)
+        return found
+
+
+_KEPT: Final = msgspec.json.Decoder(KeptRow)
+
+
+def _until_wrong(plan: Plan, fields: Fields) -> list[tuple[Rollout, str]]:
+    found: list[tuple[Rollout, str]] = []
+    with suppress(RecordError):
+        for sample in samples_of(plan, fields):
+            found.append(sample)
+    return found
+
+
+def _plan(reader: RowReader) -> Plan:
+    pairs = tuple(reader.field_map.items()) if reader.field_map else None
+    return _plan_of(reader.path, reader.name, reader.format, pairs)
+
+
+@cache
+def _plan_of(path: str, name: str, format_: str, field_map: tuple[tuple[str, str], ...] | None) -> Plan:
+    return plan_of(NamedFile(Path(path), name), Role.ROLLOUTS, format_, dict(field_map) if field_map else None)

@@ -1,0 +1,134 @@
+"""Reads the rows of a part of a file into columns: one pass over its bytes, without keeping a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from evaluator.extras import needs
+from evaluator.formats.containers import MAX_ROW_BYTES
+from evaluator.formats.loader import own_number
+from evaluator.formats.problems import Problem, snippet_of
+from evaluator.formats.rows import is_incomplete
+from evaluator.index.columns import COLUMNS, Place, values_of
+from evaluator.index.numbering import id_hash
+from evaluator.index.rows_of import RowReader
+from evaluator.model import Rollout
+from evaluator.runs.schema import safe_text
+
+with needs("runs", "an index needs pyarrow and duckdb"):
+    import pyarrow as pa
+
+_READ_BYTES: Final = 1 << 20
+
+
+class Span(msgspec.Struct, frozen=True):
+    """The rows of a file that begin at `start` or later and before `end`.
+
+    `start` need not be the beginning of a row, unless `exact`: then the row that it is in belongs to the span before.
+    """
+
+    file: int
+    path: str
+    start: int
+    end: int
+    exact: bool = False
+
+
+class Found(msgspec.Struct):
+    """What was read besides the columns. Lines count from 1 at the span's first row."""
+
+    lines: int = 0
+    """Line feeds."""
+    done: int = 0
+    """The first byte that was not read: the end of the last complete row."""
+    partial: int = 0
+    """Bytes of a last line that is still being written."""
+    problems: list[Problem] = []
+
+
+class Scanned(NamedTuple):
+    """The columns of a span, with `id_hash` besides, and what else was found."""
+
+    table: pa.Table
+    found: Found
+
+
+def scan(reader: RowReader, span: Span) -> Scanned:
+    """Reads a span. Raises `OSError`; a bad row is a problem."""
+    rows: list[tuple[Any, ...]] = []
+    found = Found(done=span.start)
+    for line, at, data in lines(span, found):
+        if data.isspace():
+            continue
+        for nth, rollout in enumerate(reader.rollouts(data, line, at, found.problems)):
+            _number_by_name(rollout)
+            place = Place(span.file, at, len(data), nth)
+            hashed = id_hash(rollout.sample_id) if rollout.sample_id else 0
+            number = rollout.line if reader.kept else line
+            rows.append(values_of(rollout, place, number, hashed))
+    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    arrays = [_array(kind, values) for kind, values in zip(COLUMNS.values(), columns, strict=True)]
+    return Scanned(pa.table(arrays, names=list(COLUMNS)), found)
+
+
+def _number_by_name(rollout: Rollout) -> None:
+    if rollout.sample_index is None and rollout.sample_id:
+        rollout.sample_index = own_number(rollout.sample_id)
+
+
+def _array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    try:
+        array = pa.array(values, plain)
+    except UnicodeEncodeError:  # rare, so only handled after it happens
+        array = pa.array([safe_text(value) if isinstance(value, str) else value for value in values], plain)
+    return array.dictionary_encode() if pa.types.is_dictionary(kind) else array
+
+
+def lines(span: Span, found: Found) -> Iterator[tuple[int, int, bytes]]:
+    """Each row's line, first byte, and bytes. A last line without a line feed is one if it is complete."""
+    with Path(span.path).open("rb", buffering=_READ_BYTES) as file:
+        at = span.start
+        if at and not span.exact:
+            file.seek(at - 1)
+            at += len(_through_line(file)) - 1  # a line that begins at `start` is ours
+        file.seek(at)
+        found.done = max(at, span.start)
+        while at < span.end:
+            data = file.readline(MAX_ROW_BYTES + 1)
+            if not data:
+                return
+            if not data.endswith(b"\n") and len(data) > MAX_ROW_BYTES:
+                at = _skip(file, span, found, at, data)
+                continue
+            if not data.endswith(b"\n") and is_incomplete(data):
+                found.partial = len(data)
+                return
+            yield found.lines + 1, at, data
+            found.lines += data.endswith(b"\n")
+            at += len(data)
+            found.done = at
+
+
+def _through_line(file: Any) -> bytes:
+    """The bytes up to the next line feed, the length of which alone matters."""
+    read: list[bytes] = []
+    while data := file.readline(_READ_BYTES):
+        read.append(data)
+        if data.endswith(b"\n"):
+            break
+    return b"".join(read)
+
+
+def _skip(file: Any, span: Span, found: Found, at: int, data: bytes) -> int:
+    size = len(data) + len(_through_line(file))
+    found.lines += 1
+    limit = MAX_ROW_BYTES // (1024 * 1024)
+    message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit} MiB per row: it is skipped"
+    found.problems.append(Problem(span.path, found.lines, message, snippet_of(data), offset=at))
+    found.done = at + size
+    return found.done

@@ -1,0 +1,142 @@
+"""What is kept of a source between two openings: its files, how far they were read, and where the columns are."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evaluator.runs.files import cache_folder, part_path, write_atomically
+
+VERSION: Final = 1
+STATE: Final = "index.json"
+_ENDS_BYTES: Final = 4096
+
+
+class File(msgspec.Struct, frozen=True):
+    """A local file, and the name that it is known by: another one if it is a copy, of a pipe or from a store."""
+
+    path: str
+    """Absolute."""
+    name: str
+
+
+class Source(msgspec.Struct, frozen=True):
+    """What is opened: files of rollouts in their order, and how to read them."""
+
+    name: str
+    """What the user typed."""
+    files: tuple[File, ...]
+    format: str | None = None
+    field_map: dict[str, str] | None = None
+
+    @property
+    def key(self) -> str:
+        """Names the source's folder in the cache, and that of its notes. A folder's further files do not change it."""
+        decides = msgspec.json.encode((self.name, self.format, self.field_map))
+        return hashlib.sha256(decides).hexdigest()[:20]
+
+
+class FileState(msgspec.Struct):
+    """One file and how far it was read."""
+
+    path: str
+    name: str
+    in_place: bool = True
+    """False: its rollouts are in a file of our own beside the index."""
+    format: str = ""
+    container: str = ""
+    start: int = 0
+    first_line: int = 1
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    done: int = 0
+    """The first byte that was not read."""
+    lines: int = 0
+    """Lines before it."""
+    partial: int = 0
+    """Bytes of a last line that is still being written."""
+    head: str = ""
+    tail: str = ""
+    """Hashes of the first bytes, and of the last before `done`: whether the file is still the same."""
+
+
+class State(msgspec.Struct, kw_only=True):
+    """`index.json`."""
+
+    version: int = VERSION
+    source: Source
+    files: list[FileState] = []
+    parts: list[int] = []
+    """The ordinals of the Parquet files with the columns, in the order of their rows; see `runs.files.part_path`."""
+    rows: int = 0
+    complete: bool = False
+    """Whether everything was read that was there."""
+    reasons: dict[str, int] = {}
+    """Rows that could not be used, by reason."""
+    problems: int = 0
+    problem_bytes: int = 0
+    """Of the file with those that are kept."""
+    notice: str = ""
+    """What happened to the file that its user should know: it was truncated or replaced."""
+    began: int = 0
+    """When its first file was read from its start, in nanoseconds; another time is another index."""
+
+
+def folder_of(source: Source) -> Path:
+    """Where the source's index is kept."""
+    return cache_folder("index") / source.key
+
+
+def read_state(folder: Path) -> State | None:
+    """The state; None if there is none that this version can use."""
+    try:
+        state = msgspec.json.decode((folder / STATE).read_bytes(), type=State)
+    except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        return None
+    usable = state.version == VERSION and all(part_path(folder, "rollouts", part).is_file() for part in state.parts)
+    return state if usable else None
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Put the state in place. Raises `OSError`."""
+    write_atomically(folder / STATE, lambda path: _write(path, msgspec.json.encode(state)))
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def has_changed(file: FileState) -> str:
+    """Why a file is no longer the one that was read, in a few words; "" if it is the same or has only grown."""
+    try:
+        now = Path(file.path).stat()
+        if (now.st_size, now.st_mtime_ns, now.st_ino) == (file.size, file.mtime_ns, file.inode):
+            return ""
+        if not file.in_place:
+            return "was written again"
+        if now.st_size < file.done:
+            return f"was truncated from {file.size:,} to {now.st_size:,} bytes"
+        if (file.head, file.tail) != ends_of(file.path, file.done):
+            return "was replaced by another file"
+    except OSError as error:
+        return f"can't be read: {error.strerror}"
+    return "was changed" if now.st_size == file.size and file.done == file.size and now.st_ino == file.inode else ""
+
+
+def note_size(file: FileState) -> None:
+    """Remember the size and the time of what is about to be read. Raises `OSError`."""
+    now = Path(file.path).stat()
+    file.size, file.mtime_ns, file.inode = now.st_size, now.st_mtime_ns, now.st_ino
+
+
+def ends_of(path: str, done: int) -> tuple[str, str]:
+    """Hashes of the first bytes and of the last before `done`. Raises `OSError`."""
+    with Path(path).open("rb") as file:
+        head = file.read(min(_ENDS_BYTES, done))
+        file.seek(max(0, done - _ENDS_BYTES))
+        tail = file.read(min(_ENDS_BYTES, done))
+    return hashlib.sha256(head).hexdigest()[:16], hashlib.sha256(tail).hexdigest()[:16]

@@ -1,0 +1,184 @@
+"""An index of a dataset: which tasks it has and where. Prompts and tests stay in the file until they are shown."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from evaluator.extras import needs
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.loader import load_tasks
+from evaluator.formats.plans import Plan, plan_of, tasks_of
+from evaluator.formats.problems import FormatError
+from evaluator.formats.registry import Role
+from evaluator.index.functions import add_function
+from evaluator.index.keeping import encoded
+from evaluator.index.scanning import Found, Span, lines
+from evaluator.index.state import VERSION
+from evaluator.model import RecordError, Task, TestCase
+from evaluator.runs.files import RunError, cache_folder, write_atomically
+from evaluator.runs.schema import TASK_COLUMNS, TaskRow, safe_text, test_hash
+
+with needs("runs", "an index needs pyarrow and duckdb"):
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+CasesOf = Callable[[Task], Sequence[TestCase]]
+"""The test cases of a task as its grader runs them."""
+
+_SHORT: Final = {"task_id": pa.string(), "mode": pa.string(), "entry_point": pa.string(), "source": pa.string(),
+                 "tests_total": pa.int32(), "test_hash": pa.string(), "at": pa.int64(), "size": pa.int64()}  # fmt: skip
+_TASKS_KEPT: Final = 8
+"""In memory, read."""
+
+
+class Dataset(msgspec.Struct, frozen=True):
+    """A file of tasks and how to read it."""
+
+    path: str
+    """Absolute."""
+    format: str | None = None
+    field_map: dict[str, str] | None = None
+
+
+class IndexedTasks:
+    """The tasks of a dataset. Any thread may ask."""
+
+    def __init__(self, dataset: Dataset, folder: Path, cases_of: CasesOf) -> None:
+        self.dataset = dataset
+        self.table = folder / "tasks.parquet"
+        self._cases_of = cases_of
+        self._kept = folder / "tasks.jsonl"
+        self._in_place = not self._kept.exists()
+        self._plan = plan_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map) if self._in_place else None
+        self._tasks: OrderedDict[int, Task] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, dataset: Dataset, cases_of: CasesOf) -> IndexedTasks:
+        """The tasks; read now if the file is new or has changed. Raises `FormatError` or `RunError`."""
+        folder = _folder(dataset)
+        if not (folder / "tasks.parquet").exists():
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                _build(dataset, folder)
+            except OSError as error:
+                why = f"{error.filename or folder}: can't be read or written: {error.strerror or error}"
+                raise RunError(why) from None
+        return cls(dataset, folder, cases_of)
+
+    def task(self, at: int, size: int) -> Task:
+        """The task at a place. Raises `RunError` if the file has changed."""
+        with self._lock:
+            if at in self._tasks:
+                return self._tasks[at]
+        path = self.dataset.path if self._in_place else str(self._kept)
+        try:
+            with Path(path).open("rb") as file:
+                file.seek(at)
+                data = file.read(size)
+            task = self._read(data)
+        except (OSError, JsonError, RecordError, msgspec.DecodeError) as error:
+            raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
+        with self._lock:
+            self._tasks[at] = task
+            while len(self._tasks) > _TASKS_KEPT:
+                self._tasks.popitem(last=False)
+        return task
+
+    def _read(self, data: bytes) -> Task:
+        if self._plan is None:
+            return msgspec.json.decode(data, type=Task)
+        fields = decode_json(data)
+        if not isinstance(fields, dict):
+            raise RecordError("the row is no longer a JSON object")
+        return next(tasks_of(self._plan, fields))
+
+    def offer(self, connection: duckdb.DuckDBPyConnection) -> str:
+        """Add functions to a connection, and return the SELECT that has the columns of `tasks`."""
+        names = []
+        for column in TASK_COLUMNS:
+            if column.name in _SHORT:
+                names.append(f'"{column.name}"')
+                continue
+            add_function(connection, f"task_{column.name}", self._function(column.get), ("BIGINT", "BIGINT"), "VARCHAR")
+            names.append(f'task_{column.name}("at", "size") AS "{column.name}"')
+        quoted = str(self.table).replace("'", "''")
+        return f"SELECT {', '.join(names)} FROM read_parquet('{quoted}')"  # noqa: S608
+
+    def _function(self, get: Callable[[TaskRow], Any]) -> Callable[..., pa.Array]:
+        def values(at: Any, size: Any) -> pa.Array:
+            found = []
+            for place in zip(at.to_pylist(), size.to_pylist(), strict=True):
+                task = self.task(*place)
+                text = get(TaskRow(task, self._cases_of(task)))
+                found.append(safe_text(text) if isinstance(text, str) else text)
+            return pa.array(found, pa.string())
+
+        return values
+
+
+def _folder(dataset: Dataset) -> Path:
+    now = Path(dataset.path).stat()
+    decides = (VERSION, dataset, now.st_size, now.st_mtime_ns, now.st_ino)
+    return cache_folder("tasks") / hashlib.sha256(msgspec.json.encode(decides)).hexdigest()[:20]
+
+
+def _build(dataset: Dataset, folder: Path) -> None:
+    plan = plan_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map)
+    found = _in_place(dataset, plan) if plan.in_place and plan.unwrap is None else _copied(dataset, folder)
+    columns: dict[str, list[Any]] = {name: [] for name in _SHORT}
+    seen: set[str] = set()
+    for at, size, task in found:
+        if task.task_id in seen:
+            continue
+        seen.add(task.task_id)
+        total = len(task.cases) or None
+        row = (
+            task.task_id,
+            task.mode.value,
+            task.entry_point,
+            task.source,
+            total,
+            test_hash(task, task.cases),
+            at,
+            size,
+        )
+        for kept, value in zip(columns.values(), row, strict=True):
+            kept.append(value)
+    if not seen:
+        raise FormatError(f"{dataset.path}: has no usable task (`rollscope formats FILE --check` says why)")
+    arrays = [
+        pa.array([safe_text(v) if isinstance(v, str) else v for v in columns[n]], kind) for n, kind in _SHORT.items()
+    ]
+    table = pa.table(arrays, names=list(_SHORT))
+    write_atomically(folder / "tasks.parquet", lambda path: pq.write_table(table, path, compression="zstd"))
+
+
+def _in_place(dataset: Dataset, plan: Plan) -> Iterator[tuple[int, int, Task]]:
+    span = Span(0, dataset.path, plan.offset, Path(dataset.path).stat().st_size, exact=True)
+    for _, at, data in lines(span, Found()):
+        try:
+            fields = decode_json(data) if not data.isspace() else None
+            if isinstance(fields, dict):
+                yield at, len(data), next(tasks_of(plan, fields))
+        except (JsonError, RecordError):
+            continue  # grading reports them
+
+
+def _copied(dataset: Dataset, folder: Path) -> Iterator[tuple[int, int, Task]]:
+    tasks = load_tasks(dataset.path, dataset.format, field_map=dataset.field_map, on_problem=lambda _: None)
+    at = 0
+    with (folder / "tasks.jsonl").open("wb") as file:
+        for task in tasks:
+            data = encoded(task) + b"\n"
+            file.write(data)
+            yield at, len(data), task
+            at += len(data)

@@ -1,0 +1,76 @@
+"""`rollscope formats FILE`: what is wrong with which rows, and where; and which grades the others came with."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands.command_line import COMMAND, environment, rollscope
+
+GRADED = (
+    b'{"task_id":"a","completion":"x","sample_id":"1","recorded_verdict":"passed","recorded_by":"HumanEval",'
+    b'"reward":1}\n'
+)
+ROWS = (
+    GRADED,
+    b'{"task_id":"a","completion":"y","sample_id":"1"}\n',
+    b'{"task_id":"a","completion":"y","language":"Java"}\n',
+    b"\n{broken\n",
+    b'{"task_id":"a","completion":"y","step":"' + b"one" * 99 + b'"}\n',
+    b'{"task_id":"a","completion":"y","expected_pass":false}\n',
+)
+OFFSETS = [sum(map(len, ROWS[:place])) for place in range(len(ROWS))]
+BAD = [
+    (2, OFFSETS[1], "repeated id"), (3, OFFSETS[2], "not Python"), (5, OFFSETS[3] + 1, "not JSON"),
+    (6, OFFSETS[4], "wrong type"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b"".join(ROWS))
+    return path
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_each_bad_line_is_told_with_its_place_its_reason_and_its_first_bytes(file: Path, packed: bool) -> None:
+    if packed:
+        file.write_bytes(gzip.compress(file.read_bytes()))
+    report = json.loads(rollscope("formats", file, "--check", "--json", cwd=file.parent).stdout)
+    assert [(each["line"], each["offset"], each["reason"]) for each in report["problems"]] == BAD
+    begins = [each["snippet"] for each in report["problems"]]
+    assert begins[0].startswith(repr(ROWS[1])[1:])
+    assert begins[2] == repr(b"{broken\n")[1:]
+    assert begins[3] == repr(ROWS[4][:200])[1:] + "..."
+    assert report["reasons"] == {reason: 1 for _, _, reason in BAD}
+
+
+def test_the_same_is_told_in_lines(file: Path) -> None:
+    done = rollscope("formats", "r.jsonl", "--check", cwd=file.parent)
+    assert done.returncode == 2
+    assert "2 usable rows, 4 bad lines: repeated id 1, not Python 1, not JSON 1, wrong type 1" in done.stdout
+    for line, offset, reason in BAD:
+        assert f"r.jsonl:{line}: byte {offset:,}, {reason}: " in done.stdout
+
+
+def test_the_grades_that_a_file_came_with_are_counted(file: Path) -> None:
+    done = rollscope("formats", file, cwd=file.parent)
+    assert "  graded by HumanEval: passed 1\n  graded by its source: not passed 1\n  1 reward\n" in done.stdout
+    report = json.loads(rollscope("formats", file, "--json", cwd=file.parent).stdout)
+    assert report["recorded"] == {"HumanEval": {"passed": 1}, "": {"not passed": 1}}
+    file.write_bytes(ROWS[1])
+    assert "  no recorded grades\n" in rollscope("formats", file, cwd=file.parent).stdout
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_pipe_is_read_as_a_file_is(file: Path, name: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "formats", name], input=file.read_bytes(), env=environment(), capture_output=True, check=True
+    )
+    assert b"rollouts in format native" in done.stdout
+    assert b"2 usable rows, 4 bad lines" in done.stdout

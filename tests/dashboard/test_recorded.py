@@ -1,0 +1,145 @@
+"""The verdict that a rollout came with, beside ours: the Audit page, the filter, the table, a completion, exports."""
+
+from __future__ import annotations
+
+import io
+import json
+from html import unescape
+
+import pytest
+
+from dashboard.queries import audits, filter_sql
+from dashboard.queries.options import options
+from dashboard.state import Filter
+from dashboard.workspace import OpenRun
+from evaluator.model import Disagreement, Rollout, Verdict
+from evaluator.runs.export import export
+from tests.dashboard import rows, sample_run
+from tests.dashboard.rows import Row, Written
+from tests.dashboard.test_pages import component, no_exception, text, visit
+
+W, P, T = Verdict.WRONG_ANSWER, Verdict.PASSED, Verdict.TIME_LIMIT
+PAIRS = [
+    (P, P), (P, P), (W, W), (T, W), (P, W), (P, T), (W, P), (None, P), (None, W), (P, Verdict.SANDBOX_ERROR),
+    (Verdict.UNKNOWN, P),
+]  # fmt: skip
+"""Recorded verdict and ours."""
+
+
+def recorded(place: int, came_with: Verdict | None, own: Verdict, **fields: object) -> Row:
+    reward = float(own is P) if own.graded else None
+    _, grade = rows.row("t", f"s{place}", reward=reward, verdict=own, **fields)
+    maker = "judge A" if came_with is P else "judge B"
+    rollout = Rollout(
+        task_id="t", sample_id=f"s{place}", completion="x", recorded_verdict=came_with,
+        recorded_word="TLE" if came_with is T else None, recorded_by=maker if came_with else None,
+    )  # fmt: skip
+    return rollout, grade
+
+
+@pytest.fixture
+def pairs(written: Written) -> OpenRun:
+    return written([recorded(place, *pair) for place, pair in enumerate(PAIRS)])
+
+
+def test_agreeing_and_differing_verdicts_are_counted_and_lead_to_their_rollouts(pairs: OpenRun) -> None:
+    app = visit("audit")
+    no_exception(app)
+    cards = {card["name"]: (card["value"], card["href"]) for card in component(app, "recorded_cards")["cards"]}
+    assert cards == {
+        "agree": ("4 of 7", "rollouts?run=run&recorded=agrees"),
+        "only recorded passed": ("2", "rollouts?run=run&recorded=differs&verdict=wrong_answer%2Ctime_limit"),
+        "only ours passed": ("1", "rollouts?run=run&recorded=differs&verdict=passed"),
+    }  # fmt: skip
+    failing = Filter(recorded="differs", verdicts=("wrong_answer", "time_limit"))
+    assert filter_sql.count(pairs, Filter(recorded="agrees")) == 4
+    assert filter_sql.count(pairs, Filter(recorded="differs")) == 3
+    assert filter_sql.count(pairs, failing) == 2
+    assert filter_sql.count(pairs, Filter(recorded="differs", verdicts=("passed",))) == 1
+    assert "2 rollouts with a recorded verdict not graded, there or here." in text(app)
+    assert "2 rollouts without a recorded verdict." in text(app)
+
+
+def test_every_number_of_the_table_is_the_number_of_rollouts_behind_it(pairs: OpenRun) -> None:
+    drawn = component(visit("audit"), "recorded_table")
+    assert drawn["head"] == ["P", "W", "T", "S"]
+    assert {row["label"]: ([cell["text"] for cell in row["cells"]], row["note"]) for row in drawn["rows"]} == {
+        "passed": (["2", "1", "1", "1", "5"], "judge A"),
+        "wrong_answer": (["1", "1", "·", "·", "2"], "judge B"),
+        "time_limit": (["·", "1", "·", "·", "1"], "judge B"),
+        "unknown": (["1", "·", "·", "·", "1"], "judge B"),
+    }
+    assert drawn["rows"][0]["cells"][1]["href"] == "rollouts?run=run&recorded=passed&verdict=wrong_answer"
+    for (came_with, own), count in audits.recorded(pairs, Filter()).by_verdict.items():
+        assert filter_sql.count(pairs, Filter(recorded=came_with, verdicts=(own,))) == count
+
+
+def test_a_disagreement_counts_as_not_passed_as_it_does_in_rates(written: Written) -> None:
+    run = written([recorded(0, P, Verdict.UNKNOWN, disagreement=Disagreement(apart=W, plain=P))])
+    found = audits.recorded(run, Filter())
+    assert (found.only_recorded, found.both, found.ungraded) == (1, 1, 0)
+    assert filter_sql.count(run, Filter(recorded="differs", verdicts=("unknown",))) == 1
+
+
+def test_the_table_follows_the_filter(pairs: OpenRun) -> None:
+    found = audits.recorded(pairs, Filter(verdicts=("wrong_answer",)))
+    assert (found.agree, found.only_recorded, found.only_own, found.without) == (2, 1, 0, 1)
+    app = visit("audit", recorded="differs", verdict="passed")
+    assert [card["value"] for card in component(app, "recorded_cards")["cards"]] == ["0 of 1", "0", "1"]
+
+
+def test_the_filter_offers_the_recorded_verdicts_with_their_rollouts(pairs: OpenRun) -> None:
+    assert dict(options(pairs, Filter(recorded="differs"))["recorded"].rows) == {
+        "passed": 5, "agrees": 4, "differs": 3, "wrong_answer": 2, "time_limit": 1, "unknown": 1,
+    }  # fmt: skip
+    [offered] = [box for box in visit("rollouts", recorded="agrees").selectbox if box.label == "Recorded verdict"]
+    assert offered.options[:4] == ["agrees (4)", "differs (3)", "passed (5)", "wrong_answer (2)"]
+    assert offered.value == "agrees"
+    gone = visit("rollouts", recorded="rejected")
+    assert [b.label for b in gone.button if (b.key or "").startswith("undo_")] == [
+        "Remove recorded verdict\\: 11 rollouts"
+    ]
+
+
+@pytest.mark.usefixtures("pairs")
+def test_a_recorded_verdict_is_outlined_in_the_table_beside_its_word() -> None:
+    drawn = component(visit("rollouts", view="table"), "rollout_table")
+    names = [column["name"] for column in drawn["columns"]]
+    assert names[names.index("reward") : names.index("tests")] == ["reward", "recorded_verdict", "recorded_word"]
+    at = names.index("recorded_verdict")
+    cells = [row["cells"][at : at + 2] for row in drawn["rows"]]
+    assert cells[3] == [{"letter": "T", "text": "", "recorded": True}, "TLE"]
+    assert cells[7] == [None, None]
+    assert drawn["rows"][3]["cells"][0] == {"letter": "W", "text": ""}
+    assert visit("rollouts", view="table", sort="recorded_verdict").exception == []
+
+
+def test_rollouts_that_came_without_a_verdict_say_so(written: Written) -> None:
+    written([rows.row("t", "s", reward=1.0)])
+    assert "No rollout in the filter came with a verdict" in text(visit("audit"))
+    drawn = component(visit("rollouts", view="table"), "rollout_table")
+    assert "recorded_verdict" not in [column["name"] for column in drawn["columns"]]
+    assert not [box for box in visit("rollouts").selectbox if box.label == "Recorded verdict"]
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_completion_shows_the_recorded_verdict_beside_ours() -> None:
+    shown = text(visit("completion", task="math/add", sample="add#3"))
+    assert '<span class="rs-chip rs-v-time_limit recorded" title="time_limit">T</span> <b>time_limit</b>' in shown
+    assert f"“said {sample_run.HOSTILE[:75]}…”" in unescape(shown)
+    assert f"by {sample_run.HOSTILE}" in unescape(shown)
+    assert "<span>recorded</span>" not in text(visit("completion", task="math/add", sample="add#2"))
+
+
+def test_the_recorded_columns_can_be_exported(pairs: OpenRun) -> None:
+    to = io.BytesIO()
+    export(
+        pairs.run,
+        to,
+        format="jsonl",
+        rows=[3],
+        columns=["sample_id", "recorded_verdict", "recorded_word", "recorded_by"],
+    )
+    assert json.loads(to.getvalue()) == {
+        "sample_id": "s3", "recorded_verdict": "time_limit", "recorded_word": "TLE", "recorded_by": "judge B",
+    }  # fmt: skip

@@ -1,0 +1,78 @@
+"""A kind of container is one new file, and so is a format."""
+
+import subprocess
+import sys
+
+import pytest
+
+from evaluator.formats import FormatError, Problem, container_kinds, load_rollouts, sniff
+from evaluator.formats.container_kinds import ContainerKind, Row
+
+
+def boxed(path):
+    with path.open("rb") as file:
+        for number, line in enumerate(file.read().split(b"|")[1:], start=1):
+            if line == b"damaged":
+                raise OSError("a bad block")
+            if line == b"refused":
+                raise FormatError(f"{path}: is locked: unlock it")
+            if line:
+                yield Row(number, {"task_id": "t", "completion": line.decode(), "kind": "full"})
+            else:
+                yield Problem(str(path), number, "nothing here")
+
+
+@pytest.fixture(autouse=True)
+def kind(monkeypatch):
+    box = ContainerKind("box", lambda head, path: head.startswith(b"BOX|"), boxed)
+    monkeypatch.setattr("evaluator.formats.containers.known_containers", lambda: (box,))
+
+
+def loaded(tmp_path, data):
+    path, problems = tmp_path / "rows.box", []
+    path.write_bytes(data)
+    return [r.completion for r in load_rollouts(path, on_problem=problems.append)], [str(p) for p in problems]
+
+
+def test_its_rows_are_read_like_any_other(tmp_path):
+    assert loaded(tmp_path, b"BOX|a||c") == (["a", "c"], [f"{tmp_path}/rows.box:2: nothing here"])
+    assert sniff(tmp_path / "rows.box").container == "box"
+
+
+def test_what_comes_before_damage_counts(tmp_path):
+    rows, (problem,) = loaded(tmp_path, b"BOX|a|damaged")
+    assert rows == ["a"]
+    assert (
+        problem
+        == f"{tmp_path}/rows.box:2: the rest of the file can't be read: a bad block; the rows before it were read"
+    )
+
+
+def test_it_may_refuse_a_file(tmp_path):
+    with pytest.raises(FormatError, match="is locked"):
+        loaded(tmp_path, b"BOX|refused")
+
+
+def test_the_package_is_scanned():
+    assert all(isinstance(kind, ContainerKind) for kind in container_kinds.known_containers())
+
+
+def test_a_format_is_one_new_file(tmp_path):
+    (tmp_path / "ours.py").write_text(
+        "from evaluator.formats.registry import Claim, Format, one_per_row\n"
+        "from evaluator.model import Rollout\n"
+        "FORMAT = Format(\n"
+        "    name='ours', title='our rows',\n"
+        "    claim_rollout=lambda fields: Claim(3, 'our_text') if 'our_text' in fields else None,\n"
+        "    read_rollouts=one_per_row(lambda fields: Rollout(task_id='t', completion=fields['our_text'])),\n"
+        ")\n"
+    )
+    (tmp_path / "rows.jsonl").write_text('{"our_text": "x = 1"}\n')
+    program = (
+        "import sys, evaluator.formats as formats\n"
+        "formats.__path__.append(sys.argv[1])\n"
+        "path = sys.argv[1] + '/rows.jsonl'\n"
+        "print(formats.sniff(path).format, [rollout.completion for rollout in formats.load_rollouts(path)])\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert shown.stdout == "ours ['x = 1']\n"

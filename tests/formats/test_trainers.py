@@ -1,0 +1,217 @@
+"""Trainers' and evaluations' files: what is kept and left out of them, their tests, what is never run."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from evaluator import grade_file
+from evaluator.formats import FormatError, load_rollouts, load_tasks, sniff
+from evaluator.formats.inspect_ai import sample_rows
+from evaluator.formats.problems import Problem
+from evaluator.model import Mode, Rollout, Verdict
+from evaluator.runs.reading import Run
+
+FILES = Path(__file__).parent / "files"
+GOOD, BAD = "print(a + b)", "print(input())"
+PASSED, WRONG = Verdict.PASSED, Verdict.WRONG_ANSWER
+
+FOLDERS = (
+    "agentfly", "colossalai", "inspect_ai", "lm_eval", "miles", "nemo_rl", "rllm", "slime", "trl", "trl_messages",
+    "verifiers", "verifiers_traces", "verl",
+)  # fmt: skip
+WITH_TESTS = (
+    "agentfly/trajectories.jsonl",
+    "rllm/train_step_6_epoch_0/episodes.jsonl",
+    "slime/rollout_data/4.jsonl",
+    "verifiers/outputs/evals/sums--org--model/run/results.jsonl",
+    "verifiers_traces/rollouts/step_9/train/all/traces.jsonl",
+    "verl/train/12.jsonl",
+)
+
+
+def loaded(path: Path, **arguments: Any) -> tuple[list[Rollout], list[str]]:
+    problems: list[Problem] = []
+    found = list(load_rollouts(path, on_problem=problems.append, **arguments))
+    return found, [problem.message for problem in problems]
+
+
+def first(name: str) -> Rollout:
+    return loaded(FILES / name)[0][0]
+
+
+def test_no_list_of_numbers_is_kept():
+    paths = [path for folder in FOLDERS for path in (FILES / folder).rglob("*") if path.is_file()]
+    read = [path for path in paths if path.suffix != ".pt" and path.name != "agent-rollout-info.jsonl"]
+    kept = json.dumps([rollout.metadata for path in read for rollout in loaded(path)[0]])
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8" not in kept
+    assert "-0.25, -0.25" not in kept
+
+
+@pytest.mark.parametrize("name", WITH_TESTS)
+def test_tests_in_its_rows_grade_it_without_a_dataset(name, tmp_path):
+    path = FILES / name
+    tasks = list(load_tasks(path, on_problem=lambda _: None))
+    assert [(task.mode, len(task.cases)) for task in tasks] == [(Mode.STDIN, 2)]
+    run = Run.open(grade_file(path, out=tmp_path / "run").run)
+    verdicts = run.connect().execute("SELECT verdict FROM rollouts ORDER BY row").fetchall()
+    assert verdicts == [("passed",), ("wrong_answer",)]
+
+
+def test_open_r1s_tasks():
+    (task,) = load_tasks(FILES / "open_r1/verifiable.jsonl")
+    assert (task.task_id, task.mode, len(task.cases), task.source) == ("vfc_17", Mode.STDIN, 2, "apps")
+    assert task.reference == "a, b = map(int, input().split())\nprint(a + b)"
+
+
+def test_the_same_prompt_is_the_same_task_in_every_step():
+    ids = {loaded(FILES / f"verl/train/{step}.jsonl")[0][0].task_id for step in (12, 13)}
+    assert len(ids) == 1
+
+
+def test_a_trainers_other_fields_are_kept():
+    verl = loaded(FILES / "verl/train/12.jsonl")[0][0]
+    assert verl.metadata["reward_components"] == {"format_score": 1.0}
+    assert verl.metadata["request_id"] == "6f1d0"
+    verifiers = loaded(FILES / "verifiers/outputs/evals/gsm8k--gpt-4.1-mini/d497acc3/results.jsonl")[0][0]
+    assert (verifiers.task_id, verifiers.model, verifiers.group) == ("gsm8k/0", "gpt-4.1-mini", "0")
+    assert verifiers.metadata["reward_components"] == {"correct_answer_reward_func": 0.0, "format_reward_func": 0.0}
+
+
+def test_of_trl_the_reward_is_the_sum_of_its_functions_and_their_own_columns_are_kept():
+    rollout = first("trl/completions_00010.parquet")
+    assert rollout.metadata["reward_components"] == {"code_reward": 1.0, "format_reward": 0.5}
+    assert rollout.metadata["verdict_text"] == "all 2 tests pass"
+    assert rollout.metadata["advantage"] == pytest.approx(0.7071)
+
+
+def test_numbers_that_a_trainer_computed_are_named_where_they_are_left_out(read):
+    row = {"input": "q", "output": "a", "gts": "1", "score": 1.0, "step": 1, "values": [0.5] * 100, "few": [1, 2]}
+    _, (rollout,), _ = read(load_rollouts, row)
+    assert rollout.metadata == {"gts": "1", "few": [1, 2], "left_out": ["values"]}
+
+
+def test_all_turns_are_kept():
+    for name in ("miles/trajectory/4.jsonl", "verifiers_traces/rollouts/step_3/train_rollouts.jsonl"):
+        rollout = first(name)
+        messages = rollout.metadata["messages"]
+        assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
+        assert messages[1]["tool_calls"] == [{"function": {"name": "run", "arguments": '{"code": "print(3)"}'}}]
+        assert rollout.completion == messages[-1]["content"]
+        assert GOOD in rollout.completion
+
+
+def test_agentflys_monitor_is_joined_line_by_line(tmp_path):
+    rollout = first("agentfly/monitor/agent-rollout-trajectory.jsonl")
+    assert (rollout.task_id, rollout.sample_id, rollout.group) == ("sum-1", "c7e0", "g11")
+    alone = tmp_path / "agent-rollout-trajectory.jsonl"
+    alone.write_bytes((FILES / "agentfly/monitor/agent-rollout-trajectory.jsonl").read_bytes())
+    found, problems = loaded(alone)
+    assert [(r.given_reward, GOOD in r.completion) for r in found] == [(None, True), (None, False)]
+    assert problems == []
+
+
+def test_what_failed_before_the_model_said_anything_is_reported():
+    _, problems = loaded(FILES / "verifiers_traces/rollouts/step_9/train/all/traces.jsonl")
+    assert problems == ["the episode failed (TaskError: 'the sandbox did not start') and has no trace"]
+    _, problems = loaded(FILES / "verifiers/outputs/evals/sums--org--model/run/results.jsonl")
+    assert problems == ["the rollout failed (\"ModelError('timeout')\") and has no completion"]
+
+
+def test_an_evaluation_by_likelihood_has_no_completions():
+    found, problems = loaded(FILES / "lm_eval/org__model/samples_arc_easy_2026-01-16T15-23-47.285735.jsonl")
+    assert found == []
+    assert problems == ["resps has no generated text: tasks that are scored by likelihood have no completions"]
+
+
+def test_lm_evals_code_is_what_was_graded():
+    rollout = first("lm_eval/org__model/samples_humaneval_2026-01-16T15-23-47.285735.jsonl")
+    assert (rollout.task_id, rollout.model) == ("HumanEval/53", "org/model")
+    assert rollout.recorded_by == "lm-evaluation-harness (create_test)"
+    assert rollout.completion.startswith("\n\ndef add")
+    assert rollout.metadata["response"] == "    return x + y\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "reward", "verdict"),
+    [
+        ("C", 1.0, PASSED),
+        ("P", 0.5, WRONG),
+        ("N", 0.0, Verdict.NO_CODE),
+        (True, 1.0, PASSED),
+        (0.7, 0.7, None),
+        (float("nan"), None, None),
+    ],
+)
+def test_inspects_values(read, value, reward, verdict):
+    message = {"role": "assistant", "content": "x"}
+    row = {"id": "a", "epoch": 2, "input": "q", "target": "t", "scores": {"verify": {"value": value}}}
+    _, (rollout,), _ = read(load_rollouts, row | {"output": {"choices": [{"message": message}]}})
+    assert (rollout.given_reward, rollout.recorded_verdict, rollout.sample_index) == (reward, verdict, 1)
+
+
+def test_several_scorers_are_components(read):
+    scores = {"verify": {"value": "C"}, "style": {"value": 0.25}}
+    row = {"id": "a", "epoch": 1, "input": "q", "target": "t", "scores": scores, "output": {"choices": []}}
+    _, (rollout,), _ = read(load_rollouts, row)
+    assert rollout.given_reward is None
+    assert rollout.recorded_word == "verify=C, style=0.25"
+    assert rollout.metadata["reward_components"] == {"verify": 1.0, "style": 0.25}
+
+
+def test_a_pytorch_file_is_never_loaded():
+    with pytest.raises(FormatError, match=r"is a PyTorch file.*never loaded.*torch\.load.*samples\.jsonl"):
+        sniff(FILES / "slime/rollout_data/4.pt")
+
+
+def test_a_log_that_is_not_whole_is_one_line(tmp_path):
+    path = tmp_path / "cut.eval"
+    path.write_bytes((FILES / "inspect_ai/log_read_sample_zstd.eval").read_bytes()[:3000])
+    with pytest.raises(FormatError, match=r"cut\.eval: can't be read: .* is inspect_ai still writing it\?"):
+        loaded(path)
+
+
+def test_a_log_does_not_unpack_to_more_than_its_cap(tmp_path, monkeypatch):
+    monkeypatch.setattr("evaluator.formats.inspect_ai._MOST_BYTES", 5000)
+    for name in ("log_read_sample.eval", "log_read_sample_zstd.eval"):
+        (problem,) = sample_rows(FILES / "inspect_ai" / name)
+        assert isinstance(problem, Problem)
+        assert "samples/1_epoch_1.json has more than" in problem.message
+
+
+def test_a_damaged_member_does_not_hide_the_others(tmp_path):
+    whole = zipfile.ZipFile(FILES / "inspect_ai/log_read_sample.eval")
+    path = tmp_path / "two.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", whole.read("_journal/start.json"))
+        archive.writestr("samples/0_epoch_1.json", '{"id": 0, ')
+        archive.writestr("samples/1_epoch_1.json", whole.read("samples/1_epoch_1.json"))
+    found, (problem,) = loaded(path)
+    assert [(r.task_id, r.model) for r in found] == [("1", "ollama/gemma3")]
+    assert problem.startswith("samples/0_epoch_1.json not JSON")
+
+
+def test_a_bomb_is_not_unpacked_whole(tmp_path):
+    packed = zstandard.ZstdCompressor().compress(bytes(300_000_000))
+    path, name = tmp_path / "bomb.eval", b"samples/1_epoch_1.json"
+    local = struct.pack("<HHHHHIIIHH", 63, 0, 93, 0, 33, 0, len(packed), 300_000_000, len(name), 0)
+    central = b"PK\x01\x02" + struct.pack("<H", 63) + local + struct.pack("<HHHII", 0, 0, 0, 0, 0) + name
+    start = 30 + len(name) + len(packed)
+    end = struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), start, 0)
+    path.write_bytes(b"PK\x03\x04" + local + name + packed + central + b"PK\x05\x06" + end)
+    tracemalloc.start()
+    try:
+        (problem,) = sample_rows(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(problem, Problem)
+    assert problem.message == "samples/1_epoch_1.json has more than 64 MiB: it is skipped"
+    assert peak < 250_000_000

@@ -1,0 +1,340 @@
+"""A rollouts file opens without being graded: each row once, with its line, its texts, and what has changed since."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.formats import FormatError, Role, load_rollouts
+from evaluator.formats.plans import plan_of
+from evaluator.index import BuildStoppedError, Dataset, File, IndexedFile, Indexer, Source, State, folder_of, update
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def row(task: str, number: int, **more: object) -> Row:
+    return {"task_id": task, "sample_id": f"{task}/{number}", "completion": f"def f(): return {number}", **more}
+
+
+def written(path: Path, rows: Iterable[Row | str]) -> Path:
+    path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in rows))
+    return path
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def opened(*paths: Path) -> tuple[State, IndexedFile]:
+    source = Source(str(paths[0]), tuple(File(str(path), str(path)) for path in paths))
+    return update(source), IndexedFile.of(source)
+
+
+def rows_of(run: IndexedFile, columns: str = "sample_id", rest: str = 'ORDER BY "row"') -> list[tuple[Any, ...]]:
+    with run.connect() as connection:
+        return connection.sql(f"SELECT {columns} FROM rollouts {rest}").fetchall()
+
+
+def test_rows_have_their_line_and_their_texts(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", 0, note="x"), "", row("b", 1, model="m", step=3)])
+    _, run = opened(path)
+    assert rows_of(run, "sample_id, source_line, completion, model, step") == [
+        ("a/0", 1, "def f(): return 0", None, None),
+        ("b/1", 3, "def f(): return 1", "m", 3),
+    ]
+    assert json.loads(rows_of(run, "metadata")[0][0]) == {"note": "x"}
+
+
+def test_the_index_has_what_reading_the_file_gives(tmp_path: Path) -> None:
+    rows: list[Row | str] = [{"task_id": "t", "completion": str(n), "model": f"m{n % 2}"} for n in range(7)]
+    rows += [row("t", 9), "{broken", row("t", 9), row("u", 4, reward=0.5), row("u", 5, sample_index=7)]
+    path = written(tmp_path / "r.jsonl", rows)
+    state, run = opened(path)
+    problems: list[int] = []
+    read = list(load_rollouts(path, on_problem=lambda problem: problems.append(problem.line)))
+    columns = "task_id, sample_id, sample_index, model, given_reward, source_line, completion"
+    assert rows_of(run, columns) == [
+        (r.task_id, r.sample_id, r.sample_index, r.model, r.given_reward, r.line, r.completion) for r in read
+    ]
+    assert state.problems == 2
+    assert sorted(problem.line for problem in run.manifest.problems) == problems == [9, 10]
+
+
+def test_a_large_file_is_read_by_several_processes_as_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    filler = "# " + "x" * 3000
+    rows = [row("t", n, filler=filler) if n % 1000 else f"{{bad {n}" for n in range(5_000)]
+    written(path, rows)
+    state, run = opened(path)
+    assert path.stat().st_size > 12 << 20
+    found = rows_of(run, "sample_id, source_line")
+    assert found == [(f"t/{n}", n + 1) for n in range(5_000) if n % 1000]
+    assert [problem.line for problem in run.manifest.problems] == [n + 1 for n in range(0, 5_000, 1000)]
+    assert state.problems == 5
+    assert rows_of(run, "completion", "WHERE source_line = 4999") == [("def f(): return 4998",)]
+
+
+def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", n) for n in range(3)])
+    source = Source("r", (File(str(path), str(path)),))
+    update(source)
+
+    def refuse(done: int, total: int) -> None:
+        raise BuildStoppedError(f"{done} of {total}")
+
+    assert update(source, refuse).rows == 3
+
+
+def test_lines_that_are_added_are_added(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [{"task_id": "a", "completion": "x"}, row("a", 5)])
+    opened(path)
+    append(path, json.dumps({"task_id": "a", "completion": "y"}) + "\n" + json.dumps(row("a", 5)) + "\n")
+    state, run = opened(path)
+    assert rows_of(run, '"row", sample_id, sample_index, source_line') == [
+        (0, "a#0", 0, 1),
+        (1, "a/5", 5, 2),
+        (2, "a#2", 2, 3),
+    ]
+    assert state.reasons == {"repeated id": 1}
+
+
+def test_a_half_written_last_line_is_no_bad_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", 0)])
+    text = json.dumps(row("a", 1))
+    append(path, text[:20])
+    state, run = opened(path)
+    assert (state.rows, state.problems, state.files[0].partial) == (1, 0, 20)
+    append(path, text[20:])
+    state, run = opened(path)
+    assert (state.rows, state.problems, state.files[0].partial) == (2, 0, 0)
+    append(path, "\n" + json.dumps(row("a", 2)) + "\n")
+    _, run = opened(path)
+    assert rows_of(run, "sample_id, source_line") == [("a/0", 1), ("a/1", 2), ("a/2", 3)]
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ([row("b", 0)], "was truncated"),
+        ([row("b", n) for n in range(20)], "was replaced"),
+        ([row("b", n) for n in range(3)], "was replaced"),
+    ],
+)
+def test_a_file_that_was_truncated_or_replaced_is_read_again_and_says_so(
+    tmp_path: Path, after: list[Row], said: str
+) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", n) for n in range(3)])
+    opened(path)
+    written(path, after)
+    state, run = opened(path)
+    assert said in state.notice
+    assert [sample for (sample,) in rows_of(run)] == [each["sample_id"] for each in after]
+
+
+def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    filler = "x" * 100
+    written(path, [row("t", n, filler=filler) for n in range(120_000)])
+    source = Source("r", (File(str(path), str(path)),))
+    calls = []
+
+    def stop_late(done: int, total: int) -> None:
+        calls.append(done)
+        if done > total * 0.6:
+            raise BuildStoppedError
+
+    with pytest.raises(BuildStoppedError):
+        update(source, stop_late)
+    so_far = IndexedFile.of(source).state
+    assert 0 < so_far.rows < 120_000
+    assert not so_far.complete
+    state = update(source)
+    assert state.rows == 120_000
+    assert rows_of(IndexedFile.of(source), "count(DISTINCT sample_id), max(source_line)", "") == [(120_000, 120_000)]
+
+
+def test_files_are_one_source_with_unique_samples(tmp_path: Path) -> None:
+    one = written(tmp_path / "1.jsonl", [{"task_id": "a", "completion": "x"}])
+    two = written(tmp_path / "2.jsonl", [{"task_id": "a", "completion": "y"}])
+    _, run = opened(one, two)
+    assert rows_of(run, "sample_id, completion, source_line") == [("a#0", "x", 1), ("a#1", "y", 1)]
+
+
+def test_a_compressed_file_opens_the_same(tmp_path: Path) -> None:
+    rows = [row("a", n, reward=1.5, note=["é", 10**30]) for n in range(3)]
+    path = tmp_path / "r.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    _, run = opened(path)
+    assert rows_of(run, "sample_id, source_line, completion, reward") == [
+        (f"a/{n}", n + 1, f"def f(): return {n}", 1.5) for n in range(3)
+    ]
+    assert opened(path)[0].rows == 3
+
+
+def test_recorded_grades_are_shown(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "r.jsonl",
+        [row("a", 0, recorded_verdict="time_limit", recorded_word="timed out", recorded_by="x"), row("a", 1)],
+    )
+    _, run = opened(path)
+    assert rows_of(run, "verdict, reward, recorded_verdict, recorded_word, recorded_by, verified") == [
+        ("time_limit", 0.0, "time_limit", "timed out", "x", False),
+        ("unknown", None, None, None, None, False),
+    ]
+
+
+def test_a_text_of_a_file_that_has_changed_is_an_error_not_another_text(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", n) for n in range(3)])
+    _, run = opened(path)
+    path.write_text("\n" * 10_000)
+    with pytest.raises(Exception, match="has changed since it was opened"):
+        rows_of(run, "completion")
+
+
+def test_the_prompt_comes_from_the_rollouts_where_there_is_no_dataset(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", 0, prompt="Write f."), row("a", 1)])
+    _, run = opened(path)
+    with run.connect() as connection:
+        assert connection.sql("SELECT task_id, prompt FROM tasks").fetchall() == [("a", "Write f.")]
+
+
+def test_tasks_of_a_dataset_are_read_when_they_are_shown(tmp_path: Path) -> None:
+    dataset = written(
+        tmp_path / "d.jsonl",
+        [
+            {"task_id": "a", "prompt": "P", "in_outs": {"inputs": ["1"], "outputs": ["1"]}},
+            "broken",
+            {"task_id": "b", "prompt": "Q", "mode": "assert", "entry_point": "f", "test": "assert f() == 1"},
+        ],
+    )
+    path = written(tmp_path / "r.jsonl", [row("a", 0)])
+    source = Source("r", (File(str(path), str(path)),))
+    update(source)
+    run = IndexedFile.of(source, Dataset(str(dataset)))
+    with run.connect() as connection:
+        found = connection.sql("SELECT task_id, prompt, mode, tests_total, test FROM tasks ORDER BY ALL").fetchall()
+    assert found == [("a", "P", "stdin", 1, None), ("b", "Q", "assert", None, "assert f() == 1")]
+    assert [task.task_id for task in run.tasks()] == ["a", "b"]
+
+
+def test_the_index_is_in_the_cache_and_small(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", n, filler="x" * 5_000) for n in range(200)])
+    source = Source("r", (File(str(path), str(path)),))
+    update(source)
+    folder = folder_of(source)
+    assert folder.is_relative_to(tmp_path / "cache" / "rollscope")
+    assert sum(file.stat().st_size for file in folder.iterdir()) < path.stat().st_size / 20
+
+
+def test_a_source_that_grows_line_by_line_stays_quick_to_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row("a", 0)])
+    for number in range(1, 150):
+        state, _ = opened(path)
+        append(path, json.dumps(row("a", number)) + "\n")
+    state, run = opened(path)
+    assert len(state.parts) < 100
+    assert [sample for (sample,) in rows_of(run)] == [f"a/{number}" for number in range(150)]
+
+
+FILES = Path(__file__).parents[1] / "formats" / "files"
+
+
+def rollouts_files() -> list[Path]:
+    found = []
+    for path in sorted(path for path in FILES.rglob("*") if path.is_file() and path.suffix not in (".md", ".pt")):
+        try:
+            plan_of(path, Role.ROLLOUTS)
+        except FormatError:
+            continue
+        found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("path", rollouts_files(), ids=lambda path: str(path.relative_to(FILES)))
+def test_every_format_opens_as_it_is_read(path: Path) -> None:
+    read = list(load_rollouts(path, on_problem=lambda _: None))
+    _, run = opened(path)
+    columns = "task_id, sample_id, sample_index, model, step, given_reward, recorded_verdict, completion"
+    assert rows_of(run, columns) == [tuple(getattr(r, name) for name in columns.split(", ")) for r in read]
+
+
+_WRITER = """
+import json, random, sys
+path, count, blocks = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+chosen = random.Random(5)
+text = "\\u00e9\\U0001f40d"
+rows = [{"task_id": f"t{n % 40}", "sample_id": f"s{n}", "completion": text * (n % 50)} for n in range(count)]
+data = "".join(json.dumps(row, ensure_ascii=False) + "\\n" for row in rows).encode()
+at = 0
+with open(path, "ab", buffering=0) as file:
+    for block in range(1, blocks + 1):
+        sys.stdin.readline()
+        end = len(data) * block // blocks
+        while at < end:
+            at += file.write(data[at : min(end, at + chosen.choice((1, 7, 300, 5_000)))])
+        print("written", flush=True)
+"""
+
+
+def test_of_a_file_that_is_read_while_it_is_written_no_row_is_lost_or_doubled(tmp_path: Path) -> None:
+    """The writer's pieces end anywhere: within a line, and within a character."""
+    path, count, blocks = tmp_path / "r.jsonl", 4_000, 12
+    append(path, json.dumps(row("first", 0)) + "\n")
+    source = Source(str(path), (File(str(path), str(path)),))
+    indexer, reads = Indexer(source), set()
+    command = [sys.executable, "-c", _WRITER, str(path), str(count), str(blocks)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as writer:
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        for _ in range(blocks):
+            writer.stdin.write("\n")
+            reads.add(indexer.update().rows)  # while the block is written
+            assert writer.stdout.readline() == "written\n"
+    state = indexer.update()
+    found = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert len(reads) >= blocks - 1
+    assert (state.rows, state.problems, len(found)) == (count + 1, 0, count + 1)
+    assert hashed(rows_of(IndexedFile.of(source), "sample_id, source_line, completion")) == hashed(
+        (each["sample_id"], line, each["completion"]) for line, each in enumerate(found, start=1)
+    )
+
+
+def hashed(rows: Iterable[tuple[Any, ...]]) -> str:
+    return hashlib.sha256("\n".join(map(repr, rows)).encode()).hexdigest()
+
+
+def test_a_new_file_that_can_not_be_read_yet_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
+    first, later = written(tmp_path / "a.jsonl", [row("a", 0)]), tmp_path / "b.jsonl"
+    source = Source("both", tuple(File(str(path), path.name) for path in (first, later)))
+    later.write_text('{"task_id": "b", "compl')
+    with pytest.raises(FormatError, match=r"b\.jsonl: has no usable row"):
+        update(source)
+    append(first, json.dumps(row("a", 1)) + "\n")
+    with pytest.raises(FormatError, match=r"b\.jsonl"):
+        update(source)
+    assert [sample for (sample,) in rows_of(IndexedFile.of(source))] == ["a/0", "a/1"]
+    append(later, 'etion": "x"}\n')
+    assert update(source).rows == 3
+
+
+def test_a_file_of_several_that_is_gone_is_reported(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{name}.jsonl", [row(name, 0)]) for name in "ab"]
+    opened_files = [File(str(path), path.name) for path in files]
+    update(Source("both", tuple(opened_files)))
+    files[1].unlink()
+    state = update(Source("both", (opened_files[0],)))
+    assert (state.rows, state.notice) == (1, "b.jsonl is gone: the other files were read again")
