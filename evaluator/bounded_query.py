@@ -21,6 +21,7 @@ from typing import IO, Final, Literal
 import msgspec
 
 from evaluator.extras import needs
+from evaluator.formats import known_formats
 from evaluator.index import IndexedFile, Opening
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
@@ -200,6 +201,7 @@ def _opened(run: str | Opening) -> Run:
         return Run.open(run)
     from evaluator.graders import shown_cases  # only here: it takes a moment
 
+    known_formats()  # so that what reading a row needs is loaded before the memory is limited
     return IndexedFile.reopened(run, lambda task: shown_cases(task, None))
 
 

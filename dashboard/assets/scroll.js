@@ -8,7 +8,7 @@ export default function (component) {
   const host = parentElement.host ?? parentElement;
   if (host.__shown !== data.key) {
     host.__shown = data.key;
-    whenThere(data.anchor, () => host.__shown === data.key, performance.now() + WAIT_MS);
+    keepInSight(data.anchor, () => host.__shown === data.key, performance.now() + WAIT_MS);
   }
   const onClick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -22,10 +22,13 @@ export default function (component) {
   return () => document.removeEventListener("click", onClick, true);
 }
 
-// The code may be drawn a while after this, on a busy machine or with a slow connection.
-function whenThere(anchor, isWanted, deadline) {
-  if (!anchor || !isWanted() || centre(anchor) || performance.now() > deadline) return;
-  setTimeout(() => whenThere(anchor, isWanted, deadline), 30);
+// The code may be drawn a while after this, on a busy machine or with a slow connection, and then once more: a box
+// that is drawn anew is at its top again.
+function keepInSight(anchor, isWanted, deadline, centred = null) {
+  if (!anchor || !isWanted() || performance.now() > deadline) return;
+  const line = document.getElementById(anchor);
+  const next = line && line !== centred && centre(anchor) ? line : centred;
+  setTimeout(() => keepInSight(anchor, isWanted, deadline, next), 50);
 }
 
 function centre(anchor) {

@@ -100,7 +100,9 @@ class Run:
 
         DuckDB plans a query over a few files sooner than one over all that leaves most of them out.
         """
-        selects = self._selects(connection, self._files(ordinals), among, parts=True)
+        files = self._files(ordinals)
+        del files["tasks"]  # it may have come since the connection was made, which could not open it
+        selects = self._selects(connection, files, among, parts=True)
         for table in ("rollouts", "cases"):
             connection.execute(f"CREATE OR REPLACE TEMP VIEW part_{table} AS {selects[table]}")
 

@@ -123,7 +123,7 @@ def test_a_file_that_unpacks_beyond_measure_is_refused_in_one_line(write, pack):
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
 def test_damage_is_said_after_the_rows_before_it(write, pack):
-    data = lines(*(sample(str(n), junk=format(hash(str(n)) ** 9, "x")) for n in range(20_000))).encode()
+    data = lines(*(sample(str(n), junk=format(hash(str(n)) ** 9, "x")) for n in range(8_000))).encode()
     rollouts, problems = loaded(write(pack(data)[:-2000]))
     assert rollouts
     assert "the rest of the file can't be read" in problems[-1].message
@@ -293,9 +293,10 @@ def test_good_and_bad_lines_are_all_lines(tmp_path_factory, found, pack):
     path.write_bytes(pack(data))
     rows = list(read_rows(open_container(path)))
     every = data.split(b"\n")[:-1]
-    assert [row.line for row in rows] == [n for n, line in enumerate(every, 1) if line and not line.isspace()]
+    lines = list(dict.fromkeys(row.line for row in rows))  # a list of objects is several rows
+    assert lines == [n for n, line in enumerate(every, 1) if line and not line.isspace()]
     assert all(data[row.offset :].startswith(every[row.line - 1]) for row in rows)
-    assert sum(isinstance(row, Row) for row in rows) == every.count(ROW)
+    assert {row.line for row in rows if isinstance(row, Row)} >= {n for n, line in enumerate(every, 1) if line == ROW}
 
 
 @given(st.binary(max_size=300), st.integers(0, 400), st.integers(0, 400))

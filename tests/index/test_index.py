@@ -242,12 +242,12 @@ def test_the_index_is_in_the_cache_and_small(tmp_path: Path) -> None:
 
 def test_a_source_that_grows_line_by_line_stays_quick_to_read(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", [row("a", 0)])
-    for number in range(1, 150):
+    for number in range(1, 75):
         state, _ = opened(path)
         append(path, json.dumps(row("a", number)) + "\n")
     state, run = opened(path)
-    assert len(state.parts) < 100
-    assert [sample for (sample,) in rows_of(run)] == [f"a/{number}" for number in range(150)]
+    assert len(state.parts) < 70
+    assert [sample for (sample,) in rows_of(run)] == [f"a/{number}" for number in range(75)]
 
 
 FILES = Path(__file__).parents[1] / "formats" / "files"
