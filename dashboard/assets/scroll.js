@@ -1,14 +1,18 @@
 // Scrolls a line to the middle of the code view: once when the page shows another line, and on a click on a link to
 // a line. Only the code's box scrolls, never the page. A plain click on the title's task goes to Python.
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const host = parentElement.host ?? parentElement;
   if (host.__shown !== data.key) {
     host.__shown = data.key;
-    keepInSight(data.anchor, () => host.__shown === data.key, performance.now() + WAIT_MS);
+    let isTouched = false;  // who scrolls the code by hand is not moved
+    const touch = () => { isTouched = true; };
+    for (const kind of ["wheel", "pointerdown", "keydown"])
+      document.addEventListener(kind, touch, { capture: true, once: true });
+    keepInSight(data.anchor, () => host.__shown === data.key && !isTouched, performance.now() + WAIT_MS);
   }
   const onClick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -22,8 +26,8 @@ export default function (component) {
   return () => document.removeEventListener("click", onClick, true);
 }
 
-// The code may be drawn a while after this, on a busy machine or with a slow connection, and then once more: a box
-// that is drawn anew is at its top again.
+// The code may be drawn a while after this, on a busy machine or with a slow connection; at first without a height, and
+// then once more: a box that is drawn anew is at its top again.
 function keepInSight(anchor, isWanted, deadline, centred = null) {
   if (!anchor || !isWanted() || performance.now() > deadline) return;
   const line = document.getElementById(anchor);
@@ -31,10 +35,12 @@ function keepInSight(anchor, isWanted, deadline, centred = null) {
   setTimeout(() => keepInSight(anchor, isWanted, deadline, next), 50);
 }
 
+// Whether the line is in sight now.
 function centre(anchor) {
   const line = document.getElementById(anchor), box = line?.closest(".rs-code");
   if (!box) return false;
   const offset = line.getBoundingClientRect().top - box.getBoundingClientRect().top;
   box.scrollTop += offset - box.clientHeight / 2 + line.clientHeight / 2;
-  return true;
+  const shown = line.getBoundingClientRect(), frame = box.getBoundingClientRect();
+  return frame.height > 0 && frame.height < window.innerHeight && shown.top >= frame.top && shown.bottom <= frame.bottom;
 }

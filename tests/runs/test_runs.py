@@ -447,17 +447,3 @@ def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
     write(tmp_path / "kept", grade("a"))
     RunWriter.create(tmp_path / "kept", manifest(), resume=True).discard()
     assert rows(tmp_path / "kept", "SELECT count(*) FROM rollouts") == [(1,)]
-
-
-def test_tasks_that_are_written_while_a_run_is_opened_do_not_matter(tmp_path: Path) -> None:
-    with RunWriter.create(tmp_path / "run", Manifest()) as writer:
-        writer.add_task(Task(task_id="t", mode=Mode.STDIN), ())
-        writer.add(rollout("s1"), grade("s1"), 0)
-        writer.close()
-    tasks = tmp_path / "run" / "tasks.parquet"
-    tasks.rename(tmp_path / "later")
-    run = Run.open(tmp_path / "run")
-    with run.connect(parts=True) as connection:
-        (tmp_path / "later").rename(tasks)
-        run.view_parts(connection, run.parts, run.parts)
-        assert connection.sql("SELECT count(*) FROM part_rollouts").fetchall() == [(1,)]
