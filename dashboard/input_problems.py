@@ -45,8 +45,6 @@ class Trouble(NamedTuple):
     """All of them by reason, or those that are kept where no more is known."""
     rows: int
     """How many rollouts could be used."""
-    partial: str = ""
-    """Says that the last line is still being written, if it is."""
     commands: Mapping[str, str] = {}
     """By file: the command that prints every bad line of it; missing where its path alone names it."""
 
@@ -64,20 +62,20 @@ def of_run(run: OpenRun) -> Trouble:
     """The bad lines of a run's input files: as its manifest has them, or as the index of an ungraded file has them."""
     manifest = run.manifest
     kept: Sequence[BadRow] = manifest.problems
-    partial = ""
     if isinstance(run.run, IndexedFile):
         kept = list(run.run.problems())
-        if size := sum(file.partial for file in run.run.state.files):
-            partial = f"The last line is still being written: {counted(size, 'byte')} so far."
     paths = dict.fromkeys(bad.path for bad in kept)
     return Trouble(
         kept,
-        manifest.problems_total or len(kept),
+        _total(run),
         manifest.problem_reasons or Counter(map(_reason, kept)),
         manifest.counts.get("rollouts", 0),
-        partial,
         commands={path: check_command(run.path, manifest, path) for path in paths if not run.recorded},
     )
+
+
+def _total(run: OpenRun) -> int:
+    return run.manifest.problems_total or len(run.manifest.problems)
 
 
 def _reason(bad: BadRow) -> str:
@@ -86,5 +84,5 @@ def _reason(bad: BadRow) -> str:
 
 def link(run: OpenRun, view: View) -> None:
     """A link to the Trouble page that says how many bad lines there are; nothing if there are none."""
-    if total := of_run(run).total:
+    if total := _total(run):
         state.link("trouble", view.place(), f"{counted(total, 'bad input line')} left out")

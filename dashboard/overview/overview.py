@@ -207,10 +207,11 @@ def clusters(screen: Screen) -> None:
         return
     facts.section("Failures that look alike (click for the rollouts)")
     found = aggregates.clusters(screen.run, screen.view.filter)
-    if not found.rows:
-        facts.note("None: every rollout in the filter passed.")
-        return
     rows = [row for row in found.rows if not (screen.run.recorded and row.verdict == Verdict.UNKNOWN)]
+    if not rows:
+        which = "rollout in the filter that came with a grade" if found.rows else "rollout in the filter"
+        facts.note(f"None: every {which} passed.")
+        return
     bars.clusters(rows, screen.view, recorded=screen.run.recorded)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")

@@ -21,8 +21,6 @@ _FILES_SHOWN = 3
 
 def show(found: Trouble, view: View) -> None:
     """Everything that is known of the lines that could not be used."""
-    if found.partial:
-        facts.banner(found.partial, warn=True)
     if not found.total:
         facts.banner("Every line could be used.")
         return

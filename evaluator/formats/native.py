@@ -22,6 +22,7 @@ ROLLOUT_FIELDS = {
     "given_reward", "recorded_reward", "reward", "recorded_verdict", "recorded_word", "recorded_by",
 }  # fmt: skip
 _OTHERS = '{"seed": 7}'
+_TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion", "code")}
 _REWARDS = ("given_reward", "recorded_reward", "reward")
 SAMPLE_LISTS = ("completions", "samples", "generations", "responses", "predictions")
 """Fields that may hold all samples of a row's task."""
@@ -96,7 +97,7 @@ def read_task(fields: Fields) -> Task:
 
 
 def _metadata(fields: Fields, completion: str) -> dict[str, JsonValue]:
-    metadata = field.without(fields, ROLLOUT_FIELDS | {METADATA_JSON, completion})
+    metadata = field.without(fields, _TAKEN[completion])
     others = field.optional_object(fields, METADATA_JSON, _OTHERS)
     return metadata if others is None else metadata | dict(others)
 

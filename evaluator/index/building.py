@@ -7,6 +7,7 @@ after each part, so that an opening that is stopped, or killed, is continued and
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -34,12 +35,21 @@ from evaluator.index.state import (
     ends_of,
     folder_of,
     has_changed,
+    kept_path,
     note_size,
     read_state,
     write_state,
 )
 from evaluator.index.workers import scans
-from evaluator.runs.files import RunError, RunLock, part_ordinals, part_path, write_atomically
+from evaluator.runs.files import (
+    LOCK,
+    RunError,
+    RunLock,
+    forget_unused,
+    part_ordinals,
+    part_path,
+    write_atomically,
+)
 
 with needs("runs", "an index needs pyarrow and duckdb"):
     import pyarrow as pa
@@ -75,6 +85,8 @@ class Indexer:
         folder = self.folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+            forget_unused(folder.parent)
             lock = RunLock(folder)
         except OSError as error:
             fix = "set XDG_CACHE_HOME to another folder"
@@ -115,7 +127,7 @@ class _Builder:
         state = self._state
         _forget_superseded(self._folder, state)
         fault = self._open_new()
-        grown = [(number, file) for number, file in enumerate(state.files) if _has_more(file)]
+        grown = [(number, file) for number, file in enumerate(state.files) if self._has_more(number, file)]
         if grown or not state.complete:
             for number, file in grown:
                 self._read(number, file)
@@ -144,12 +156,24 @@ class _Builder:
         self._log.save()
         write_state(self._folder, self._state)
 
+    def _has_more(self, number: int, file: FileState) -> bool:
+        try:
+            if file.in_place:
+                return Path(file.path).stat().st_size > file.done + file.partial
+        except OSError as error:
+            raise FormatError(f"{file.name}: can't be read: {error.strerror}") from None
+        return not file.is_known or kept_path(self._folder, number).stat().st_size > file.done
+
     def _read(self, number: int, file: FileState) -> None:
-        note_size(file)
         path = file.path
-        if not file.in_place:
+        if file.in_place:
+            note_size(file)
+        else:
             path = str(kept_path(self._folder, number))
-            keeping.keep(self._state.source, file, Path(path), self._log.add)
+            if not file.is_known:
+                note_size(file)
+                keeping.keep(self._state.source, file, Path(path), self._log.add)
+                self._save()
         size = Path(path).stat().st_size
         for scanned in scans(reader_of(self._state.source, file), number, path, file.done or file.start, size):
             self._take(file, scanned)
@@ -188,11 +212,6 @@ def reader_of(source: Source, file: FileState) -> RowReader:
     return RowReader(file.path, file.name, file.format, source.field_map, kept=not file.in_place)
 
 
-def kept_path(folder: Path, number: int) -> Path:
-    """The file that has the rollouts of a source's file that can't be read in place."""
-    return folder / f"rows-{number:05d}.jsonl"
-
-
 def _repeated(path: str, line: int, sample_id: str) -> Problem:
     """The problem of a row whose sample came before."""
     message = f"sample_id {sample_id!r} came before: this row is skipped; give each sample its own id"
@@ -227,7 +246,7 @@ def _empty(folder: Path) -> None:
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        elif path.name not in (".lock", "notes.json"):
+        elif path.name != LOCK:
             with contextlib.suppress(OSError):
                 path.unlink()
 
@@ -250,14 +269,6 @@ def _is_list_at(path: str, offset: int) -> bool:
     with Path(path).open("rb") as file:
         file.seek(offset)
         return file.read(1) == b"["
-
-
-def _has_more(file: FileState) -> bool:
-    try:
-        size = Path(file.path).stat().st_size
-    except OSError as error:
-        raise FormatError(f"{file.name}: can't be read: {error.strerror}") from None
-    return size > file.done + file.partial if file.in_place else file.done == 0
 
 
 class _Parts:

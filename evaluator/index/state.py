@@ -63,6 +63,11 @@ class FileState(msgspec.Struct):
     tail: str = ""
     """Hashes of the first bytes, and of the last before `done`: whether the file is still the same."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its reading has begun."""
+        return self.inode != 0
+
 
 class State(msgspec.Struct, kw_only=True):
     """`index.json`."""
@@ -91,14 +96,20 @@ def folder_of(source: Source) -> Path:
     return cache_folder("index") / source.key
 
 
+def kept_path(folder: Path, number: int) -> Path:
+    """The file that has the rollouts of a source's file that can't be read in place."""
+    return folder / f"rows-{number:05d}.jsonl"
+
+
 def read_state(folder: Path) -> State | None:
     """The state; None if there is none that this version can use."""
     try:
         state = msgspec.json.decode((folder / STATE).read_bytes(), type=State)
     except (OSError, msgspec.DecodeError, msgspec.ValidationError):
         return None
-    usable = state.version == VERSION and all(part_path(folder, "rollouts", part).is_file() for part in state.parts)
-    return state if usable else None
+    needed = [part_path(folder, "rollouts", part) for part in state.parts]
+    needed += [kept_path(folder, n) for n, file in enumerate(state.files) if file.is_known and not file.in_place]
+    return state if state.version == VERSION and all(path.is_file() for path in needed) else None
 
 
 def write_state(folder: Path, state: State) -> None:

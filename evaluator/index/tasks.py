@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +24,7 @@ from evaluator.index.keeping import encoded
 from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION
 from evaluator.model import RecordError, Task, TestCase
-from evaluator.runs.files import RunError, cache_folder, write_atomically
+from evaluator.runs.files import RunError, cache_folder, forget_unused, write_atomically
 from evaluator.runs.schema import TASK_COLUMNS, TaskRow, safe_text, test_hash
 
 with needs("runs", "an index needs pyarrow and duckdb"):
@@ -68,10 +70,13 @@ class IndexedTasks:
         if not (folder / "tasks.parquet").exists():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
+                forget_unused(folder.parent)
                 _build(dataset, folder)
             except OSError as error:
                 why = f"{error.filename or folder}: can't be read or written: {error.strerror or error}"
                 raise RunError(why) from None
+        with suppress(OSError):  # a cache that can be read and not written
+            os.utime(folder)
         return cls(dataset, folder, cases_of)
 
     def task(self, at: int, size: int) -> Task:

@@ -15,9 +15,9 @@ import msgspec
 from evaluator.extraction import Extraction, extract
 from evaluator.extras import needs
 from evaluator.formats.problems import FormatError
-from evaluator.index.building import kept_path, reader_of
+from evaluator.index.building import reader_of
 from evaluator.index.functions import add_function
-from evaluator.index.state import State
+from evaluator.index.state import State, kept_path
 from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.files import RunError
 from evaluator.runs.schema import metadata_json, safe_text

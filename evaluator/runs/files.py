@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,7 @@ from evaluator.runs.schema import SCHEMA_VERSION, Manifest, utc_now
 MANIFEST: Final = "run.json"
 TASKS: Final = "tasks.parquet"
 LOCK: Final = ".lock"
+UNUSED_DAYS: Final = 30
 _TEMPORARY: Final = ".tmp"
 
 
@@ -44,6 +47,15 @@ def cache_folder(kind: str) -> Path:
     """The folder for files of one kind that can be made again: in `$XDG_CACHE_HOME`, else `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "rollscope" / kind
+
+
+def forget_unused(folder: Path) -> None:
+    """Remove what nobody used for `UNUSED_DAYS` from a folder of the cache. Whoever uses something sets its time."""
+    before = time.time() - UNUSED_DAYS * 86_400
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.stat().st_mtime < before:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def part_path(run: Path, table: str, ordinal: int) -> Path:

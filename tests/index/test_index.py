@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,26 +147,41 @@ def test_a_file_that_was_truncated_or_replaced_is_read_again_and_says_so(
     assert [sample for (sample,) in rows_of(run)] == [each["sample_id"] for each in after]
 
 
-def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    filler = "x" * 100
-    written(path, [row("t", n, filler=filler) for n in range(120_000)])
+@pytest.mark.parametrize("pack", [bytes, partial(gzip.compress, compresslevel=1)], ids=["plain", "gzip"])
+def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path, filler = tmp_path / "r.jsonl", "x" * 60
+    written(path, [row("t", n, filler=filler) for n in range(90_000)])
+    path.write_bytes(pack(path.read_bytes()))
     source = Source("r", (File(str(path), str(path)),))
-    calls = []
 
     def stop_late(done: int, total: int) -> None:
-        calls.append(done)
-        if done > total * 0.6:
+        if done > total * 0.7:
             raise BuildStoppedError
 
     with pytest.raises(BuildStoppedError):
         update(source, stop_late)
     so_far = IndexedFile.of(source).state
-    assert 0 < so_far.rows < 120_000
+    assert 0 < so_far.rows < 90_000
     assert not so_far.complete
     state = update(source)
-    assert state.rows == 120_000
-    assert rows_of(IndexedFile.of(source), "count(DISTINCT sample_id), max(source_line)", "") == [(120_000, 120_000)]
+    assert (state.rows, state.complete) == (90_000, True)
+    assert rows_of(IndexedFile.of(source), "count(DISTINCT sample_id), max(source_line)", "") == [(90_000, 90_000)]
+
+
+@pytest.mark.parametrize("text", ['[{"task_id": "a", "completion": 5}]', '{"task_id": "a", "completion": 5}\n'])
+def test_a_bad_row_is_counted_once_however_often_the_file_is_looked_at(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    assert [opened(path)[0].problems for _ in range(3)] == [1, 1, 1]
+
+
+def test_what_was_not_opened_for_a_month_leaves_the_cache(tmp_path: Path) -> None:
+    old, new = (written(tmp_path / f"{name}.jsonl", [row("a", 0)]) for name in ("old", "new"))
+    folder = opened(old)[1].path
+    os.utime(folder, (0, 0))
+    assert opened(new)[0].rows == 1
+    assert not folder.exists()
+    assert opened(old)[0].rows == 1
 
 
 def test_files_are_one_source_with_unique_samples(tmp_path: Path) -> None:
