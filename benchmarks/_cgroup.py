@@ -35,10 +35,10 @@ class CpuGroup:
 
     def __enter__(self) -> Self:
         self._home = _own_group()
-        self._group = self._home / _NAME
-        self._group.mkdir()
+        self.path = self._home / _NAME
+        self.path.mkdir()
         try:
-            self._enter(self._group)
+            self._enter(self.path)
             self.used()
         except OSError:
             self.__exit__()
@@ -51,22 +51,27 @@ class CpuGroup:
         deadline = time.monotonic() + _LAST_ENDS_S
         while time.monotonic() < deadline:
             try:
-                self._group.rmdir()
+                self.path.rmdir()
                 return
             except OSError:  # a process killed a moment ago is still in it
                 time.sleep(0.01)
 
     def used(self) -> Cpu:
         """The group's CPU time so far."""
-        if (self._group / "cpuacct.usage").exists():
-            kinds = ("usage", "usage_user", "usage_sys")
-            return Cpu(*(int((self._group / f"cpuacct.{kind}").read_text()) / 1e9 for kind in kinds))
-        lines = dict(line.split() for line in (self._group / "cpu.stat").read_text().splitlines())
-        return Cpu(*(int(lines[kind]) / 1e6 for kind in ("usage_usec", "user_usec", "system_usec")))
+        return used(self.path)
 
     @staticmethod
     def _enter(group: Path) -> None:
         (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def used(group: Path) -> Cpu:
+    """The CPU time so far of a group, by its folder."""
+    if (group / "cpuacct.usage").exists():
+        kinds = ("usage", "usage_user", "usage_sys")
+        return Cpu(*(int((group / f"cpuacct.{kind}").read_text()) / 1e9 for kind in kinds))
+    lines = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return Cpu(*(int(lines[kind]) / 1e6 for kind in ("usage_usec", "user_usec", "system_usec")))
 
 
 def _own_group() -> Path:

@@ -17,7 +17,7 @@ def graded(group: CpuGroup, tasks: list[Task], number: int, workers: int, isolat
     """CPU time per completion after the warm-up. All completions are right; the tasks take turns."""
     rollouts = _workloads.completions(tasks, number + _WARM_UP)
     before = group.used()
-    for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=isolation), 1):
+    for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=isolation, cache=None), 1):
         if not grade.passed or not grade.verified:
             raise SystemExit(f"{grade.task_id}: {grade.verdict} {grade.error_message} {grade.unverified_reason}")
         if place == _WARM_UP:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
+import threading
 from types import CodeType
 from typing import Any
 
@@ -20,13 +22,18 @@ def loaded(code: CodeType, entry_point: str) -> Any:
 
 
 def run(code: CodeType, stdin: str) -> str:
-    """The program's stdout for this stdin."""
+    """The program's stdout for this stdin, whatever its exit status, once all threads that it started have ended."""
     written = io.BytesIO()
     kept = sys.stdin, sys.stdout, sys.getrecursionlimit()
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")
     sys.stdout = io.TextIOWrapper(written, "utf-8")
+    running = set(threading.enumerate())
     try:
-        exec(code, {"__name__": "__main__"})
+        with contextlib.suppress(SystemExit):
+            exec(code, {"__name__": "__main__"})
+        for thread in threading.enumerate():
+            if thread not in running and not thread.daemon:
+                thread.join()
         sys.stdout.flush()
         return written.getvalue().decode()
     finally:

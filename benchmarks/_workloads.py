@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator
 from itertools import count, islice
 from random import Random
@@ -16,11 +17,12 @@ from evaluator import Rollout, Task
 from evaluator.model import Kind, Mode, TestCase
 
 _numbers = count(1)
+_RUN = secrets.token_hex(4)
 
 
 def distinct(source: str) -> str:
-    """The same program, with a text that no other completion of this process has."""
-    return f"# sample {next(_numbers)}\n{source.strip()}\n"
+    """The same program, with a text that no other completion has, so that no grade of an earlier one is reused."""
+    return f"# sample {_RUN}-{next(_numbers)}\n{source.strip()}\n"
 
 
 def call_tasks(tests: int) -> list[Task]:

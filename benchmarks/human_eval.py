@@ -89,7 +89,7 @@ def graded(tasks: list[Task], samples: Samples, workers: int) -> tuple[float, li
         for n, row in enumerate(samples)
     )
     began = time.perf_counter()
-    grades = list(grade_all(tasks, rollouts, workers=workers))
+    grades = list(grade_all(tasks, rollouts, workers=workers, cache=None))
     return time.perf_counter() - began, grades
 
 

@@ -52,7 +52,7 @@ def grade_generated(number: int) -> None:
     from evaluator import grade_all
 
     tasks = _workloads.call_tasks(_TESTS)
-    passed = sum(grade.passed for grade in grade_all(tasks, _workloads.completions(tasks, number)))
+    passed = sum(grade.passed for grade in grade_all(tasks, _workloads.completions(tasks, number), cache=None))
     if passed != number:
         raise SystemExit(f"{number - passed} of {number} did not pass")
 
@@ -98,7 +98,7 @@ def _measure(numbers: list[int]) -> None:
             this = [sys.executable, __file__]
             library = peak_mb([*this, "--generate", str(number)])
             subprocess.run([*this, "--write", str(number), "--folder", name], check=True)
-            grade = [sys.executable, "-m", "evaluator.cli", "grade", str(folder / f"{number}.jsonl")]
+            grade = [sys.executable, "-m", "evaluator.cli", "grade", "--cache", "none", str(folder / f"{number}.jsonl")]
             command = peak_mb(
                 [*grade, "--dataset", str(folder / "dataset.jsonl"), "--out", str(folder / f"run{number}")]
             )

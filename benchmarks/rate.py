@@ -56,9 +56,8 @@ def graded(tasks: list[Task], number: int, workers: int, isolation: Isolation) -
     began = time.perf_counter()
     warm = began
     tests = done = 0
-    for place, grade in enumerate(
-        grade_all(tasks, _workloads.completions(tasks, number + _WARM_UP), workers=workers, isolation=isolation)
-    ):
+    rollouts = _workloads.completions(tasks, number + _WARM_UP)
+    for place, grade in enumerate(grade_all(tasks, rollouts, workers=workers, isolation=isolation, cache=None)):
         if not grade.passed:
             raise SystemExit(f"{grade.task_id}: {grade.verdict} {grade.error_message}")
         if place < _WARM_UP:

@@ -6,6 +6,7 @@ grade(task, "def add(a, b): return a + b").reward
 """
 
 from evaluator.api import agrade, grade, grade_all
+from evaluator.engines.hands import EngineError
 from evaluator.extras import MissingExtraError
 from evaluator.file_grading import GradedFile, grade_file
 from evaluator.formats import FormatError, load_rollouts, load_tasks
@@ -22,11 +23,13 @@ from evaluator.model import (
     Verdict,
 )
 from evaluator.sandbox import SandboxUnavailable
+from evaluator.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "CaseResult",
+    "EngineError",
     "FormatError",
     "Grade",
     "GradedFile",

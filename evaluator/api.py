@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from evaluator.engines import local
-from evaluator.engines.single import grade_one
+from evaluator.engines.choice import EngineName, engine_named
+from evaluator.engines.kept_grades import cache_settings
+from evaluator.engines.single import agrade_one, grade_one
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Settings
@@ -37,8 +40,9 @@ def grade(
     >>> result.verdict.value, result.reward, result.cases[0].actual
     ('wrong_answer', 0.0, '-1')
 
-    Several threads may call it; as many completions run at once as this process may use CPUs, and the others wait.
-    Sandboxes stay warm between calls: the first call takes some tenths of a second, a later one some milliseconds.
+    Several threads may call it; as many completions run at once as `grade_all` has workers, and the others wait.
+    Worker processes stay warm between calls: the first call takes about half a second, a later one some milliseconds.
+    Every call grades anew: unlike `grade_all` it has no cache of grades.
 
     The reward is None for the verdicts `unknown` and `sandbox_error`; leave these out of means. What is wrong with the
     task is no exception but `unknown`, with the reason in `error_message`: no test cases, or a checker or grader that
@@ -65,6 +69,20 @@ def grade(
         InterpreterError: `sandbox` names a Python that completions can't run on (a `ValueError`).
         ValueError: `kind` is none of the three.
     """
+    return grade_one(task, *_asked(task, completion, limits, checker, grader, kind, sandbox, unverified, disagreement))
+
+
+def _asked(
+    task: Task,
+    completion: str,
+    limits: Limits | None = None,
+    checker: str | None = None,
+    grader: str | None = None,
+    kind: Kind | str | None = None,
+    sandbox: Settings | None = None,
+    unverified: Unverified = "keep",
+    disagreement: Disagreements = "unknown",
+) -> tuple[Rollout, Options]:
     options = Options(
         limits=limits or Limits(),
         checker=checker,
@@ -79,7 +97,7 @@ def grade(
         completion=completion,
         kind=Kind(kind) if kind else None,
     )
-    return grade_one(task, rollout, options)
+    return rollout, options
 
 
 def _with_parameters_of(
@@ -94,7 +112,7 @@ def _with_parameters_of(
 
 
 @_with_parameters_of(grade)
-async def agrade(*args: Any, **kwargs: Any) -> Grade:
+async def agrade(task: Task, completion: str, **options: Any) -> Grade:
     """`grade`, for `await`: the same arguments, result and exceptions, and the event loop runs on meanwhile.
 
     >>> import asyncio
@@ -105,12 +123,10 @@ async def agrade(*args: Any, **kwargs: Any) -> Grade:
     >>> asyncio.run(rewards())
     [1.0, 0.0]
 
-    It takes a thread of the loop's default executor, so as many run at once as this has threads and this process CPUs.
-    A call that is cancelled ends at once, and its completion runs on to its end or its limits.
+    It takes no thread of the loop, unless its grader runs no code. A call that is cancelled ends at once, and its
+    completion is ended too.
     """
-    import asyncio  # a third of what importing this package would cost
-
-    return await asyncio.to_thread(grade, *args, **kwargs)
+    return await agrade_one(task, *_asked(task, completion, **options))
 
 
 def grade_all(
@@ -118,6 +134,8 @@ def grade_all(
     rollouts: Iterable[Rollout],
     *,
     workers: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
     limits: Limits | None = None,
     checker: str | None = None,
     grader: str | None = None,
@@ -126,6 +144,7 @@ def grade_all(
     sandbox: Settings | None = None,
     unverified: Unverified = "keep",
     disagreement: Disagreements = "unknown",
+    cache: bool | str | Path | None = True,
 ) -> Iterator[Grade]:
     """Grades many rollouts, as a stream: yields each grade when it is done, so not in the order of the rollouts.
 
@@ -144,15 +163,25 @@ def grade_all(
         tasks: By task_id, or just the tasks; all of them are held in memory.
         rollouts: Any iterable, also an endless one. One without `sample_id` gets `<task_id>#<n>`, n counting the
             task's rollouts from 0.
-        workers: How many are graded at once. None: one per CPU that this process may use; for graders that run no code
-            but wait for others (a judge), as many as these take at once, where that is more.
+        workers: How many are graded at once, each in a process of its own. None: one per CPU that this process may
+            use, or fewer where its control group's quota or the free memory allow no more; for graders that run no
+            code but wait for others (a judge), as many as these take at once, where that is more. With ray: on each
+            machine; None: as many as it has CPUs free.
+        engine: Where completions run: "local", on this machine, or "ray", on the machines of a Ray cluster; see
+            docs/ray.md. What runs no code is graded here.
+        address: The head of the cluster, as HOST:PORT. None: the one that this process is connected to, else the one
+            that runs on this machine or that RAY_ADDRESS names.
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
         isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
             has a process of its own.
         limits, checker, grader, sandbox, unverified, disagreement: As in `grade`.
+        cache: Where grades are kept, and looked for: a folder; True: `rollscope/grades` in the user's cache directory;
+            None or False: nowhere. A grade from there is `cached`, and its times are those of the run that made it.
 
     Raises:
-        SandboxUnavailable, InterpreterError: As in `grade`, before the first grade.
+        SandboxUnavailable, InterpreterError: As in `grade`, before the first grade; with ray if no machine has one.
+        EngineError: The cluster does not answer, or none of its machines is free; or, later, all of them are lost.
+        MissingExtraError: Ray is not installed.
         ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
     """
     options = Options(
@@ -164,6 +193,8 @@ def grade_all(
         sandbox=sandbox or Settings(),
         unverified=unverified,
         disagreement=disagreement,
+        cache=cache_settings(cache),
     )
-    graded = local.grade_all(tasks, rollouts, options, workers=workers)
+    hands = engine_named(engine, address, options, workers)
+    graded = local.grade_all(tasks, rollouts, options, workers=workers, engine=hands)
     return (each.grade for each in graded)

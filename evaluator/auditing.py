@@ -1,4 +1,7 @@
-"""Whose checker would have paid: a run's completions run once more, and several checkers judge the same answers."""
+"""Whose checker would have paid: several checkers judge the same answers of a run's completions.
+
+A program's answers are those that the run kept, where it kept them whole. Every other completion runs once more.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ import msgspec
 from evaluator.checkers import get_checker
 from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
+from evaluator.graders.audit import components_of_kept
 from evaluator.graders.bench import Isolation, Options
-from evaluator.model import Component, Grade, Kind, Rollout, Task
+from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
 from evaluator.sandbox import Settings, Strictness
 
 if TYPE_CHECKING:
@@ -51,6 +55,8 @@ class Audit(msgspec.Struct):
     checkers: list[Payer]
     rollouts: int = 0
     compared: int = 0
+    kept: int = 0
+    """How many of the compared ones were not run again."""
     not_compared: dict[str, int] = {}
     """Rollouts by reason."""
     differ: int = 0
@@ -68,6 +74,7 @@ def audit_run(
 ) -> Audit:
     """The rollouts whose reward depends on the checker, sorted by ids; those before `stop` was set.
 
+    `on_grade` is called with each one's grade, of those that are not run again with verdict and components alone.
     Raises `CheckerError` for an unknown checker, and `SandboxUnavailable` where nothing can run.
     """
     for name in checkers:
@@ -76,11 +83,29 @@ def audit_run(
     tasks = run.tasks()
     others = {task.task_id: other for task in tasks if (other := _other_grader(task, run.manifest.grader))}
     audited = [msgspec.structs.replace(task, grader=None) for task in tasks if task.task_id not in others]
-    rollouts = _without(others, _rollouts(run, limit), report)
-    for rollout, grade, _ in grade_all(audited, rollouts, _options(run, checkers), workers=workers, stop=stop):
+    by_id = {task.task_id: task for task in audited}
+
+    def take(rollout: Rollout, grade: Grade) -> None:
         if on_grade is not None:
             on_grade(grade)
         _take(report, rollout, grade)
+
+    def to_run() -> Iterator[Rollout]:
+        for rollout, cases in _rollouts(run, limit):
+            if stop is not None and stop.is_set():
+                return
+            task, other = by_id.get(rollout.task_id), others.get(rollout.task_id)
+            parts = components_of_kept(checkers, task, cases) if task is not None else None
+            if other is not None:
+                _leave_out(report, f"graded by {other}, which uses no checker")
+            elif parts is not None:
+                report.kept += 1
+                take(rollout, _kept_grade(rollout, cases, parts))
+            else:
+                yield rollout
+
+    for rollout, grade, _ in grade_all(audited, to_run(), _options(run, checkers), workers=workers, stop=stop):
+        take(rollout, grade)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
     return report
 
@@ -103,14 +128,15 @@ def _options(run: Run, names: Sequence[str]) -> Options:
     )
 
 
-def _without(others: dict[str, str], rollouts: Iterator[Rollout], report: Audit) -> Iterator[Rollout]:
-    """The rollouts graded by tests; the others are counted under their grader."""
-    for rollout in rollouts:
-        other = others.get(rollout.task_id)
-        if other is None:
-            yield rollout
-        else:
-            _leave_out(report, f"graded by {other}, which uses no checker")
+def _kept_grade(rollout: Rollout, cases: Sequence[CaseResult], parts: tuple[Component, ...]) -> Grade:
+    verdict = next((case.verdict for case in cases if case.verdict is not Verdict.PASSED), Verdict.PASSED)
+    return Grade(
+        task_id=rollout.task_id,
+        sample_id=rollout.sample_id,
+        verdict=verdict,
+        reward=float(verdict is Verdict.PASSED),
+        components=parts,
+    )
 
 
 def _leave_out(report: Audit, why: str) -> None:
@@ -127,20 +153,28 @@ def _other_grader(task: Task, requested: str | None) -> str | None:
     return None if name in BY_TESTS else name
 
 
-def _rollouts(run: Run, limit: int | None) -> Iterator[Rollout]:
-    with run.connect() as connection:
+def _rollouts(run: Run, limit: int | None) -> Iterator[tuple[Rollout, list[CaseResult]]]:
+    """Each with the results that the run has of it, if they are those of the `tests` grader."""
+    from evaluator.runs.kept_results import kept_results
+
+    with run.connect(parts=True) as connection:
         rows = connection.execute(
-            'SELECT task_id, sample_id, completion, kind, expected_pass FROM rollouts ORDER BY "row" LIMIT ?', [limit]
+            """SELECT task_id, sample_id, completion, kind, expected_pass, grader = 'tests', part_file
+               FROM rollouts ORDER BY "row" LIMIT ?""",
+            [limit],
         )
+        beside = connection.cursor()
         while batch := rows.fetchmany(_BATCH):
-            for task_id, sample_id, completion, kind, expected_pass in batch:
-                yield Rollout(
+            kept = kept_results(run, beside, [(row[0], row[1], row[-1]) for row in batch if row[-2]])
+            for task_id, sample_id, completion, kind, expected_pass, *_ in batch:
+                rollout = Rollout(
                     task_id=task_id,
                     sample_id=sample_id,
                     completion=completion,
                     kind=Kind(kind) if kind else None,
                     expected_pass=expected_pass,
                 )
+                yield rollout, kept.get((task_id, sample_id), [])
 
 
 def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:

@@ -17,13 +17,20 @@ import typer
 from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, fail, report
 from evaluator.commands.options import (
+    AddressOption,
+    CacheOption,
     DatasetFormatOption,
     DatasetMapOption,
+    DisagreementOption,
+    EngineOption,
     FormatOption,
     GraderOption,
     JsonFlag,
     MapOption,
     PreambleOption,
+    PythonOption,
+    UnverifiedOption,
+    WorkersOption,
 )
 
 app = App(
@@ -50,9 +57,9 @@ def grade(
     out: Annotated[
         Path | None, typer.Option("--out", help="The run's directory. [default: runs/<stem>-<UTC time>]")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="How many to grade at once. [default: one per CPU]")
-    ] = None,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", help="Wall and CPU seconds per test case. [default: 10]")
     ] = None,
@@ -82,23 +89,15 @@ def grade(
         Literal["strict", "degraded"],
         typer.Option(help="Run only if the sandbox is proved, or with whatever works."),
     ] = "strict",
-    python: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="The Python whose packages completions see. [default: this one, with numpy]"),
-    ] = None,
-    unverified: Annotated[
-        Literal["keep", "unknown"],
-        typer.Option(help="Unverified grades keep their reward, or become unknown without one."),
-    ] = "keep",
-    disagreement: Annotated[
-        Literal["unknown", "keep", "fail"],
-        typer.Option(help="A suite that fails in two processes and passes in one: unknown, passed or failed."),
-    ] = "unknown",
+    python: PythonOption = None,
+    cache: CacheOption = None,
+    unverified: UnverifiedOption = "keep",
+    disagreement: DisagreementOption = "unknown",
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grader_option, grading, preamble_option
-    from evaluator.file_grading import grade_file, limits_of
+    from evaluator.file_grading import cache_of, grade_file, limits_of
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
     from evaluator.sandbox import Settings
@@ -112,6 +111,8 @@ def grade(
         dataset or grading.dataset_for(files, format_, grader, out if resume or only else None),
         out=out,
         workers=workers,
+        engine=engine,
+        address=address,
         limits=limits_of(timeout, memory),
         checker=checker,
         grader=grader_option.grader_text(grader),
@@ -126,6 +127,7 @@ def grade(
         limit=limit,
         isolation=isolation,
         sandbox=Settings(strictness=sandbox, python=python),
+        cache=cache_of(cache),
         unverified=unverified,
         disagreement=disagreement,
     )
@@ -439,8 +441,7 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        status = report(error)
-        if status is None:
+        if (status := report(error)) is None:
             raise
         return status
 

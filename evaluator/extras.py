@@ -9,7 +9,7 @@ from typing import Literal
 
 __all__ = ["MissingExtraError", "needs", "require"]
 
-Extra = Literal["runs", "schema", "judge", "serve", "dashboard", "s3"]
+Extra = Literal["runs", "schema", "judge", "serve", "dashboard", "s3", "ray"]
 
 
 class MissingExtraError(ImportError):

@@ -19,6 +19,8 @@ import msgspec
 import evaluator
 from evaluator.checkers import get_checker
 from evaluator.engines import local
+from evaluator.engines.choice import EngineName, engine_named
+from evaluator.engines.kept_grades import cache_settings
 from evaluator.formats import (
     FileLike,
     Files,
@@ -66,6 +68,8 @@ class GradedFile(msgspec.Struct, frozen=True):
     stopped: bool
     bad_lines: int
     """Lines of the two files that could not be used; the run's `run.json` lists the first 1,000."""
+    cached: int = 0
+    """How many of the graded ones have a grade from the cache."""
 
 
 def grade_file(
@@ -74,6 +78,8 @@ def grade_file(
     *,
     out: str | Path | None = None,
     workers: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
     limits: Limits | None = None,
     checker: str | None = None,
     grader: str | None = None,
@@ -90,8 +96,10 @@ def grade_file(
     limit: int | None = None,
     resume: bool = False,
     only: str | None = None,
+    cache: bool | str | Path | None = True,
     on_start: Callable[[int | None], object] | None = None,
     on_grade: Callable[[Grade], object] | None = None,
+    on_verdicts: Callable[[Mapping[str, int]], object] | None = None,
     on_problem: OnProblem | None = None,
     stop: threading.Event | None = None,
 ) -> GradedFile:
@@ -103,7 +111,7 @@ def grade_file(
     (PosixPath('runs/mine'), 2, False)
 
     The files are read as streams and the grades are written every few seconds, so memory does not grow with the
-    rollouts (the tasks are held in memory). A process that is killed loses a few seconds of work; `resume` does the
+    rollouts (the tasks are held in memory). A process that is killed loses what it was grading; `resume` does the
     rest. Callbacks run in the calling thread, one at a time; what one raises ends the grading, and the run can be
     resumed. Any thread may call this.
 
@@ -114,7 +122,7 @@ def grade_file(
             for a grader that needs no tasks (`stored`), the rollouts alone.
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
             directory, with a number at its end where that is taken.
-        workers, fail_fast, isolation: As in `grade_all`.
+        workers, engine, address, fail_fast, isolation: As in `grade_all`.
         limits, checker, grader, sandbox, unverified, disagreement: As in `grade`. Files that `grader` and `sandbox`
             name are looked for from the working directory.
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
@@ -128,9 +136,11 @@ def grade_file(
             is begun.
         only: Grade again what is in `out` and has one of these verdicts ("sandbox_error,time_limit"), or meets this
             DuckDB condition over the columns of `rollouts`. It wins over `resume`.
+        cache: As in `grade_all`. With `only` grades are kept there, but none is looked for.
         on_start: Called once, before the first grade, with about how many rollouts are to be graded; None where
             that would take reading the file.
         on_grade: Called with each grade, in the order in which they are done.
+        on_verdicts: Called with how many more were graded, by verdict. It costs less than `on_grade`.
         on_problem: Called with each line that can't be used. None: they are only kept in the run.
         stop: Set it, from anywhere, to end the grading soon. What has been graded is kept.
 
@@ -140,6 +150,7 @@ def grade_file(
         GraderError, CheckerError: No grader or checker has that name, or it does not take these options.
         QueryError: `only` is no condition.
         InterpreterError: `sandbox` names a Python that completions can't run on.
+        EngineError, MissingExtraError: As in `grade_all`. Before the first grade, no run is made.
         SandboxUnavailable: No sandbox can be had. Nothing was graded, and a new run's directory is removed again.
     """
     from evaluator.runs.writing import RunWriter
@@ -170,6 +181,7 @@ def grade_file(
         sandbox=_anchored(sandbox or Settings()),
         unverified=unverified,
         disagreement=disagreement,
+        cache=cache_settings(cache, reads=only is None),
     )
     tasks = _dataset_files(files, dataset, format, options.grader)
     extent, grown = _extent(tasks, files, options.grader, earlier)
@@ -192,6 +204,8 @@ def grade_file(
         python=python_version(options.sandbox.python),
         folder=folder_from(run),
         workers=workers,
+        engine=engine,
+        address=address,
         format=format,
         field_map=map_text(field_map),
         dataset_format=dataset_format,
@@ -199,6 +213,7 @@ def grade_file(
         limit=limit,
         only=only,
         interpreter=options.sandbox.python,
+        cache=_cache_text(cache),
     )
 
     def bad_line(problem: Problem) -> None:
@@ -216,6 +231,7 @@ def grade_file(
     found = load_rollouts(files, rows_format, field_map=field_map, on_problem=bad_line)
     found = itertools.islice(data.named(require_rows(found, files)), limit)
     again = _chosen_again(run, only) if only else None
+    hands = engine_named(engine, address, options, workers)
     writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
     manifest = writer.manifest  # of a resumed run, the one that is there
     try:
@@ -225,18 +241,30 @@ def grade_file(
         stop = stop or threading.Event()
         if on_start is not None:
             on_start(wanted.total(limit, files))
-        began, graded = time.monotonic(), 0
-        graded_now = local.grade_all(
-            data.tasks, iter(wanted), options, workers=workers, stop=stop, on_wait=writer.flush_when_due
+        began, graded, cached = time.monotonic(), 0, 0
+        batches = local.grade_batches(
+            data.tasks,
+            iter(wanted),
+            options,
+            workers=workers,
+            stop=stop,
+            on_wait=writer.flush_when_due,
+            columns=True,
+            engine=hands,
         )
-        for rollout, grade, place in graded_now:
-            writer.add(rollout, grade, wanted.row(place))
-            graded += 1
+        for batch in batches:
+            writer.add_columns([wanted.row(place) for place in batch.places], batch.columns, batch.verdicts)
+            graded += len(batch)
+            cached += batch.cached
+            manifest.cached += batch.cached
+            if on_verdicts is not None:
+                on_verdicts(batch.verdicts)
             if on_grade is not None:
-                on_grade(grade)
+                for grade in batch.grades:
+                    on_grade(grade)
         writer.close("stopped" if stop.is_set() else "finished")
         seconds = time.monotonic() - began
-        return GradedFile(run, graded, seconds, stop.is_set(), manifest.problems_total)
+        return GradedFile(run, graded, seconds, stop.is_set(), manifest.problems_total, cached)
     except SandboxUnavailable:
         writer.discard()
         raise
@@ -253,6 +281,11 @@ def limits_of(timeout: float | None, memory: float | None) -> Limits:
     if memory is not None:
         changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
     return limits.replaced(changes)
+
+
+def cache_of(text: str | None) -> str | bool | None:
+    """The `cache` of `grade_file` for `--cache`: a folder, or `none`; the user's own if the option was not given."""
+    return True if text is None else None if text in ("none", "") else text
 
 
 def default_run(rollouts: Path) -> Path:
@@ -300,10 +333,12 @@ class _Wanted:
 
     def __iter__(self) -> Iterator[Rollout]:
         places = itertools.count()
+        chosen = bool(self._done) or self._again is not None
         for row, rollout in enumerate(self._rollouts):
-            key = sample_key(rollout.task_id, rollout.sample_id)
-            if key in self._done or (self._again is not None and key not in self._again):
-                continue
+            if chosen:
+                key = sample_key(rollout.task_id, rollout.sample_id)
+                if key in self._done or (self._again is not None and key not in self._again):
+                    continue
             self._rows[next(places)] = row
             yield rollout
 
@@ -332,6 +367,13 @@ def _grader_text(grader: str | None) -> str | None:
     text = anchored(grader.strip(), Path.cwd())
     get_grader(text)
     return text
+
+
+def _cache_text(cache: bool | str | Path | None) -> str | None:
+    """As the command's option: a full path, or `none`; None for the user's own."""
+    if cache is True:
+        return None
+    return os.path.abspath(Path(cache).expanduser()) if cache else "none"  # noqa: PTH100
 
 
 def _anchored(settings: Settings) -> Settings:

@@ -330,6 +330,8 @@ class Grade(msgspec.Struct, kw_only=True):
     """Line of the completion's text = line of `code` + this; 0 or less means: in the prompt."""
     duplicate_of: str | None = None
     """The sample with the same task and code whose grade this is."""
+    cached: bool = False
+    """Whether an earlier run made it, and its times: it is from the cache of grades."""
 
     @property
     def passed(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from evaluator.api import grade_all
 from evaluator.graders import traits
@@ -18,9 +19,10 @@ def reference_grades(
         [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
         for are_suites in (True, False)
     )
+    options: dict[str, Any] = {"workers": workers, "limits": limits, "checker": checker, "cache": None}
     return chain(
-        grade_all(suites, _references(suites), grader="both_ways", workers=workers, limits=limits, checker=checker),
-        grade_all(others, _references(others), workers=workers, limits=limits, checker=checker),
+        grade_all(suites, _references(suites), grader="both_ways", **options),
+        grade_all(others, _references(others), **options),
     )
 
 

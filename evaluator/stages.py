@@ -52,6 +52,11 @@ def measured() -> Iterator[Spent]:
         _measuring.reset(token)
 
 
+def measuring() -> Spent | None:
+    """What this thread (or coroutine) measures into; None if it measures nothing."""
+    return _measuring.get()
+
+
 def stage(name: Stage) -> AbstractContextManager[None]:
     """A context whose time counts for this stage, if it is measured."""
     spent = _measuring.get()

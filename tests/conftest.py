@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -49,3 +51,15 @@ def pytest_configure() -> None:
     os.environ["XDG_CACHE_HOME"] = cache
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def cache_of_its_own() -> Iterator[None]:
+    """What one test keeps is not there for the next: neither grades nor indexes."""
+    common = os.environ["XDG_CACHE_HOME"]
+    os.environ["XDG_CACHE_HOME"] = f"{common}/{next(_numbers)}"
+    yield
+    os.environ["XDG_CACHE_HOME"] = common

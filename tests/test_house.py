@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 BASE = {"model", "task_parts", "task_rows", "entry_points", "syntax", "package_modules", "stages", "extras"}
 """Records and small helpers, which know each other alone."""
-RECORDS = BASE | {"metrics", "import_headers", "invisible", "recorded", "retry_after", "verdict_colours"}
+RECORDS = BASE | {"metrics", "import_headers", "invisible", "recorded", "retry_after", "verdict_colours", "version"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "engines", "api", "file_grading", "auditing", "references", "report", "formats", "runs", "index",

@@ -91,7 +91,7 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
     elif len(names) < 2:
         facts.note("Choose two checkers or more.")
     elif job is None:
-        facts.note("Runs each completion once more in the sandbox, and lets every checker judge the same answers.")
+        facts.note("Lets every checker judge the same answers: what the run kept whole, or of one more run.")
 
 
 def _start(screen: Screen, names: tuple[str, ...]) -> None:

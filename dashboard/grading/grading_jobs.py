@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,6 @@ import streamlit as st
 from dashboard import workspace
 from dashboard.background import Work
 from evaluator.file_grading import GradedFile, default_run
-from evaluator.model import Grade
 from evaluator.runs.files import is_run
 
 _WINDOW_S = 15.0
@@ -116,7 +116,7 @@ class Job(Work):
 
     def _work(self) -> None:
         try:
-            self._grade(on_start=self._start, on_grade=self._count, stop=self._stop)
+            self._grade(on_start=self._start, on_verdicts=self._count, stop=self._stop)
         finally:
             if not is_run(self.run):
                 _give_up(self.run)
@@ -125,8 +125,8 @@ class Job(Work):
         self._total = total
         self._pace.note(0, time.monotonic())
 
-    def _count(self, grade: Grade) -> None:
-        self.counts[grade.verdict.value] += 1
+    def _count(self, verdicts: Mapping[str, int]) -> None:
+        self.counts.update(verdicts)
         self._pace.note(self.counts.total(), time.monotonic())
 
 

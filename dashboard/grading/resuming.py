@@ -73,6 +73,7 @@ def _work(run: OpenRun | Run) -> partial[GradedFile]:
         limit=manifest.limit,
         resume=True,
         only=manifest.only,
+        cache=manifest.cache != "none",  # a folder that came with the run could hold any grades
     )
 
 

@@ -170,7 +170,7 @@ def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | 
         Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
         for each in samples
     ]
-    return grade_all([task], rollouts, limits=limits, checker=checker)
+    return grade_all([task], rollouts, limits=limits, checker=checker, cache=None)
 
 
 def _result(trial: Trial, view: View, record: TaskRecord) -> None:

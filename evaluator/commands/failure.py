@@ -35,6 +35,7 @@ def status_of(error: Exception) -> Exit | None:
     """The exit status of an error whose message is meant for the user; None for a bug of our own."""
     # Imported late: the modules that define these errors are only needed after a failure.
     from evaluator.checkers import CheckerError
+    from evaluator.engines.hands import EngineError
     from evaluator.extras import MissingExtraError
     from evaluator.formats import FormatError
     from evaluator.graders import GraderError
@@ -47,7 +48,7 @@ def status_of(error: Exception) -> Exit | None:
     if isinstance(error, SandboxUnavailable):
         return Exit.NO_SANDBOX
     expected = (
-        CheckerError, ExportError, FormatError, GraderError, InterpreterError,
+        CheckerError, EngineError, ExportError, FormatError, GraderError, InterpreterError,
         MissingExtraError, RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
     return Exit.BAD_INPUT if isinstance(error, expected) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from evaluator.file_grading import GradedFile
 from evaluator.formats import Problem, Source
 from evaluator.formats.sources import resolve
 from evaluator.graders import needs_tasks
-from evaluator.model import Grade
+from evaluator.model import Verdict
 from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command
 
@@ -68,7 +68,7 @@ def summarise_written(done: GradedFile) -> Summary:
     import duckdb
 
     try:
-        return summarise(Run.open(done.run), seconds=done.seconds, graded_now=done.graded)
+        return summarise(Run.open(done.run), seconds=done.seconds, graded_now=done.graded, cached=done.cached)
     except (RunError, duckdb.IOException) as error:
         if isinstance(error, RunError) and is_run(done.run):
             raise
@@ -79,7 +79,7 @@ def grade_quietly(job: partial[GradedFile]) -> GradedFile:
     """Do a `grade_file`, with progress on stderr and nothing on stdout."""
     with ExitStack() as stack:
         watch = _Watch(stack, resolve(job.args[0]), job.keywords.get("format"))
-        return job(on_start=watch.start, on_grade=watch.grade, on_problem=watch.problem, stop=watch.stop)
+        return job(on_start=watch.start, on_verdicts=watch.graded, on_problem=watch.problem, stop=watch.stop)
 
 
 class _Watch:
@@ -99,8 +99,8 @@ class _Watch:
         self._stack.enter_context(_set_on_signal(self.stop))
         self._meter = self._stack.enter_context(meter(total))
 
-    def grade(self, grade: Grade) -> None:
-        self._meter.count(grade.passed)
+    def graded(self, verdicts: Mapping[str, int]) -> None:
+        self._meter.count_passed(sum(verdicts.values()), verdicts.get(Verdict.PASSED.value, 0))
 
     def problem(self, problem: Problem) -> None:
         self._problems += 1

@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+PythonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--python",
+        metavar="PATH",
+        help="The Python whose packages completions see. [default: this one, with numpy]",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many to grade at once, with ray on each machine. [default: one per CPU]"),
+]
+EngineOption = Annotated[
+    Literal["local", "ray"], typer.Option(help="Grade on this machine, or on those of a Ray cluster.")
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="ray: the cluster's head. [default: auto, the cluster of this machine]"),
+]
+UnverifiedOption = Annotated[
+    Literal["keep", "unknown"],
+    typer.Option(help="Unverified grades keep their reward, or become unknown without one."),
+]
+DisagreementOption = Annotated[
+    Literal["unknown", "keep", "fail"],
+    typer.Option(help="A suite that fails in two processes and passes in one: unknown, passed or failed."),
+]
+CacheOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cache",
+        metavar="DIR|none",
+        help="Where grades are kept for later runs. [default: the user's cache directory]",
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
 FormatOption = Annotated[
     str | None,

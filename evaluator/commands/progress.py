@@ -41,6 +41,13 @@ class Meter:
             self._sum += value
         self._show()
 
+    def count_passed(self, count: int, passed: int) -> None:
+        """So many more, and how many of them passed: each of these counts 1, each other 0."""
+        self._counted += count
+        self._valued += count
+        self._sum += passed
+        self._show()
+
     def count_failure(self) -> None:
         """One more that came to nothing."""
         self._failed += 1

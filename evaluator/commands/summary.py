@@ -98,6 +98,10 @@ class Summary(msgspec.Struct):
     duplicates: int
     bad_lines: int
     expected: Agreement | None
+    graded_now: int
+    """Rollouts graded in this session."""
+    cached: int
+    """How many of these have a grade from the cache."""
     seconds: float
     rate: float
     """Rollouts graded per second, in this session."""
@@ -105,8 +109,8 @@ class Summary(msgspec.Struct):
     """The command that opens it."""
 
 
-def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
-    """The figures of a run; `seconds` and `graded_now` are this session's."""
+def summarise(run: Run, *, seconds: float, graded_now: int, cached: int) -> Summary:
+    """The figures of a run; `seconds`, `graded_now` and `cached` are this session's."""
     with run.connect() as connection:
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
@@ -144,6 +148,8 @@ def summarise(run: Run, *, seconds: float, graded_now: int) -> Summary:
         duplicates=duplicates,
         bad_lines=run.manifest.problems_total,
         expected=expected,
+        graded_now=graded_now,
+        cached=cached,
         seconds=round(seconds, 3),
         rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
         view=f"rollscope view {shlex.quote(str(run.path))}",
@@ -181,6 +187,8 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         rows.append(("", "a judge gave no score: the same command with --resume and --out retries these"))
     if summary.duplicates:
         rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
+    if summary.cached:
+        rows.append(("cache", f"{summary.graded_now:,} graded, {summary.cached:,} from the cache"))
     if summary.bad_lines:
         rows.append(("bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"))
     if summary.expected:

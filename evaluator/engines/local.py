@@ -1,45 +1,38 @@
-"""Grades with this machine's workers: one thread each, with its own sandbox.
+"""Grades with this machine's workers: a process each, with its own sandbox (`worker_process`).
 
-The sandboxes' processes do the work; a thread here extracts, waits and compares. Tasks that run no code have their own
-threads, which never start a sandbox: as many as may wait for others (a judge) at once.
+The caller reads, hands out and takes grades back (`dispatching`). Tasks whose grading runs no code are graded in
+threads of the caller (`lane`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import queue
+import itertools
 import threading
-import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from contextlib import ExitStack
+from typing import Final
 
 import msgspec
 
-from evaluator.engines.gate import Gate
-from evaluator.engines.shield import shielded
-from evaluator.engines.stop import stoppable
+from evaluator.engines.batches import Batch, Graded, Item
+from evaluator.engines.choice import engine_named
+from evaluator.engines.dispatching import Dispatcher
+from evaluator.engines.hands import Engine
+from evaluator.engines.lane import Lane
+from evaluator.engines.messages import Setup
+from evaluator.engines.shipping import Order
 from evaluator.engines.worker import Worker
-from evaluator.graders import traits
+from evaluator.engines.workers import cores
+from evaluator.graders import needs_tasks, traits
 from evaluator.graders.bench import Options
-from evaluator.model import Grade, Mode, Rollout, Task, Verdict
-from evaluator.sandbox import Sandbox, SandboxUnavailable
+from evaluator.model import Mode, Rollout, Task
 
-_WAITING_PER_WORKER = 8
-_REMEMBERED = 1024
-_REMEMBERED_CHARACTERS = 64 * 2**20
-_PATIENCE_S = 0.3
-_REST_S = 1.0
-"""How long a worker that can't start its sandbox pauses, while others do its work."""
+__all__ = ["Batch", "Graded", "grade_all", "grade_batches"]
 
-
-class Graded(NamedTuple):
-    """A rollout with its grade; `row` is the rollout's place in the stream, from 0."""
-
-    rollout: Rollout
-    grade: Grade
-    row: int
+_LINGER_S: Final = 0.25
+_WAIT_S: Final = 0.2
+_MOST_READY: Final = 64
 
 
 def grade_all(
@@ -50,17 +43,54 @@ def grade_all(
     workers: int | None = None,
     stop: threading.Event | None = None,
     on_wait: Callable[[], object] | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[Graded]:
     """Grades each rollout and yields it when it is done. Order, memory, duplicates, errors: see `evaluator.grade_all`.
 
     When `stop` is set, no further rollout starts, unfinished ones are abandoned, and the iterator ends. `on_wait` is
-    called in the calling thread a few times a second while no grade arrives.
+    called in the calling thread a few times a second while no grade arrives. `engine`: see `grade_batches`.
+    """
+    batches = grade_batches(
+        tasks, rollouts, options, workers=workers, stop=stop, on_wait=on_wait, linger_s=0.0, engine=engine
+    )
+    return _one_by_one(batches, stop)
+
+
+def _one_by_one(batches: Iterator[Batch], stop: threading.Event | None) -> Iterator[Graded]:
+    with ExitStack() as stack:
+        stack.callback(batches.close)  # type: ignore[attr-defined]
+        for batch in batches:
+            for each in batch.graded():
+                yield each
+                if stop is not None and stop.is_set():
+                    return
+
+
+def grade_batches(
+    tasks: Mapping[str, Task] | Iterable[Task],
+    rollouts: Iterable[Rollout],
+    options: Options | None = None,
+    *,
+    workers: int | None = None,
+    stop: threading.Event | None = None,
+    on_wait: Callable[[], object] | None = None,
+    columns: bool = False,
+    linger_s: float = _LINGER_S,
+    engine: Engine | None = None,
+) -> Iterator[Batch]:
+    """As `grade_all`, in batches of what arrived together, whose grades need not be decoded.
+
+    `columns`: whether the workers make the columns of a run (`Batch.columns`). `linger_s`: how long a grade may wait
+    for others. `engine`: whose hands grade; None: this machine's workers.
     """
     if workers is not None and workers < 0:
         raise ValueError(f"workers is {workers}: give 1 or more")
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
-    crew = _Crew(by_id, options or Options(), workers, stop or threading.Event())
-    return crew.grades(_named(rollouts), on_wait)
+    options = options or Options()
+    setup = Setup(options.sandbox, columns=columns, linger_s=linger_s)
+    engine = engine or engine_named("local", None, options, workers)
+    crew = _Crew(by_id, options, workers, setup, engine)
+    return crew.batches(_named(rollouts), stop or threading.Event(), on_wait)
 
 
 def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
@@ -75,225 +105,78 @@ def _named(rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
         of_task[rollout.task_id] += 1
 
 
-Waiting = queue.SimpleQueue[tuple[int, Rollout] | None]
-
-
-class _Lane(NamedTuple):
-    """Threads that grade the same kind of tasks, and their queue."""
-
-    threads: int
-    runs_code: bool
-    waiting: Waiting
-
-
 class _Crew:
-    def __init__(self, tasks: Mapping[str, Task], options: Options, workers: int | None, stop: threading.Event) -> None:
+    """The workers of one run: hands for what runs code, threads for the rest."""
+
+    def __init__(
+        self, tasks: Mapping[str, Task], options: Options, workers: int | None, setup: Setup, engine: Engine
+    ) -> None:
+        kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
+        light = [each for task in kinds if not (each := traits(task, options.grader)).runs_code]
+        self._runs_code = len(light) < len(kinds)
+        at_once = max((each.waits for each in light), default=0)
         self._tasks = tasks
         self._options = options
-        self._lanes = list(_lanes(tasks, options.grader, workers))
-        self._stop = stop
-        self._done: queue.SimpleQueue[Graded | BaseException] = queue.SimpleQueue()
-        self._known = _Known()
-        self._ending = threading.Event()
-        self._running_code = 0
-        """Threads that run code."""
-        self._stranded: set[Worker] = set()
+        self._orders: dict[str, tuple[Order, bool]] = {}
+        """By task, what hands are told of it, and whether its grading runs code."""
+        self._numbers = itertools.count()
+        self._dispatcher = Dispatcher(engine.start, setup, engine.hands, same_machine=engine.same_machine)
+        self._lane = Lane(options, workers or max(cores(), at_once))
+        self._loner = Worker(options)
+        self._ready: list[Batch] = []
 
-    def grades(self, rollouts: Iterable[Rollout], on_wait: Callable[[], object] | None) -> Iterator[Graded]:
-        first = Sandbox(self._options.sandbox)
-        if any(lane.runs_code for lane in self._lanes):
-            _warm_up(first)  # raises if there is no sandbox, before anything is graded
-        gate = Gate()
-        sandboxes: list[Sandbox] = []
-        threads: list[tuple[threading.Thread, Waiting]] = []
-        try:
-            for lane in self._lanes:
-                for _ in range(lane.threads):
-                    sandboxes.append(first.another() if sandboxes else first)
-                    worker = Worker(self._options, gate, sandboxes[-1])
-                    if not self._start(worker, lane, threads):
-                        break
-            yield from self._exchange(iter(enumerate(rollouts)), on_wait)
-        finally:
-            self._ending.set()
-            for _, waiting in threads:
-                waiting.put(None)
-            patience = time.monotonic() + _PATIENCE_S
-            for thread, _ in threads:
-                thread.join(max(0.0, patience - time.monotonic()))
-            for sandbox in sandboxes:
-                sandbox.abort()  # makes a thread in the middle of a rollout give up
-            for thread, _ in threads:
-                thread.join()
-            for sandbox in sandboxes:
-                sandbox.close()
-
-    def _start(self, worker: Worker, lane: _Lane, threads: list[tuple[threading.Thread, Waiting]]) -> bool:
-        """Starts a worker's thread; False if the machine allows no more, but the lane already has some."""
-        self._running_code += lane.runs_code  # before it can be stranded
-        thread = threading.Thread(target=self._work, args=(worker, lane), daemon=True)
-        try:
-            thread.start()
-        except RuntimeError as error:
-            self._running_code -= lane.runs_code
-            if any(waiting is lane.waiting for _, waiting in threads):
-                return False
-            fix = "raise the limit of processes (ulimit -u)"
-            raise SandboxUnavailable("no thread can be started", fix) from error
-        threads.append((thread, lane.waiting))
-        return True
-
-    def _put(self, row: int, rollout: Rollout) -> None:
-        """Adds it to the queue of the lane that grades its task; without a task, to any."""
-        task = self._tasks.get(rollout.task_id)
-        needs_code = task is not None and traits(task, self._options.grader).runs_code
-        lane = next((lane for lane in self._lanes if lane.runs_code == needs_code), self._lanes[0])
-        lane.waiting.put((row, rollout))
-
-    def _exchange(
-        self, numbered: Iterator[tuple[int, Rollout]], on_wait: Callable[[], object] | None
-    ) -> Iterator[Graded]:
-        pending = 0
-        exhausted = False
-        most = _WAITING_PER_WORKER * sum(lane.threads for lane in self._lanes)
-        while not self._stop.is_set():
-            while not exhausted and pending < most:
-                item = next(numbered, None)
-                if item is None:
-                    exhausted = True
-                else:
-                    self._put(*item)
-                    pending += 1
-            if not pending:
-                return
-            try:
-                done = self._done.get(timeout=0.2)
-            except queue.Empty:
-                if on_wait is not None:
+    def batches(
+        self, rollouts: Iterator[Rollout], stop: threading.Event, on_wait: Callable[[], object] | None
+    ) -> Iterator[Batch]:
+        with ExitStack() as stack:
+            stack.callback(self._dispatcher.close)
+            stack.callback(self._lane.close)
+            self._dispatcher.watch(self._lane.fileno(), self._lane.drained)
+            numbered = enumerate(rollouts)
+            exhausted = self._fill(numbered)
+            if self._runs_code:
+                self._dispatcher.warm_up()  # raises if there is no sandbox, before anything is graded
+            while not stop.is_set():
+                found = [*self._ready, *self._dispatcher.wait(0.0 if self._ready else _WAIT_S), *self._lane.finished()]
+                self._ready = []
+                for batch in found:
+                    yield batch
+                    if stop.is_set():
+                        return
+                exhausted = exhausted or self._fill(numbered)
+                if exhausted and not (self._ready or self._dispatcher.pending or self._lane.pending):
+                    return
+                if not found and on_wait is not None:
                     on_wait()
-                continue
-            if isinstance(done, BaseException):
-                raise done
-            pending -= 1
-            yield done
 
-    def _work(self, worker: Worker, lane: _Lane) -> None:
-        with worker.sandbox:
-            while (item := lane.waiting.get()) is not None and not self._ending.is_set():
-                row, rollout = item
-                try:
-                    self._grade(worker, row, rollout)
-                except BaseException as error:
-                    self._done.put(error)
+    def _fill(self, numbered: Iterator[tuple[int, Rollout]]) -> bool:
+        """Reads as many as there is room for. Whether those were the last ones."""
+        while self._dispatcher.has_room and self._lane.has_room and len(self._ready) < _MOST_READY:
+            item = next(numbered, None)
+            if item is None:
+                return True
+            self._add(*item)
+        return False
 
-    def _grade(self, worker: Worker, row: int, rollout: Rollout) -> None:
-        task = self._tasks.get(rollout.task_id)
-        if task is None or not traits(task, self._options.grader).by_completion:
-            self._done.put(Graded(rollout, worker.grade(task, rollout), row))
-            return
-        key = _key(rollout)
-        known = self._known.grade_or_wait(key, (row, rollout))
-        if known is _IN_PROGRESS:
-            return
-        if isinstance(known, Grade):
-            self._done.put(Graded(rollout, _copied(known, rollout), row))
-            return
-        grade: Grade | None = None
-        try:
-            grade = self._graded(worker, task, rollout)
-            if grade is None:
-                self._put(row, rollout)
-            else:
-                self._done.put(Graded(rollout, grade, row))
-        finally:
-            # Without a grade, or with one that says nothing about the program, the waiting ones go back to the queue.
-            reusable = grade if grade is not None and grade.verdict is not Verdict.SANDBOX_ERROR else None
-            for other_row, other in self._known.settle(key, reusable):
-                if reusable is None:
-                    self._put(other_row, other)
-                else:
-                    self._done.put(Graded(other, _copied(reusable, other), other_row))
-        if grade is None:
-            self._ending.wait(_REST_S)
+    def _add(self, place: int, rollout: Rollout) -> None:
+        known = self._orders.get(rollout.task_id)
+        if known is None:
+            task = self._tasks.get(rollout.task_id)
+            if task is None:
+                self._add_without_task(place, rollout)
+                return
+            runs_code = traits(task, self._options.grader).runs_code
+            known = self._orders[rollout.task_id] = (Order(next(self._numbers), task, self._options), runs_code)
+        order, runs_code = known
+        if runs_code:
+            self._dispatcher.add(order, rollout, place)
+        else:
+            self._lane.add(Item(place, place, rollout, order))
 
-    def _graded(self, worker: Worker, task: Task, rollout: Rollout) -> Grade | None:
-        """None if the worker can't start a sandbox but others can: they grade the rollout then."""
-        grade = worker.grade(task, rollout)
-        if not worker.stranded:
-            self._stranded.discard(worker)
-            return grade
-        self._stranded.add(worker)
-        return grade if len(self._stranded) >= self._running_code else None
-
-
-def _warm_up(sandbox: Sandbox) -> None:
-    def warmed() -> None:
-        with stoppable(sandbox):
-            sandbox.warm_up()
-
-    shielded(warmed)
-
-
-def _lanes(tasks: Mapping[str, Task], grader: str | None, workers: int | None) -> Iterator[_Lane]:
-    """One for the tasks whose grading runs code, one for the others; at least one of the two."""
-    kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
-    light = [each for task in kinds if not (each := traits(task, grader)).runs_code]
-    cpus = len(os.sched_getaffinity(0))
-    if len(light) < len(kinds):
-        yield _Lane(workers or cpus, runs_code=True, waiting=queue.SimpleQueue())
-    if light or not kinds:
-        at_once = max((each.waits for each in light), default=0)
-        yield _Lane(workers or max(cpus, at_once), runs_code=False, waiting=queue.SimpleQueue())
-
-
-_IN_PROGRESS = object()
-
-
-class _Known:
-    """The last grades by completion, and the duplicates that wait for a grade in progress. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._grades: OrderedDict[bytes, Grade] = OrderedDict()
-        self._characters = 0
-        self._waiting: dict[bytes, list[tuple[int, Rollout]]] = {}
-
-    def grade_or_wait(self, key: bytes, duplicate: tuple[int, Rollout]) -> object:
-        """The grade; or `_IN_PROGRESS`, and the duplicate now waits for it; or None: the caller must grade it."""
-        with self._lock:
-            grade = self._grades.get(key)
-            if grade is not None:
-                self._grades.move_to_end(key)
-                return grade
-            if key in self._waiting:
-                self._waiting[key].append(duplicate)
-                return _IN_PROGRESS
-            self._waiting[key] = []
-            return None
-
-    def settle(self, key: bytes, grade: Grade | None) -> list[tuple[int, Rollout]]:
-        """Stores the grade, if there is one; returns the duplicates that waited for it."""
-        with self._lock:
-            if grade is not None:
-                self._grades[key] = grade
-                self._characters += _characters(grade)
-                while len(self._grades) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
-                    self._characters -= _characters(self._grades.popitem(last=False)[1])
-            return self._waiting.pop(key, [])
-
-
-def _characters(grade: Grade) -> int:
-    """The size of the texts that make a grade large."""
-    shown = sum(
-        len(case.expected or "") + len(case.actual or "") + len(case.stdout) + len(case.stderr) for case in grade.cases
-    )
-    return shown + len(grade.code or "")
-
-
-def _copied(grade: Grade, rollout: Rollout) -> Grade:
-    return msgspec.structs.replace(grade, sample_id=rollout.sample_id, duplicate_of=grade.sample_id)
-
-
-def _key(rollout: Rollout) -> bytes:
-    text = f"{len(rollout.task_id)} {rollout.kind} {rollout.task_id}{rollout.completion}"
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    def _add_without_task(self, place: int, rollout: Rollout) -> None:
+        task = Task(task_id=rollout.task_id, mode=Mode.ANSWER)
+        item = Item(place, place, rollout, Order(next(self._numbers), task, self._options))
+        if needs_tasks(self._options.grader):
+            self._ready.append(Batch([item], [self._loner.grade(None, rollout)]))
+        else:  # its file has grown since its tasks were read
+            self._lane.add(item)

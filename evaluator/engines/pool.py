@@ -70,7 +70,7 @@ def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
 
 def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
     try:
-        with _pool.gate.shared():
+        with gate().shared():
             return work(sandbox)
     except FAULTS:
         sandbox.renew()
@@ -78,13 +78,16 @@ def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
 
 
 def gate() -> Gate:
-    """The gate for all leases of this pool."""
-    return _pool.gate
+    """The gate for all that this process runs, and its worker processes."""
+    global _gate  # noqa: PLW0603 - made when it is first needed
+    with _gate_lock:
+        if _gate is None:
+            _gate = Gate()
+        return _gate
 
 
 class _Pool:
     def __init__(self) -> None:
-        self.gate = Gate()
         self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
         self._idle: dict[Settings, list[Sandbox]] = {}
         """By the requested settings: a sandbox's own settings say how it was started."""
@@ -114,11 +117,16 @@ class _Pool:
 
 
 _pool = _Pool()
+_gate: Gate | None = None
+_gate_lock = threading.Lock()
 
 
 def _renew_in_child() -> None:
-    global _pool  # noqa: PLW0603 - a child must neither use nor end its parent's sandboxes
+    global _pool, _gate, _gate_lock  # noqa: PLW0603 - a child must neither use nor end its parent's sandboxes
     _pool = _Pool()
+    _gate_lock = threading.Lock()
+    if _gate is not None:  # the same gate, but opened anew
+        _gate = Gate(os.dup(_gate.descriptor))
 
 
 os.register_at_fork(after_in_child=_renew_in_child)

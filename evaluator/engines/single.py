@@ -1,25 +1,68 @@
-"""Grades one rollout, in a warm sandbox if its grader runs code."""
+"""Grades one rollout: in a warm worker process if its grader runs code, else in the calling thread."""
 
 from __future__ import annotations
 
-from evaluator.engines import pool
+import time
+from pathlib import Path
+
+import msgspec
+
+from evaluator.engines import warm
 from evaluator.engines.shield import shielded
+from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
-from evaluator.graders import traits
+from evaluator.graders import GraderError, traits
 from evaluator.graders.bench import Options
+from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout, Task
+from evaluator.stages import measuring
 
 
 def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
-    """The grade of one rollout; waits while all sandboxes are in use. Safe to call from several threads.
+    """The grade of one rollout; waits while all workers are in use. Safe to call from several threads.
 
     Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
     """
+    if not traits(task, options.grader).runs_code:
+        return shielded(lambda: Worker(options).grade(task, rollout))
+    spent, began = measuring(), time.perf_counter()
+    call = _call(task, rollout, options, measure=spent is not None)
+    try:
+        with stoppable(call):
+            answer = call.future.result()
+    except BaseException:
+        call.abort()
+        raise
+    if spent is not None:
+        for stage, seconds in answer.spent.items():
+            spent.add(stage, seconds)
+        spent.add("queue", time.perf_counter() - began - sum(answer.spent.values()))
+    return answer.grade
 
-    def graded() -> Grade:
-        if not traits(task, options.grader).runs_code:
-            return Worker(options).grade(task, rollout)
-        with pool.lease(options.sandbox) as leased:
-            return Worker(options, pool.gate(), leased).grade(task, rollout)
 
-    return shielded(graded)
+async def agrade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
+    """As `grade_one`, without a thread for it if its grader runs code. One that is cancelled is given up."""
+    import asyncio  # a third of what importing this package would cost
+
+    if not traits(task, options.grader).runs_code:
+        return await asyncio.to_thread(Worker(options).grade, task, rollout)
+    call = _call(task, rollout, options)
+    try:
+        return (await asyncio.wrap_future(call.future)).grade
+    except asyncio.CancelledError:
+        call.abort()
+        raise
+
+
+def _call(task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> warm.Call:
+    return warm.service(options.sandbox).call(task, rollout, _anchored(options), measure=measure)
+
+
+def _anchored(options: Options) -> Options:
+    """With full paths: a worker process stays in the folder in which it was started."""
+    if options.grader is None or ".py:" not in options.grader:
+        return options
+    try:
+        return msgspec.structs.replace(options, grader=anchored(options.grader, Path.cwd()))
+    except GraderError:  # which the grade says
+        return options

@@ -1,4 +1,4 @@
-"""Stops, from outside, the job that a thread waits for: kills its sandbox, so that the thread gets `FaultError`."""
+"""Stops, from outside, the job that a thread waits for: ends what does it, so that the thread gets `FaultError`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from evaluator.sandbox import FaultError, Sandbox
+from evaluator.sandbox import FaultError
 
 Result = TypeVar("Result")
 
 _STOPPED: Final = "stopped: nobody waits for the result any more"
+
+
+class Abortable(Protocol):
+    """What does a job: a sandbox, or a call of a worker process."""
+
+    def abort(self) -> None:
+        """Called from another thread: ends it, so that the thread that waits for it gets `FaultError`."""
 
 
 class Stop:
@@ -21,10 +28,10 @@ class Stop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requested = False
-        self._sandbox: Sandbox | None = None
+        self._doing: Abortable | None = None
 
     def during(self, job: Callable[[], Result]) -> Result:
-        """What the job returns or raises; `FaultError` if it is stopped in a sandbox."""
+        """What the job returns or raises; `FaultError` if it is stopped."""
         token = _current.set(self)
         try:
             return job()
@@ -32,36 +39,36 @@ class Stop:
             _current.reset(token)
 
     def request(self) -> None:
-        """Kills the job's current sandbox, if any, and gives it no other."""
+        """Ends what does the job, if anything does yet, and gives it nothing else."""
         with self._lock:
             self._requested = True
-            if self._sandbox is not None:
-                self._sandbox.abort()
+            if self._doing is not None:
+                self._doing.abort()
 
-    def hold(self, sandbox: Sandbox) -> None:
-        """Sets the job's current sandbox. Raises `FaultError` if the job is to end."""
+    def hold(self, doing: Abortable) -> None:
+        """Sets what does the job. Raises `FaultError` if the job is to end."""
         with self._lock:
             if self._requested:
                 raise FaultError(_STOPPED)
-            self._sandbox = sandbox
+            self._doing = doing
 
     def release(self) -> None:
-        """Forgets the job's current sandbox, which from here on is not killed."""
+        """Forgets what does the job, which from here on is not ended."""
         with self._lock:
-            self._sandbox = None
+            self._doing = None
 
 
 _current: ContextVar[Stop | None] = ContextVar("current_stop", default=None)
 
 
 @contextmanager
-def stoppable(sandbox: Sandbox) -> Iterator[None]:
-    """Inside, stopping this thread's job closes the sandbox (`closed`). Raises `FaultError`."""
+def stoppable(doing: Abortable) -> Iterator[None]:
+    """Inside, stopping this thread's job aborts what does it. Raises `FaultError`."""
     stop = _current.get()
     if stop is None:
         yield
         return
-    stop.hold(sandbox)
+    stop.hold(doing)
     try:
         yield
     finally:

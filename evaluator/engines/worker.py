@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from evaluator.engines.gate import Gate
+from evaluator.engines.kept_grades import KeptGrades
 from evaluator.engines.pool import FAULTS
 from evaluator.extras import MissingExtraError
-from evaluator.graders import Bench, GraderError, grader_of, needs_tasks
+from evaluator.graders import Bench, Grader, GraderError, grader_of, needs_tasks
 from evaluator.graders.bench import Options
 from evaluator.graders.reward_range import within_range
 from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
@@ -25,6 +26,7 @@ class Worker:
         self._options = options
         self._gate = gate or Gate()
         self._bench = Bench(self.sandbox, options, self._gate.alone)
+        self._kept = KeptGrades(options, options.cache) if options.cache is not None else None
         self.stranded = False
         """Whether no sandbox could be started for the last rollout."""
 
@@ -33,33 +35,49 @@ class Worker:
         if task is None and not needs_tasks(self._options.grader):
             task = Task(task_id=rollout.task_id, mode=Mode.ANSWER)  # its file has grown since its tasks were read
         if task is None:
-            return _ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
+            return ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
         try:
             grader = grader_of(task, self._options.grader)
         except (GraderError, MissingExtraError) as error:
-            unknown = _ungraded(rollout, Verdict.UNKNOWN, str(error))
+            unknown = ungraded(rollout, Verdict.UNKNOWN, str(error))
             unknown.grader = (task.grader or self._options.grader or unknown.grader)[:_SHOWN]
             return unknown
         fault = ""
         for _ in range(_ATTEMPTS):
             self.stranded = False
             try:
-                with self._gate.shared() if grader.runs_code else nullcontext():
-                    return within_range(grader.grade(task, rollout, self._bench), grader)
+                return self._graded(grader, task, rollout)
             except (RecordError, MissingExtraError) as error:
-                return _ungraded(rollout, Verdict.UNKNOWN, str(error))
+                return ungraded(rollout, Verdict.UNKNOWN, str(error))
             except UndecidedError as error:
-                return _ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
+                return ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
             except FAULTS as error:
                 fault = str(error) or repr(error)
                 self.stranded = isinstance(error, SandboxUnavailable)
                 self.sandbox.renew()
             except Exception as error:  # our own bug must not end the run or fail the rollout
-                return _ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
-        return _ungraded(rollout, Verdict.SANDBOX_ERROR, fault[:_SHOWN])
+                return ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
+        return ungraded(rollout, Verdict.SANDBOX_ERROR, fault[:_SHOWN])
+
+    def close(self) -> None:
+        """Writes what the cache of grades has not written yet. The sandbox is the caller's to close."""
+        if self._kept is not None:
+            self._kept.close()
+
+    def _graded(self, grader: Grader, task: Task, rollout: Rollout) -> Grade:
+        """From the cache if it has the grade. Raises what the grader and the sandbox raise."""
+        kept = self._kept
+        key = kept.key(task, rollout, grader, self.sandbox) if kept is not None else None
+        if kept is not None and key is not None and (found := kept.get(key, rollout)) is not None:
+            return found
+        with self._gate.shared() if grader.runs_code else nullcontext():
+            grade = within_range(grader.grade(task, rollout, self._bench), grader)
+        if kept is not None and key is not None:
+            kept.put(key, grade)
+        return grade
 
 
-def _ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:
+def ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:
     return Grade(
         task_id=rollout.task_id,
         sample_id=rollout.sample_id,

@@ -1,13 +1,14 @@
 """The same answers under several checkers: a component for each, with the first test case that it rejects.
 
 A completion runs once; each of the `checkers` then judges every answer, so only the rules differ. The grade is the
-`tests` grader's. For `rollscope audit`, which lists where the components differ.
+`tests` grader's. For `rollscope audit`, which lists where the components differ. It does so without a run for programs
+whose answers an earlier one kept whole.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,8 +18,9 @@ from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
 from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import is_whole
 from evaluator.graders.cases.plans import Plan, PlannedCase
-from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.grader import Grader, GraderError, nothing_more
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, Verdict
 
 _KINDS: dict[Mode, Kind] = {Mode.CALL: "value", Mode.STDIN: "text"}
@@ -37,7 +39,7 @@ def make(config: Config) -> Grader:
         raise GraderError(str(error)) from None
     if not checkers:
         raise GraderError('grader audit: checkers is empty: give for example "checkers": ["floats", "livecodebench"]')
-    return Grader("audit", partial(_grade, checkers), tests.test_cases, refusal=_refusal)
+    return Grader("audit", partial(_grade, checkers), tests.test_cases, refusal=_refusal, kept_by=nothing_more)
 
 
 def _refusal(task: Task) -> str | None:
@@ -55,8 +57,28 @@ def _grade(checkers: tuple[Checker, ...], task: Task, rollout: Rollout, bench: B
     answers: dict[int, object] = {}
     grade = tests.grade(task, rollout, bench, prepare=partial(_recording, answers))
     if grade.verdict.graded:
-        grade.components = tuple(_component(checker, kind, task, grade, answers) for checker in checkers)
+        grade.components = _components(checkers, kind, task, grade.cases, answers)
     return grade
+
+
+def components_of_kept(names: Sequence[str], task: Task, cases: Sequence[CaseResult]) -> tuple[Component, ...] | None:
+    """What this grader would give a program with these results of the `tests` grader, by what they keep of its output.
+
+    None if the output decides and is not kept whole. Raises `CheckerError`.
+    """
+    if task.mode is not Mode.STDIN or [case.index for case in cases] != [case.index for case in task.cases]:
+        return None
+    answers: dict[int, object] = {}
+    for case in cases:
+        if case.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER):
+            if not is_whole(case):
+                return None
+            answers[case.index] = case.actual
+        elif case.verdict.graded and case.verdict is not Verdict.NOT_RUN:
+            return _components(tuple(map(get_checker, names)), "text", task, cases, answers)  # no rule passes it
+        else:
+            return None
+    return _components(tuple(map(get_checker, names)), "text", task, cases, answers) if cases else None
 
 
 def _recording(answers: dict[int, object], plan: Plan) -> Plan:
@@ -69,21 +91,28 @@ def _recording(answers: dict[int, object], plan: Plan) -> Plan:
 
         return judge
 
-    return replace(plan, cases=tuple(replace(planned, judge=recording(planned)) for planned in plan.cases))
+    return replace(plan, cases=tuple(replace(planned, judge=recording(planned), quick=False) for planned in plan.cases))
 
 
-def _component(checker: Checker, kind: Kind, task: Task, grade: Grade, answers: dict[int, object]) -> Component:
+def _components(
+    checkers: Sequence[Checker], kind: Kind, task: Task, cases: Sequence[CaseResult], answers: dict[int, object]
+) -> tuple[Component, ...]:
+    return tuple(_component(checker, kind, task, cases, answers) for checker in checkers)
+
+
+def _component(
+    checker: Checker, kind: Kind, task: Task, cases: Sequence[CaseResult], answers: dict[int, object]
+) -> Component:
     rule = checker.rules.get(kind)
     if rule is None:
         return Component(name=checker.name, reward=None, verdict=Verdict.UNKNOWN, message=f"compares no {kind}s")
     expected = {case.index: case.expected for case in task.cases}
-    for case in grade.cases:
+    for case in cases:
         failure = _failure(rule, kind, expected[case.index], case, answers)
         if failure is not None:
             verdict, why = failure
             return Component(name=checker.name, reward=0.0, verdict=verdict, message=f"test {case.index}: {why}")
-    passed = bool(grade.cases)
-    return Component(name=checker.name, reward=float(passed), verdict=Verdict.PASSED if passed else grade.verdict)
+    return Component(name=checker.name, reward=float(bool(cases)))
 
 
 def _failure(

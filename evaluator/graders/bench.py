@@ -17,6 +17,17 @@ Unverified = Literal["keep", "unknown"]
 Disagreements = Literal["unknown", "keep", "fail"]
 
 
+class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run keeps its grades, and those of earlier runs: see `evaluator.engines.kept_grades`."""
+
+    folder: str
+    run: str
+    """A word of this run's own: of all its processes one says what is wrong with the cache."""
+    reads: bool = True
+    """False: every rollout is graded anew, and only kept."""
+    most_bytes: int = 2**30
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How a run grades. A task's own `limits`, `checker` and `grader` override these."""
 
@@ -33,6 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The grade of a suite that fails in two processes and passes in one: `unknown`; "keep": passed, not verified;
     "fail": the verdict of two processes, not verified."""
     sandbox: Settings = msgspec.field(default_factory=Settings)
+    cache: CacheSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -43,3 +55,5 @@ class Bench:
     options: Options = field(default_factory=Options)
     alone: Callable[[], AbstractContextManager[object]] = nullcontext
     """A context in which no other worker of this process runs a completion."""
+    all_or_nothing: bool = False
+    """Whether the first failure of a test case decides the reward."""

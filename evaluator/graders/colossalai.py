@@ -43,7 +43,14 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def make(config: Config) -> Grader:
     if config.max_new_tokens is not None and not 0 <= config.overlong_tokens < config.max_new_tokens:
         raise GraderError("grader colossalai: overlong_tokens must be 0 or more, and less than max_new_tokens")
-    return Grader("colossalai", partial(_grade, config), lambda task: task.cases, -_FULL, _FULL)
+    return Grader(
+        "colossalai",
+        partial(_grade, config),
+        lambda task: task.cases,
+        -_FULL,
+        _FULL,
+        kept_by=lambda _, rollout: rollout.metadata.get("response_length"),
+    )
 
 
 class _Solution(NamedTuple):

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders.bench import Bench
-from evaluator.model import Grade, Rollout, Task, TestCase
+from evaluator.model import Grade, JsonValue, Rollout, Task, TestCase
 
 
 def _none(task: Task) -> None:
     del task
+
+
+def nothing_more(task: Task, rollout: Rollout) -> JsonValue:
+    """For `Grader.kept_by`: nothing besides decides."""
+    del task, rollout
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,9 @@ class Grader:
     """How many rollouts it grades at once because a server does the work; 0: one per CPU."""
     by_completion: bool = True
     """Whether rollouts of a task with the same completion have the same grade."""
+    kept_by: Callable[[Task, Rollout], JsonValue] | None = None
+    """What decides a grade besides the completion, the task's tests (all but its id, source and metadata) and the run's
+    options. None: its grades are not kept in the cache, because they may differ from one time to the next."""
     needs_tasks: bool = True
     """Whether its grades depend on tasks; if not, no dataset is needed, and it overrides the tasks' own graders."""
 

@@ -8,8 +8,9 @@ It returns a number; or a `dict` with `reward` and, optionally, `message` and `c
 or returns anything else, that rollout is `unknown`, flagged; the run continues.
 
 The file may also define `RANGE = (lowest, highest)`, by default 0 to 1; `RUNS_CODE = False` if no sandbox is needed;
-`WAITS = 16` if so many may be graded at once because a server does the work. It may import its neighbours. To grade by
-tests first: `evaluator.graders.tests.grade(task, rollout, bench)`.
+`WAITS = 16` if so many may be graded at once because a server does the work; `REPEATABLE = True` if this file, the task
+and the rollout alone decide, so that grades may be kept in the cache. It may import its neighbours. To grade by tests
+first: `evaluator.graders.tests.grade(task, rollout, bench)`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
+from msgspec.structs import replace
 
 from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.tests import test_cases
-from evaluator.model import Component, Flag, Grade, Rollout, Task, Verdict
+from evaluator.model import Component, Flag, Grade, JsonValue, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, SandboxUnavailable
 
 USUAL_RANGE = (0, 1)
@@ -47,7 +49,7 @@ class _BadResultError(ValueError):
 
 def own_grader(file: str, function: str) -> Grader:
     """The function of that name in that file. Raises `GraderError`."""
-    module = _loaded(Path(file).expanduser().resolve())
+    module, digest = _loaded(Path(file).expanduser().resolve())
     member = getattr(module, function, None)
     if not callable(member):
         raise GraderError(f"{file}: defines no function {function!r}")
@@ -65,11 +67,19 @@ def own_grader(file: str, function: str) -> Grader:
         highest=highest,
         runs_code=bool(getattr(module, "RUNS_CODE", True)),
         waits=_waits(file, module),
+        kept_by=partial(_kept_by, digest) if getattr(module, "REPEATABLE", False) is True else None,
     )
 
 
+def _kept_by(digest: str, task: Task, rollout: Rollout) -> JsonValue:
+    """All that the function is given, but for where it stands in its file."""
+    task, rollout = replace(task, line=0), replace(rollout, line=0, sample_id="")
+    return [digest, msgspec.to_builtins(task), msgspec.to_builtins(rollout)]
+
+
 @lru_cache(64)
-def _loaded(path: Path) -> ModuleType:
+def _loaded(path: Path) -> tuple[ModuleType, str]:
+    """The file's module, and a digest of the file."""
     if not path.is_file():
         raise GraderError(f"{path}: no such file: give FILE.py:FUNCTION")
     name = f"rollscope_grader_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
@@ -81,11 +91,12 @@ def _loaded(path: Path) -> ModuleType:
         sys.path.append(str(path.parent))  # last: its neighbours must not replace installed modules
     sys.modules[name] = module  # dataclasses look up their module
     try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise GraderError(f"{path}: can't be loaded: {_in_one_line(error)}") from error
-    return module
+    return module, digest
 
 
 def _range(file: str, module: ModuleType) -> tuple[float, float]:

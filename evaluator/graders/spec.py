@@ -70,8 +70,13 @@ def _option(pair: str, text: str) -> tuple[str, JsonValue]:
 
 def names_file(text: str) -> bool:
     """Whether a grader, or a part of it, is a function in a file. Raises `GraderError`."""
+    return bool(files_named(text))
+
+
+def files_named(text: str) -> list[str]:
+    """The files of functions that a grader, or a part of it, is. Raises `GraderError`."""
     spec = parse_spec(text)
-    return spec.file is not None or any(names_file(part) for part in _parts(spec))
+    return [spec.file] if spec.file is not None else [file for part in _parts(spec) for file in files_named(part)]
 
 
 def anchored(text: str, folder: Path) -> str:

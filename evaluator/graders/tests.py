@@ -7,6 +7,7 @@ The reward is 1.0 if all pass, else 0.0; with `reward` "fraction" the share of t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -24,7 +25,7 @@ from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, exc
 from evaluator.graders.cases.plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders.cases.preamble import why_it_fails
 from evaluator.graders.cases.results import early_exit, explain_undefined, reject_if_tampered, result_of
-from evaluator.graders.grader import Grader, refusal_by
+from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.graders.suites.rule import grade_suite, limits_of
 from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
@@ -44,7 +45,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def make(config: Config) -> Grader:
     plan = partial(plan_for, checker=None)
-    return Grader("tests", partial(grade, reward=config.reward), test_cases, refusal=partial(refusal_by, plan))
+    return Grader(
+        "tests",
+        partial(grade, reward=config.reward),
+        test_cases,
+        refusal=partial(refusal_by, plan),
+        kept_by=nothing_more,
+    )
 
 
 def grade(
@@ -60,6 +67,7 @@ def grade(
     Raises `FaultError` if the sandbox failed, `SandboxUnavailable` if there is none, `RecordError` for bad limits.
     """
     options = bench.options
+    bench = replace(bench, all_or_nothing=reward == "all")
     result = unknown_grade(rollout, "tests")
     result.limits = options.limits.replaced(task.limits)
     with stage("extraction"):
@@ -187,10 +195,14 @@ def _grade_cases(
     with stage("sandbox start"):
         execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
     with stage("run"), execution:
+        payloads = [planned.payload for planned in plan.cases]
+        right = [planned.right.answer for planned in plan.cases] if plan.by_value else None
+        ahead = execution.run_ahead(payloads, wall_s=limits.wall_s, right=right)
 
         def run(place: int) -> CaseResult:
             planned = plan.cases[place]
-            outcome = attempt(planned.payload, limits, bench, execution)
+            known = place < len(ahead)
+            outcome = ahead[place] if known else attempt(planned.payload, limits, bench, execution)
             notes.extend(outcome.notes)
             if plan.by_value:
                 notes.extend(early_exit(planned.case.index, outcome, notes))
@@ -198,7 +210,7 @@ def _grade_cases(
                 return _case_result(task, plan, planned, outcome)
 
         cases = [planned.case for planned in plan.cases]
-        results = run_cases(cases, run, execution, limits.total_s, fail_fast=bench.options.fail_fast)
+        results = run_cases(cases, run, execution, limits.total_s, bench)
         tampering = execution.finish()
     reject_if_tampered(results, tampering)
     return results
@@ -208,19 +220,22 @@ def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome)
     result = result_of(planned.case.index, outcome)
     result.exit_code = None if plan.by_value else outcome.exit_status
     stdout = outcome.stdout.text()
-    if outcome.status is Status.ANSWERED:
+    if outcome.status is Status.ANSWERED and not outcome.right:
         _judge(task, plan, planned, outcome, stdout, result)
     room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
     result.expected = excerpt(planned.case.expected, room)
     if not plan.by_value:
         result.actual = excerpt(stdout, room)
+    elif outcome.right:
+        result.actual = planned.right.shown
     elif outcome.status is Status.ANSWERED:
         result.actual = render(outcome.value, room)
     return result
 
 
 def _judge(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome, stdout: str, result: CaseResult) -> None:
-    result.difference = planned.judge(outcome.value if plan.by_value else stdout)
+    if plan.by_value or stdout not in planned.right.texts:
+        result.difference = planned.judge(outcome.value if plan.by_value else stdout)
     if task.exit_code == "strict" and outcome.exit_status:
         result.verdict = Verdict.RUNTIME_ERROR
         result.error_message = f"exit status {outcome.exit_status}"

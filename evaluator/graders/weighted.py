@@ -85,7 +85,12 @@ def make(config: Config) -> Grader:
         runs_code=any(part.grader.runs_code for part in parts),
         waits=max(part.grader.waits for part in parts),
         by_completion=all(part.grader.by_completion for part in parts),
+        kept_by=partial(_kept_by, parts) if all(part.grader.kept_by for part in parts) else None,
     )
+
+
+def _kept_by(parts: Sequence[Part], task: Task, rollout: Rollout) -> JsonValue:
+    return [part.grader.kept_by(part.own(task), rollout) for part in parts if part.grader.kept_by]
 
 
 def _parts(config: Config) -> Iterator[Part]:

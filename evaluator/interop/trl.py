@@ -58,7 +58,7 @@ def make_code_reward(
         rewards: list[float | None] = [None] * len(completions)
         if rollouts:
             grades = grade_all(
-                tasks, rollouts, workers=workers, limits=limits, grader=grader, disagreement=disagreement
+                tasks, rollouts, workers=workers, limits=limits, grader=grader, disagreement=disagreement, cache=None
             )
             for grade in grades:
                 rewards[int(grade.sample_id)] = grade.reward

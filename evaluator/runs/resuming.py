@@ -25,6 +25,8 @@ def resume_command(run: Path, manifest: Manifest) -> str:
     options = {
         "--dataset": input_path(run, manifest, manifest.dataset) if manifest.dataset else "DATASET",
         "--workers": manifest.workers,
+        "--engine": None if manifest.engine == "local" else manifest.engine,
+        "--address": manifest.address,
         "--timeout": None if limits.wall_s == usual.wall_s else _number(limits.wall_s),
         "--memory": None if limits.memory_mb == usual.memory_mb else _number(limits.memory_mb),
         "--checker": manifest.checker,
@@ -40,6 +42,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--unverified": None if manifest.unverified == "keep" else manifest.unverified,
         "--disagreement": None if manifest.disagreement == "unknown" else manifest.disagreement,
         "--python": manifest.interpreter,
+        "--cache": manifest.cache,
     }
     words = [_program(), "grade"]
     rollouts = [manifest.rollouts or "ROLLOUTS", *manifest.more_rollouts]

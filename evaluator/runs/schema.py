@@ -132,8 +132,15 @@ class Manifest(msgspec.Struct, kw_only=True):
     dataset_format: str | None = None
     dataset_map: str | None = None
     """The same two for the dataset; None: `format` and `field_map` may be about it, else it is detected."""
+    engine: str = "local"
+    address: str | None = None
+    """Of the cluster; None: the one that was there."""
     interpreter: str | None = None
     """Path of the requested Python; None: the one that graded, with numpy alone."""
+    cache: str | None = None
+    """The requested cache of grades: a folder, or `none`; None: the user's own."""
+    cached: int = 0
+    """How many grades came from there; of a run that was killed, about."""
 
     def add_problem(
         self, path: str, line: int, message: str, snippet: str = "", offset: int | None = None, reason: str = ""

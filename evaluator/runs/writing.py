@@ -1,7 +1,8 @@
-"""Writes a run: grades go in one by one, Parquet parts come out, complete or not at all.
+"""Writes a run: grades go in as columns, Parquet parts come out, complete or not at all.
 
-A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, a run
-can be read while it grows, and a killed run loses at most a few seconds of work.
+A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, and a
+run can be read while it grows. What is not in a part yet is in a journal (`runs.journal`), so that a killed run loses
+nothing that had arrived here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -18,6 +20,7 @@ from typing import Any, Final, Self
 from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.runs import room
+from evaluator.runs.columns import Columns, columns_of
 from evaluator.runs.files import (
     LOCK,
     MANIFEST,
@@ -28,22 +31,11 @@ from evaluator.runs.files import (
     part_path,
     read_manifest,
     remove_leftovers,
-    write_atomically,
     write_manifest,
 )
-from evaluator.runs.schema import (
-    CASE_COLUMNS,
-    ROLLOUT_COLUMNS,
-    TASK_COLUMNS,
-    CaseRow,
-    Column,
-    GradedRow,
-    Manifest,
-    RunState,
-    TaskRow,
-    safe_text,
-    sample_key,
-)
+from evaluator.runs.journal import Journal, Origin
+from evaluator.runs.parts import Part, Rows, parquet_writer, recover
+from evaluator.runs.schema import TASK_COLUMNS, Manifest, RunState, TaskRow, sample_key
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import pyarrow as pa
@@ -53,7 +45,8 @@ PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
 PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
-_TASK_BATCH_BYTES: Final = 16 << 20
+_TOGETHER: Final = 64
+_BATCH_BYTES: Final = 16 << 20
 
 _MUST_AGREE: Final = (
     "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
@@ -62,21 +55,11 @@ _MUST_AGREE: Final = (
 """What all grades of one run have in common; a resumed run must not mix them."""
 _MAY_CHANGE: Final = (
     "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
-    "dataset_format", "dataset_map",
+    "dataset_format", "dataset_map", "cache",
 )  # fmt: skip
 """What may differ each time; the last value is kept, so that the run can be resumed in the same way."""
 
 _GROWS: Final = ("dataset_hash", "dataset_bytes")
-
-_ARROW_TYPES: Final[dict[str, pa.DataType]] = {
-    "string": pa.string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    "list<string>": pa.list_(pa.string()),
-}
-_UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "reference", "test"}
 
 
 class RunWriter:
@@ -87,10 +70,12 @@ class RunWriter:
         self.manifest = manifest
         self._lock = lock
         self._fresh = fresh
-        self._rollouts = _Batch(ROLLOUT_COLUMNS)
-        self._cases = _Batch(CASE_COLUMNS)
         self._tasks = _TaskFile(path, again=grown)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
+        self._loose: list[tuple[int, Rollout, Grade]] = []
+        """What was added one by one and has no columns yet."""
+        self._loose_characters = 0
+        self._begin_part()
         self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
         self._fault: str | None = None  # why it could not be written any more
@@ -114,6 +99,7 @@ class RunWriter:
         if earlier is not None:
             _require_same(run, earlier, manifest, lock, _GROWS if grown else ())
             remove_leftovers(run)
+            recover(run)
             changing = (*_MAY_CHANGE, *(_GROWS if grown else ()))
             for name in (*changing, "problems", "problems_total", "problem_reasons"):  # the files are read again
                 setattr(earlier, name, getattr(manifest, name))
@@ -147,17 +133,46 @@ class RunWriter:
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
-        manifest = self.manifest
+        self._loose.append((row, rollout, grade))
+        self._loose_characters += len(rollout.completion) + len(grade.code or "")
+        self._loose_characters += sum(
+            len(case.stdout) + len(case.stderr) + len(case.actual or "") for case in grade.cases
+        )
+        if len(self._loose) >= _TOGETHER or self._loose_characters >= min(PART_BYTES, _BATCH_BYTES):
+            self._add_loose()
+        self.flush_when_due()
+
+    def add_columns(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
+        """Add graded rollouts whose columns are made (`runs.columns`); `verdicts`: how many of each there are.
+
+        `rows`: the ordinal of each in its file. They are on disk when this returns. Raises `RunError`.
+        """
+        self._add_loose()
+        self._append(rows, columns, verdicts)
+        self.flush_when_due()
+
+    def _add_loose(self) -> None:
+        loose, self._loose, self._loose_characters = self._loose, [], 0
+        if loose:
+            rows, rollouts, grades = zip(*loose, strict=True)
+            self._append(rows, columns_of(rollouts, grades), Counter(grade.verdict.value for grade in grades))
+
+    def _append(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
         with self._reporting():
             self._tasks.finish()
-        self._rollouts.add(GradedRow(row, rollout, grade, manifest.dataset_hash, manifest.evaluator_version))
-        for case in grade.cases:
-            self._cases.add(CaseRow(grade, case))
-        manifest.counts["rollouts"] = manifest.counts.get("rollouts", 0) + 1
-        manifest.counts[grade.verdict] = manifest.counts.get(grade.verdict, 0) + 1
-        if not manifest.layers:
-            manifest.layers = grade.layers
-        self.flush_when_due()
+            self._journal.add(rows, columns)
+        self._part.add(rows, columns)
+        counts = self.manifest.counts
+        counts["rollouts"] = counts.get("rollouts", 0) + len(rows)
+        for verdict, count in verdicts.items():
+            counts[verdict] = counts.get(verdict, 0) + count
+        if not self.manifest.layers:
+            self.manifest.layers = self._part.last_layers()
+
+    def _begin_part(self) -> None:
+        origin = Origin(self.manifest.dataset_hash, self.manifest.evaluator_version)
+        self._part = Part(origin)
+        self._journal = Journal(self.path, self._next_part, origin)
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
@@ -165,12 +180,12 @@ class RunWriter:
             self._flush()
 
     def _flush(self) -> None:
-        if self._rollouts.rows:
-            ordinal = self._next_part
-            for table, batch in (("cases", self._cases), ("rollouts", self._rollouts)):
-                write_atomically(part_path(self.path, table, ordinal), batch.write)
-            self._next_part = ordinal + 1
-            self._rollouts, self._cases = _Batch(ROLLOUT_COLUMNS), _Batch(CASE_COLUMNS)
+        self._add_loose()
+        if self._part.rows:
+            self._part.write(self.path, self._next_part)
+            self._journal.remove()
+            self._next_part += 1
+            self._begin_part()
             write_manifest(self.path, self.manifest)
         self._due = time.monotonic() + PART_SECONDS
 
@@ -216,6 +231,7 @@ class RunWriter:
             self.close("stopped")
             return
         self._closed = True
+        self._journal.remove()
         self._tasks.abandon()
         room.release(self.path)
         for name in ("rollouts", "cases"):
@@ -237,8 +253,8 @@ class RunWriter:
 
     def flush_when_due(self) -> None:
         """Write what has been added, if it is much or old. To be called also while no grade arrives."""
-        full = self._rollouts.rows >= PART_ROWS or self._rollouts.bytes + self._cases.bytes >= PART_BYTES
-        if self._rollouts.rows and (full or time.monotonic() >= self._due):
+        full = self._part.rows + len(self._loose) >= PART_ROWS or self._part.bytes >= PART_BYTES
+        if full or time.monotonic() >= self._due:
             self.flush()
 
 
@@ -252,32 +268,6 @@ def graded_samples(run: Path) -> set[int]:
     return keys
 
 
-class _Batch:
-    """Rows for one Parquet file, stored as columns."""
-
-    def __init__(self, columns: Sequence[Column[Any]]) -> None:
-        self._columns = columns
-        self._values: list[list[Any]] = [[] for _ in columns]
-        self.rows = 0
-        self.bytes = 0
-
-    def add(self, record: object) -> None:
-        for column, values in zip(self._columns, self._values, strict=True):
-            value = column.get(record)
-            if isinstance(value, str):
-                self.bytes += len(value)
-            values.append(value)
-        self.rows += 1
-
-    def table(self) -> pa.Table:
-        arrays = [_array(c.type, v) for c, v in zip(self._columns, self._values, strict=True)]
-        return pa.table(arrays, schema=_schema(self._columns))
-
-    def write(self, path: Path) -> None:
-        with _parquet_writer(path, self._columns) as writer:
-            writer.write_table(self.table())
-
-
 class _TaskFile:
     """`tasks.parquet`, written in batches as tasks are added, put in place after the last one."""
 
@@ -285,14 +275,14 @@ class _TaskFile:
         self._target = run / TASKS
         self._temporary = run / f"{TASKS}.tmp"
         self._writer: pq.ParquetWriter | None = None
-        self._batch = _Batch(TASK_COLUMNS)
+        self._batch = Rows(TASK_COLUMNS)
         self._done = self._target.exists() and not again
 
     def add(self, row: TaskRow) -> None:
         if self._done:  # a resumed run already has its tasks: the dataset is the same
             return
         self._batch.add(row)
-        if self._batch.bytes >= _TASK_BATCH_BYTES:
+        if self._batch.bytes >= _BATCH_BYTES:
             self._write_batch()
 
     def finish(self) -> None:
@@ -312,32 +302,9 @@ class _TaskFile:
 
     def _write_batch(self) -> None:
         if self._writer is None:
-            self._writer = _parquet_writer(self._temporary, TASK_COLUMNS)
+            self._writer = parquet_writer(self._temporary, TASK_COLUMNS)
         self._writer.write_table(self._batch.table())
-        self._batch = _Batch(TASK_COLUMNS)
-
-
-def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
-    return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in columns])
-
-
-def _array(arrow_type: str, values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values, type=_ARROW_TYPES[arrow_type])
-    except UnicodeEncodeError:  # rare, so only handled after it happens
-        return pa.array([_safe(value) for value in values], type=_ARROW_TYPES[arrow_type])
-
-
-def _safe(value: Any) -> Any:
-    if isinstance(value, str):
-        return safe_text(value)
-    return [safe_text(item) for item in value] if isinstance(value, list) else value
-
-
-def _parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
-    # For columns whose texts all differ, a dictionary costs time and saves nothing.
-    repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
-    return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
+        self._batch = Rows(TASK_COLUMNS)
 
 
 def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:

@@ -7,6 +7,7 @@ process from them for each completion. See docs/sandbox.md for the layers.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from types import TracebackType
 
 import msgspec
@@ -21,13 +22,15 @@ from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.execution import Execution
 from evaluator.sandbox.launch.interpreter import python_version
+from evaluator.sandbox.launch.interpreter_fingerprint import fingerprint
 from evaluator.sandbox.launch.interpreter_probe import InterpreterError
 from evaluator.sandbox.launch.settings import Runner, Settings, Strictness, Warm, Way, warm_for
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.program import FaultError, Program, UndecidedError
 from evaluator.sandbox.self_test import Layer, self_test, unproved
-from evaluator.sandbox.values import BadValueError, decoded, encoded_call
+from evaluator.sandbox.shared_zygote import SharedZygote
+from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, encoded_call
 from evaluator.sandbox.zygotes import Zygote
 
 __all__ = [
@@ -53,7 +56,9 @@ __all__ = [
     "UndecidedError",
     "Way",
     "decoded",
+    "encoded_answer",
     "encoded_call",
+    "fingerprint",
     "python_version",
     "self_test",
 ]
@@ -70,11 +75,23 @@ class Sandbox:
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
+        self._landlock: bool | None = None
+        """None before the first interpreter."""
 
     def another(self) -> Sandbox:
         """A sandbox with the same settings for another worker. It keeps what was proved here."""
-        made = Sandbox(self.settings)
-        made._proved, made._unproved = self._proved, self._unproved
+        return Sandbox.trusting(*self.proof) if self.proof else Sandbox(self.settings)
+
+    @property
+    def proof(self) -> tuple[Settings, tuple[str, ...]] | None:
+        """The settings that were proved here, and the layers that were not; None before `warm_up`."""
+        return (self.settings, self._unproved) if self._proved else None
+
+    @classmethod
+    def trusting(cls, settings: Settings, unproved: Sequence[str]) -> Sandbox:
+        """A sandbox for another worker on this machine, which keeps what the first one proved (see `proof`)."""
+        made = cls(settings)
+        made._proved, made._unproved = True, tuple(unproved)
         return made
 
     def __enter__(self) -> Sandbox:
@@ -92,9 +109,18 @@ class Sandbox:
         """
         if self.settings.way is None:
             self.warm_up()
-        system = program.system and self.settings.way is Way.NAMESPACES
-        zygote = self._zygote(warm_for(program.source, program.preamble, system=system, runner=program.runner))
-        return Execution(zygote, program, limits, reuse=reuse, several=several)
+        apart = warm_for(
+            program.source,
+            program.preamble,
+            system=program.system and self.settings.way is Way.NAMESPACES,
+            runner=program.runner,
+        )
+
+        def zygote(shared: bool) -> Zygote:
+            return self._zygote(msgspec.structs.replace(apart, shared=shared))
+
+        assert self.settings.way is not None
+        return Execution(zygote, self.settings.way, program, limits, reuse=reuse, several=several)
 
     def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
         """Starts a process for a program's test suite, next to the program's own. Raises as `execute` does.
@@ -128,11 +154,16 @@ class Sandbox:
     def layers(self) -> tuple[str, ...]:
         """The layers that hold here; in degraded mode also `degraded` and what could not be proved."""
         names = [*_LAYERS[self.settings.way]] if self.settings.way else []
-        if any(zygote.landlock_abi for zygote in self._zygotes.values()):
+        if self._landlock:
             names.append("landlock")
         if self.settings.strictness == "degraded":
             names += ["degraded", *(f"unproved: {name}" for name in self._unproved)]
         return tuple(names)
+
+    def require_proof(self) -> None:
+        """Sees to it that `layers` are known and proved. Raises `SandboxUnavailable`."""
+        if not self._proved or self._landlock is None:
+            self.warm_up()
 
     def warm_up(self) -> None:
         """Starts the interpreter that most completions need, and proves once that nothing gets out of it.
@@ -140,7 +171,7 @@ class Sandbox:
         Uses the first way that holds and stores it in `settings`. Raises `SandboxUnavailable` if none does.
         """
         if self._proved:
-            self._zygote(Warm())
+            self._zygote(Warm(shared=self.settings.way is Way.NAMESPACES))
             return
         ways = list(Way) if self.settings.way is None else [self.settings.way]
         requested = self.settings
@@ -207,6 +238,7 @@ class Sandbox:
             zygote = None
         if zygote is None:
             zygote = self._zygotes[warm] = self._start(warm)
+            self._landlock = bool(zygote.landlock_abi)
             if self._closed:  # `abort` did not see the zygote that was starting
                 self.renew()
                 raise FaultError("the sandbox is closed")
@@ -214,7 +246,7 @@ class Sandbox:
 
     def _start(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
-        kind = SuiteZygote if warm.suite else Zygote
+        kind = SuiteZygote if warm.suite else SharedZygote if warm.shared else Zygote
         return kind(self.settings, self.settings.way, warm)
 
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from evaluator.sandbox.inside.channel import STACK_SIGNAL
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup
@@ -19,7 +19,7 @@ from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
 
 _START_S = 10.0
-_GRACE_S = 10.0
+GRACE_S = 10.0
 """For the kernel to end a process and free its memory, on a busy machine."""
 _STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.5, 0.002, 64 * 1024
 """How long to wait for a stack: on a busy machine a process may get no CPU for a tenth of a second."""
@@ -40,8 +40,8 @@ class Forker(Protocol):
 class Child:
     """Forked by `forker`, which has one child at a time. End it by `wait` or `kill`, then close it."""
 
-    def __init__(self, forker: Forker, stdin: bytes, peer: socket.socket | None = None) -> None:
-        """Starts it and waits for its hello. Raises `OSError`, `EOFError`, or `SilenceError`.
+    def __init__(self, forker: Forker, peer: socket.socket | None = None) -> None:
+        """Starts it; `greet` waits until it has begun. Raises `OSError`.
 
         `peer`: its end of a connection to another process.
         """
@@ -52,6 +52,8 @@ class Child:
         """Its control group, if the kernel counts its memory."""
         self.priority = forker.priority
         """The priority that it was started with; None if the kernel does not count its waits for a CPU."""
+        self.number = 0
+        self._handle: int | None = None
         self.loaded = False
         self.used = False
         self._listens = False
@@ -61,8 +63,8 @@ class Child:
         """The other end of its connection to another process, to be passed to that one; closed with this."""
         self.own_files: int | None = None
         """A descriptor of its /tmp, if it shares that with another process; closed with this."""
-        self._files = MemoryFile(stdin), MemoryFile(), MemoryFile()
-        self._stack = MemoryFile()
+        self._files = MemoryFile(), MemoryFile(), MemoryFile()
+        self._stack, self._answers = MemoryFile(), MemoryFile()
         ours, theirs = socket.socketpair()
         # The kernel sends the process's number with its first frame.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -70,17 +72,37 @@ class Child:
         try:
             with theirs:
                 forker.fork([theirs.fileno(), *self.descriptors, *([peer.fileno()] if peer is not None else ())])
-            self.number = self.connection.receive_hello(time.monotonic() + _START_S)
-            # It waits for its order now, so the number is still its own; later it may belong to another process.
-            self._handle = os.fdopen(os.pidfd_open(self.number), "rb", buffering=0)
         except BaseException:
-            self._close_files()
+            self.close()
             raise
+
+    @classmethod
+    def started(cls, forker: Forker, stdin: bytes = b"", peer: socket.socket | None = None) -> Self:
+        """One that has begun, with this input. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        child = cls(forker, peer)
+        try:
+            child.greet()
+            child.give(stdin)
+        except BaseException:
+            child.close()
+            raise
+        return child
+
+    def greet(self) -> None:
+        """Waits for its hello. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        self.number = self.connection.receive_hello(time.monotonic() + _START_S)
+        # It waits for its order now, so the number is still its own; later it may belong to another process.
+        self._handle = os.pidfd_open(self.number)
+
+    def give(self, stdin: bytes) -> None:
+        """Its first input."""
+        if stdin:
+            self._files[0].replace(stdin)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """Our descriptors of all files that it got from us."""
-        return tuple(file.descriptor for file in (*self._files, self._stack))
+        return tuple(file.descriptor for file in (*self._files, self._stack, self._answers))
 
     @property
     def output(self) -> tuple[MemoryFile, MemoryFile]:
@@ -105,6 +127,10 @@ class Child:
         for file, content in zip(self._files, (stdin, b"", b""), strict=True):
             file.replace(content)
 
+    def answers(self, most: int) -> bytes:
+        """The file of answers to inputs that came together, up to `most` bytes."""
+        return self._answers.read(most).data
+
     def wait(self, watch: Watch | float) -> Ended:
         """Waits until it and all that it started have ended; returns how. Raises `EOFError`, or what `watch` raises."""
         if self.ended is None:
@@ -114,7 +140,7 @@ class Child:
     def stack(self) -> bytes:
         """Its current stack, as Python's faulthandler writes it; empty if it does not answer at once."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle.fileno(), STACK_SIGNAL)
+            signal.pidfd_send_signal(self._handle or -1, STACK_SIGNAL)
         deadline = time.monotonic() + _STACK_S
         while time.monotonic() < deadline:
             text = self._stack.read(_STACK_CAP).data
@@ -127,14 +153,13 @@ class Child:
         """Kills it and everything that it started; returns when all have ended."""
         if self.ended is None:
             self._forker.kill_child()
-            self.ended = self._forker.await_end(time.monotonic() + _GRACE_S)
+            self.ended = self._forker.await_end(time.monotonic() + GRACE_S)
         return self.ended
 
     def close(self) -> None:
-        self._handle.close()
-        self._close_files()
-
-    def _close_files(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
         self.connection.close()
         if self.peer is not None:
             self.peer.close()
@@ -143,5 +168,5 @@ class Child:
             self.own_files = None
         if self._listens and self.refusals is not None:
             self.refusals.close()
-        for file in (*self._files, self._stack):
+        for file in (*self._files, self._stack, self._answers):
             file.close()

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import marshal
 import math
-import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
 
-from evaluator.model import Flag, Limits
-from evaluator.sandbox import values
+from evaluator.model import Limits
+from evaluator.sandbox.answer_file import first_few
+from evaluator.sandbox.answers import REPORT_CAP, AnswerReader
 from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.launch.settings import Way
@@ -25,9 +25,10 @@ from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES, mark_exceede
 from evaluator.sandbox.limits.refusals import may_try
 from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
-from evaluator.sandbox.preambles import imports_of
+from evaluator.sandbox.preambles import header_of
 from evaluator.sandbox.program import FaultError, Program
-from evaluator.sandbox.reports import Ended, report, stack_of, traceback_of
+from evaluator.sandbox.reports import report, stack_of, traceback_of
+from evaluator.sandbox.together import Together
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
 
@@ -40,7 +41,6 @@ _READY_S = 10.0
 _SPARE_TASKS = 4
 """The process itself, its namespace's first process, and the threads that libraries start."""
 _CLOSING_S = 0.5
-_REPORT_CAP = 256 * 1024
 _BACKSTOP_CPU_S = 2
 
 
@@ -56,22 +56,37 @@ Exchange = Callable[[Child, LimitWatch, Outcome], None]
 class Execution:
     """One program. Use it with `with`; `run` is called once for each input, from one thread."""
 
-    def __init__(self, zygote: Zygote, program: Program, limits: Limits, *, reuse: bool, several: bool) -> None:
-        """`reuse`: whether a stdin program may run several times in one process (see docs/sandbox.md).
+    def __init__(
+        self,
+        zygotes: Callable[[bool], Zygote],
+        way: Way,
+        program: Program,
+        limits: Limits,
+        *,
+        reuse: bool,
+        several: bool,
+    ) -> None:
+        """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process.
 
-        `several`: whether more than one input will come.
+        `reuse`: whether a stdin program may run several times in one process (see docs/sandbox.md). `several`: whether
+        more than one input will come. Raises `SandboxUnavailable`, `FaultError`.
         """
-        self._zygote = zygote
-        if zygote.way is not Way.NAMESPACES:
+        if way is not Way.NAMESPACES:
             limits = msgspec.structs.replace(limits, processes=0)  # they could be left behind
-        zygote.limit_memory(limits.memory_mb)
         alone = limits.processes == 0
-        self._loopback = program.loopback and zygote.way is Way.NAMESPACES
+        self._loopback = program.loopback and way is Way.NAMESPACES
         self._is_call = program.entry_point is not None or program.suite is not None or program.runner is not None
         shares = reuse and several and alone and not self._is_call
-        self._header = imports_of(program.preamble) if shares else None
+        calls = program.entry_point is not None and program.suite is None and program.runner is None
+        self._header = header_of(program.preamble) if shares or calls else None
         self._may_fork = several and not self._is_call and alone
         self._forks = self._may_fork and not reuse
+        self._zygotes = zygotes
+        may_share = way is Way.NAMESPACES and alone and program.suite is None and program.runner is None
+        self._shared = may_share and not self._loopback and not program.system and not self._forks
+        self._may_run_ahead = reuse and alone and program.suite is None and program.runner is None
+        self._zygote = zygotes(self._shared)
+        self._zygote.limit_memory(limits.memory_mb)
         self._template: Template | None = None
         self._program = program
         self._limits = limits
@@ -80,7 +95,9 @@ class Execution:
         self._not_loaded: Outcome | None = None
         suite = program.suite
         self._shares_files = suite is not None and not program.plain and "files" in suite.uses
-        self._reports_calls = zygote.reports_threads or may_try(program.source)
+        self._reports_calls = self._zygote.reports_threads or may_try(program.source)
+        self._reader = AnswerReader(self._zygote, program.source, limits, is_call=self._is_call)
+        self._has_answered_all = False
         self._compiled_s = 0.0
         self._used_s = 0.0
         self._rest_s = 0.0
@@ -90,19 +107,67 @@ class Execution:
         return self
 
     def __exit__(self, *_: object) -> None:
-        processes = [self._child, self._template.child if self._template else None]
+        child, template = self._child, self._template
         self._child = self._template = None
-        started = [process for process in processes if process is not None]
+        parted = False
         try:
-            for process in started:
-                process.kill()
+            if child is not None and template is None:
+                self._zygote.part_with(child)
+            elif template is not None:
+                _end(child, template)
+            parted = True
         except (OSError, EOFError, SilenceError, BrokenFrameError):
             pass
         finally:
-            if any(process.ended is None for process in started):  # also after Ctrl-C
+            if not parted:  # also after Ctrl-C
                 self._zygote.kill()
-            for process in started:
-                process.close()
+
+    def run_ahead(
+        self, payloads: Sequence[bytes], *, wall_s: float, right: Sequence[bytes | None] | None = None
+    ) -> list[Outcome]:
+        """Runs the first inputs together: their outcomes. `run` is for the others, and there may be none here.
+
+        To be called first, with all inputs, which are like that of `run`. `right`: for each call the right answer, as
+        `values.encoded_answer` writes it, so that it need not be read; None if there are several. Raises `FaultError`.
+        """
+        given = first_few(payloads)
+        if not given or not self._may_run_ahead or (not self._is_call and self._header is None and len(payloads) > 1):
+            return []
+        try:
+            child = self._child = self._zygote.take()
+            outcomes = self._together(child, given, wall_s, right or [None] * len(given))
+            if not outcomes or outcomes[-1].status is Status.TIME or child.ended is not None:
+                self._end_process()
+            elif len(outcomes) == len(payloads):
+                self._has_answered_all = True
+        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
+            raise self._fault(error) from error
+        return outcomes
+
+    def _together(
+        self, child: Child, payloads: Sequence[bytes], wall_s: float, right: Sequence[bytes | None]
+    ) -> list[Outcome]:
+        """None if they have to be run one by one."""
+        together = Together(child, self._reader, self._program.source, self._limits, wall_s, right)
+        watch = together.watch
+        frames = [(b"I", self._order(ahead=True)), (b"A", marshal.dumps(list(payloads), 2))]
+        child.connection.send_all(frames, watch)
+        self._zygote.prepare_next()
+        try:
+            if self._reports_calls:
+                child.listen(watch, self._limits.threads + _SPARE_TASKS)
+            outcomes = together.outcomes(len(payloads))
+        except (LimitExceeded, EOFError, BrokenFrameError):
+            return []
+        child.used = child.loaded = True
+        self._used_s += watch.wall_s() if outcomes else 0.0
+        self._rest_s = wall_s - watch.wall_s()
+        return outcomes
+
+    def _end_process(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            self._zygote.part_with(child)
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
         """Runs the program on one input: stdin's bytes, or a call's arguments as written by `values.encoded_call`.
@@ -112,7 +177,7 @@ class Execution:
 
         def exchange(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
             child.connection.send(b"R", payload if self._is_call else b"", watch)
-            self._read_answer(child, watch, outcome)
+            self._reader.read_answer(child, watch, outcome)
 
         return self._run(exchange, b"" if self._is_call else payload, wall_s)
 
@@ -120,7 +185,7 @@ class Execution:
         """Runs one test case of the program's test suite. Raises `FaultError`, and what `case` raises."""
 
         def exchange(child: Child, watch: LimitWatch, outcome: Outcome) -> None:
-            if child.loaded or self._read_loading(child, watch, outcome):
+            if child.loaded or self._reader.read_loading(child, watch, outcome):
                 case.run(child, watch, outcome)
 
         return self._run(exchange, b"", wall_s)
@@ -178,7 +243,7 @@ class Execution:
                 raise self._fault(error) from error
             self._zygote.kill()  # its template may be gone
             outcome = self._not_loaded = Outcome(status=Status.MEMORY)
-            self._mark_killed(outcome)
+            self._reader.mark_killed(outcome)
         if outcome.status is Status.NOT_LOADED:
             self._not_loaded = outcome
         return outcome
@@ -189,7 +254,7 @@ class Execution:
         Raises `FaultError`.
         """
         child = self._child
-        if child is None or self._not_loaded is not None:
+        if child is None or self._not_loaded is not None or self._has_answered_all:
             return ""
         try:
             child.connection.send(b"G")
@@ -224,23 +289,33 @@ class Execution:
     def _start(self, stdin: bytes, wall_s: float) -> Child:
         """A process for the next input; it has ended if the program does not compile."""
         if self._template is None:
+            if self._forks and self._shared:
+                self._leave_shared()
             child = self._child = self._forked(b"" if self._forks else stdin)
             self._not_loaded = self._compile(child, wall_s)
             if self._not_loaded or not self._forks:
                 return child
             self._template, self._child = Template(child), None
-        self._child = Child(self._template, stdin)
+        self._child = Child.started(self._template, stdin)
         if self._template.child.refusals is not None:
             self._child.attend(self._template.child.refusals)
         return self._child
 
+    def _leave_shared(self) -> None:
+        """A template can't be in shared namespaces: it forks."""
+        self._shared = False
+        self._zygote = self._reader.zygote = self._zygotes(False)
+        self._zygote.limit_memory(self._limits.memory_mb)
+
     def _forked(self, stdin: bytes) -> Child:
         if self._program.suite is None or self._program.plain:
-            return Child(self._zygote, stdin)
+            child = self._zygote.take()
+            child.give(stdin)
+            return child
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                child = Child(self._zygote, stdin, theirs)
+                child = Child.started(self._zygote, stdin, theirs)
             except BaseException:
                 ours.close()
                 raise
@@ -269,11 +344,12 @@ class Execution:
         watch = LimitWatch(child, self._limits, wall_s + _READY_S, wall_s)
         try:
             child.connection.send(b"I", self._order(), watch)
+            self._zygote.prepare_next()
             if self._shares_files:
                 child.own_files = child.connection.receive_descriptor(b"M", watch)
             if self._reports_calls:
                 child.listen(watch, self._limits.threads + _SPARE_TASKS)
-            kind, payload = child.connection.receive(watch, _REPORT_CAP)
+            kind, payload = child.connection.receive(watch, REPORT_CAP)
             if kind == b"L":
                 self._compiled_s = watch.cpu_s()
                 return None
@@ -287,11 +363,11 @@ class Execution:
         except EOFError:
             refused.message = "Python's compiler crashed on it"
             if self._zygote.out_of_memory():
-                self._mark_killed(refused)
+                self._reader.mark_killed(refused)
         child.kill()  # raises if the zygote itself has ended
         return refused
 
-    def _order(self) -> bytes:
+    def _order(self, *, ahead: bool = False) -> bytes:
         limits = self._limits
         order = {
             **self._role(),
@@ -299,6 +375,7 @@ class Execution:
             "entry_point": self._program.entry_point,
             "preamble": self._program.preamble,
             "header": self._header,
+            "ahead": ahead,
             "forks": self._forks,
             "reports_calls": self._reports_calls,
             "memory_counted": self._zygote.memory is not None,
@@ -336,7 +413,7 @@ class Execution:
                 if child.ended is None:
                     watch.last_look()
             except EOFError:
-                self._read_end(child.wait(watch), watch, outcome)
+                self._reader.read_end(child.wait(watch), watch, outcome)
         except LimitExceeded as passed:
             outcome.status, outcome.message, outcome.doubt = passed.status, passed.message, passed.doubt
             outcome.wall_s = owed_s + watch.wall_s()
@@ -353,87 +430,20 @@ class Execution:
         if child.refusals is not None:
             outcome.notes += child.refusals.notes()
         if self._limits.processes and self._zygote.out_of_memory():  # also a process that it started
-            self._mark_killed(outcome)
+            self._reader.mark_killed(outcome)
         mark_exceeded(outcome, self._limits)
         if outcome.status in (Status.TIME, Status.MEMORY, Status.REJECTED, Status.DIED):
             child.kill()
         return outcome
 
-    def _read_answer(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
-        if self._is_call and not child.loaded and not self._read_loading(child, watch, outcome):
-            return
-        kind, payload = child.connection.receive(watch, max(self._output_bytes, _REPORT_CAP) + 1024)
-        if self._is_call and kind in (b"V", b"X", b"O"):
-            outcome.memory_mb = int.from_bytes(payload[:8], "big") / 1024
-            self._read_result(kind, payload[8:], outcome)
-        elif not self._is_call and kind == b"D":
-            end = report(payload)
-            outcome.exit_status = end.exit_status
-            outcome.memory_mb = end.memory_kib / 1024
-            outcome.failure = traceback_of(end, self._program.source)
-            if outcome.failure is not None:
-                outcome.status = Status.RAISED
-            if not end.clean:
-                self._read_last(child, watch, outcome)
-        else:
-            raise BrokenFrameError("a frame of an unexpected kind")
 
-    def _read_loading(self, child: Child, watch: LimitWatch, outcome: Outcome) -> bool:
-        """Whether the code, which runs here for the first time, could be loaded."""
-        kind, payload = child.connection.receive(watch, _REPORT_CAP)
-        if kind == b"C":
-            outcome.status = Status.NOT_LOADED
-            outcome.failure = traceback_of(report(payload), self._program.source)
-        elif kind != b"L":
-            raise BrokenFrameError("a frame before the code was loaded")
-        child.loaded = kind == b"L"
-        return child.loaded
-
-    def _read_result(self, kind: bytes, payload: bytes, outcome: Outcome) -> None:
-        if kind == b"X":
-            outcome.status = Status.RAISED
-            outcome.failure = traceback_of(report(payload), self._program.source)
-        elif kind == b"O":
-            outcome.status = Status.OUTPUT
-            outcome.message = f"the returned value is larger than {self._limits.output_mb:g} MiB (limits.output_mb)"
-        else:
-            try:
-                outcome.value, subclasses = values.answered(payload)
-                outcome.notes += tuple(Flag("subclass", text) for text in subclasses)
-            except values.BadValueError as error:
-                raise BrokenFrameError(str(error)) from None
-
-    def _read_last(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
-        """The process announced its end: its actual end counts more than that message."""
-        ended = child.wait(watch)
-        self._measure(ended, watch, outcome)
-        if child.connection.has_input():
-            raise BrokenFrameError("a frame after its last")
-        outcome.exit_status = ended.exit_status
-        if ended.exit_status < 0:
-            self._read_death(ended, outcome)
-
-    def _read_end(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
-        """The process has ended without an answer: a call died; a program ended in its own way."""
-        self._measure(ended, watch, outcome)
-        outcome.exit_status = ended.exit_status
-        if self._is_call or ended.exit_status < 0:
-            self._read_death(ended, outcome)
-
-    def _read_death(self, ended: Ended, outcome: Outcome) -> None:
-        outcome.status, outcome.message = Status.DIED, ended.text()
-        if ended.exit_status == -signal.SIGKILL:
-            if self._zygote.out_of_memory():
-                self._mark_killed(outcome)
-            elif self._zygote.machine_out_of_memory():
-                raise FaultError("the machine, or the container, ran out of memory")
-
-    def _mark_killed(self, outcome: Outcome) -> None:
-        """The kernel killed it, or a process that it started: out of memory."""
-        most = self._limits.memory_mb
-        outcome.status, outcome.memory_mb = Status.MEMORY, max(outcome.memory_mb, most)
-        outcome.message = f"ended by the kernel: out of memory (limits.memory_mb is {most:g})"
-
-    def _measure(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
-        outcome.cpu_s = ended.cpu_s - watch.cpu_before
-        outcome.memory_mb = ended.memory_kib / 1024
+def _end(child: Child | None, template: Template) -> None:
+    """Ends a template and its fork. Raises `OSError`, `EOFError`, `SilenceError`, or `BrokenFrameError`."""
+    try:
+        if child is not None:
+            child.kill()
+        template.close()
+    finally:
+        for process in (child, template.child):
+            if process is not None:
+                process.close()

@@ -47,6 +47,8 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     status: Status
     value: object = None
+    right: bool = False
+    """Whether a call returned exactly the value that `run_ahead` was told; `value` is not set then."""
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None

@@ -18,23 +18,37 @@ _MAKES_CONSTANTS = frozenset(("float", "int"))
 
 
 @lru_cache(64)
-def imports_of(preamble: str) -> tuple[Import, ...] | None:
-    """What a header imports, in order; None for a preamble that does more than a header."""
+def header_of(preamble: str) -> tuple[Import | str, ...] | None:
+    """What a header does, in order: its imports, and the text of other statements; None if it is not a header."""
     try:
-        body = syntax.parse(preamble).body
+        steps = tuple(step for statement in syntax.parse(preamble).body for step in _steps(statement))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    imports: list[Import] = []
-    for statement in body:
-        if isinstance(statement, ast.Import):
-            imports += [(name.asname or name.name.partition(".")[0], name.name, "") for name in statement.names]
-        elif isinstance(statement, ast.ImportFrom) and not statement.level:
-            imports += [(name.asname or name.name, statement.module or "", name.name) for name in statement.names]
-        elif not _is_harmless(statement):
-            return None
-    if any(bound.startswith("__") or module == "__main__" for bound, module, _ in imports):
+    imports = [step for step in steps if not isinstance(step, str)]
+    if any(bound.startswith("__") or module in _OF_THE_COMPILER for bound, module, _ in imports):
         return None
-    return tuple(imports)
+    return steps
+
+
+_OF_THE_COMPILER = ("__main__", "__future__")
+
+
+def _steps(statement: ast.stmt) -> list[Import | str]:
+    """Raises `ValueError` for a statement that a header does not have."""
+    if isinstance(statement, ast.Import):
+        return [_import(name.name, name.asname) for name in statement.names]
+    if isinstance(statement, ast.ImportFrom) and not statement.level:
+        return [(name.asname or name.name, statement.module or "", name.name) for name in statement.names]
+    if not _is_harmless(statement):
+        raise ValueError
+    return [ast.unparse(statement)]
+
+
+def _import(module: str, name: str | None) -> Import:
+    package, _, last = module.rpartition(".")
+    if name and package:  # `import a.b as c` binds b, `import a.b` binds a
+        return name, package, last
+    return name or module.partition(".")[0], module, ""
 
 
 def _is_harmless(statement: ast.stmt) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from evaluator.model import Opaque
+from evaluator.sandbox.inside.encode import TooLargeError, encode
 
 Number = TypeVar("Number", int, float)
 _MAX_DEPTH = 250
@@ -26,6 +27,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _EQUAL_HASHES = 64
 _MOST_BITS = 1 << 14
 _MOST_NAMED = 3
+_LONGEST_ANSWER = 2**20
 _LONGEST_NAME = 200
 
 
@@ -53,6 +55,17 @@ class Answer(NamedTuple):
 def decoded(text: bytes) -> object:
     """The value of an answer. Raises `BadValueError`."""
     return answered(text).value
+
+
+def encoded_answer(value: object) -> bytes | None:
+    """What a completion sends that returns just this value, and no other; None if that is too long.
+
+    A set's items may come in another order.
+    """
+    try:
+        return encode(value, _LONGEST_ANSWER)
+    except TooLargeError:
+        return None
 
 
 def answered(text: bytes) -> Answer:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from evaluator.sandbox.child import Child
 from evaluator.sandbox.launch import own_folder, spawn
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, kills_on_machine
 from evaluator.sandbox.launch.settings import Settings, Warm, Way
@@ -74,6 +75,20 @@ class Zygote:
         """Whether the kernel has killed any process because of memory since the last call."""
         before, self._kills_on_machine = self._kills_on_machine, kills_on_machine()
         return self._kills_on_machine > before
+
+    def take(self) -> Child:
+        """A process that waits for its order. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        return Child.started(self)
+
+    def prepare_next(self) -> None:
+        """Called when the process that was taken has its order. Raises `OSError`."""
+
+    def part_with(self, child: Child) -> None:
+        """Ends the process that was taken. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        try:
+            child.kill()
+        finally:
+            child.close()
 
     def fork(self, descriptors: Sequence[int]) -> None:
         """Starts a child with the parent's connection and its descriptors 0, 1 and 2. Raises `OSError`."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evaluator.checkers import known_checkers
+from evaluator.runs.reading import Run
 from tests.commands.command_line import ROOT, in_process, one_line, rollscope, write_rows
 
 PRINTS = {"task_id": "prints", "in_outs": {"inputs": [""], "outputs": ["1 2\n"]}}
@@ -87,6 +88,40 @@ def test_checkers_that_agree_are_no_finding(run: Path) -> None:
     done = rollscope("audit", run, "--checkers", "floats,lines", cwd=run.parent)
     assert done.returncode == 0
     assert "0 of 5 rollouts depend on the checker" in done.stdout.splitlines()
+
+
+COIN = "print('1 2' if open('/dev/urandom', 'rb').read(1)[0] % 2 else '1\\n2')"
+"""Another answer in every other run."""
+
+
+def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
+    """2,080 characters are as many as their excerpt has, with what it says is left out."""
+    sizes = 2_000, 2_079, 9_000
+    long = [{"task_id": f"y{n}", "in_outs": {"inputs": [""], "outputs": ["y" * n + "\n"]}} for n in sizes]
+    twice = {"task_id": "twice", "in_outs": {"inputs": ["1", "2"], "outputs": ["1 2", "1 2"]}}
+    programs = {
+        **{f"coin {number}": ("prints", f"{COIN}  # {number}") for number in range(20)},
+        "raises at once": ("twice", "raise ValueError('no')"),
+        "no text": ("prints", "import sys\nsys.stdout.buffer.write(b'1\\xff')"),
+        "much": ("prints", "print('x' * 70_000)"),
+        "stopped": ("twice", "print('1\\n2')"),
+        **{f"y{n}": (f"y{n}", f"print('y' * {n})") for n in sizes},
+    }
+    rows = [{"task_id": task, "sample_id": name, "completion": code} for name, (task, code) in programs.items()]
+    dataset = write_rows(tmp_path / "dataset.jsonl", PRINTS, twice, *long)
+    options = ["--dataset", dataset, "--out", tmp_path / "run", "--fail-fast"]
+    assert rollscope("grade", write_rows(tmp_path / "r.jsonl", *rows), *options, cwd=tmp_path).returncode == 0
+    connection = Run.open(tmp_path / "run").connect()
+    wrong = connection.sql("SELECT sample_id FROM rollouts WHERE verdict = 'wrong_answer'").fetchall()
+    report = audited(tmp_path / "run", "exact,tokens,value")
+    assert (report["kept"], report["compared"]) == (22, 27)
+    differing = [each["sample_id"] for each in report["differing"]]
+    assert sorted(differing) == sorted(name for (name,) in wrong if name not in ("no text", "much"))
+    assert [(payer["compared"], payer["passed"]) for payer in report["checkers"]] == [
+        (27, 23 - len(differing) + 1), (27, 24), (0, 0),
+    ]  # fmt: skip
+    table = rollscope("audit", tmp_path / "run", "--checkers", "exact,tokens", cwd=tmp_path).stdout
+    assert "22 of them by the answers that the run kept; the others ran once more" in table
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ADD = {
 RIGHT = "def add(a, b):\n    return a + b\n# "
 SLOW = "import time\ndef add(a, b):\n    time.sleep(99)\n# "
 OPTIONS = [
-    "--workers", "1", "--timeout", "0.30000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
+    "--workers", "1", "--timeout", "0.60000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
     "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable, "--unverified", "unknown",
     "--preamble", "lcb",
@@ -52,7 +52,7 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_p
     arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
     process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
     run = tmp_path / "run"
-    wait_until(lambda: process.poll() is not None or bool(list(run.glob("rollouts/*.parquet"))))
+    wait_until(lambda: process.poll() is not None or bool(list(run.glob(".journal-*"))))
     process.send_signal(signal.SIGINT)
     printed = process.communicate(timeout=30)[1]
     stopped = Run.open(run).manifest

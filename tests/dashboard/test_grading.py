@@ -269,6 +269,21 @@ def test_resuming_goes_on_with_what_has_no_grade(monkeypatch: pytest.MonkeyPatch
     assert read_manifest(run.path).state == "finished"
 
 
+@pytest.mark.parametrize(("cache", "read"), [(None, 7), ("folder", 7), ("none", 0)])
+def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(
+    monkeypatch: pytest.MonkeyPatch, work: Path, cache: str | None, read: int
+) -> None:
+    run = stored(work, cache=str(work / cache) if cache == "folder" else cache)
+    evaluator.grade_file(work / "few.jsonl", work / "few.dataset.jsonl", out=work / "whole")
+    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"allow_rerun": True}))
+    resuming.resume(run, 2)
+    job = jobs().of_run(run.path)
+    assert job is not None
+    until(lambda: not job.running)
+    assert read_manifest(run.path).cached == read
+    assert not (work / "folder").exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 import time
 from pathlib import Path
+
+from evaluator.engines import pool, warm
 
 PATIENCE_S = 20.0
 _pause = threading.Event()
@@ -35,21 +38,27 @@ def descendants(of: int) -> set[int]:
 
 
 def set_apart() -> None:
-    """What runs now is no test's business from here on."""
+    """What runs now is no test's business from here on. What single calls keep warm is ended: it would be found too."""
+    warm.close()
+    pool._pool.close()
     _others.update(sandboxes())
 
 
-def sandboxes() -> list[int]:
-    """The processes of bubblewrap that this process started and that live, but for those set apart."""
+def workers(of: int | None = None) -> list[int]:
+    """The worker processes of a process, else of this one."""
     found = []
-    for number in children(os.getpid()):
-        try:
-            name = Path(f"/proc/{number}/comm").read_text().strip()
-        except OSError:
-            continue
-        if name == "bwrap" and number not in _others:
-            found.append(number)
+    for child in children(os.getpid() if of is None else of):
+        with contextlib.suppress(OSError):
+            if b"worker_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
     return found
+
+
+def sandboxes() -> list[int]:
+    """The outer process of each bubblewrap below this process, but for those set apart."""
+    below = [number for number in descendants(os.getpid()) if name_of(number) == "bwrap"]
+    inner = {child for number in below for child in children(number)}
+    return [number for number in below if number not in inner and number not in _others]
 
 
 def zygotes() -> list[int]:
@@ -73,11 +82,18 @@ def kill(numbers: list[int]) -> None:
             continue
 
 
+def runs_code(zygote: int) -> bool:
+    """Whether it has more than the one process that waits for its order, where completions share namespaces."""
+    return len(children(zygote)) > 1
+
+
 def zygotes_below(number: int | None = None) -> list[int]:
     """The warm interpreters that a process, else this one, started in whichever way."""
     found = []
+    grading = workers(number)
     for child in children(os.getpid() if number is None else number):
-        found += [child] if name_of(child).startswith("python") else zygotes_below(child)
+        is_zygote = name_of(child).startswith("python") and child not in grading
+        found += [child] if is_zygote else zygotes_below(child)
     return found
 
 

@@ -16,18 +16,29 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.engines import pool
-from evaluator.engines.local import _WAITING_PER_WORKER, grade_all
+from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
 from evaluator.sandbox.launch.bubblewrap import bubblewrap
-from tests.engines.processes import children, descendants, descriptors, kill, name_of, wait_until_none, zygotes_below
+from tests.engines.processes import (
+    children,
+    descendants,
+    descriptors,
+    kill,
+    name_of,
+    set_apart,
+    wait_until_none,
+    zygotes_below,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
 SOON_S = 15.0
 """For what takes no time, on a busy machine; what waits for a limit takes longer."""
+
+_MOST_OF_A_WORKER = 64
+"""How many rollouts one may have at a time."""
 
 SLOW = "import time\nx = input()\ntime.sleep(0.3)\nprint(x)"
 SLOW_CALL = "import time\ndef f(x):\n    time.sleep(0.3)\n    return x"
@@ -36,7 +47,7 @@ SLOW_CALL = "import time\ndef f(x):\n    time.sleep(0.3)\n    return x"
 @pytest.fixture(scope="module", autouse=True)
 def _no_sandboxes_of_other_tests() -> None:
     """Those that single calls keep warm would be found among ours."""
-    pool._pool.close()
+    set_apart()
 
 
 @pytest.fixture(params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
@@ -167,8 +178,14 @@ def test_a_zygote_that_stands_still_is_given_up(way: Way) -> None:
     with Sandbox(Settings(way=way)) as sandbox:
         sandbox.warm_up()
         os.kill(zygotes_below()[0], signal.SIGSTOP)
-        with pytest.raises(FaultError), sandbox.execute(Program("print(1)"), PATIENT) as execution:
-            execution.run(b"", wall_s=1)
+
+        def run_twice() -> None:  # the process of the first was ready
+            for _ in range(2):
+                with sandbox.execute(Program("print(1)"), PATIENT) as execution:
+                    execution.run(b"", wall_s=1)
+
+        with pytest.raises(FaultError):
+            run_twice()
         with sandbox.execute(Program("print(1)"), PATIENT) as execution:
             assert execution.run(b"", wall_s=30).stdout.text() == "1\n"
     assert time.monotonic() - started < 10 + SOON_S
@@ -196,7 +213,7 @@ from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Settings, Way
-from tests.engines.processes import kill, zygotes_below
+from tests.engines.processes import kill, workers, zygotes_below
 
 task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
 code = "print(input())"
@@ -205,17 +222,25 @@ options = Options(limits=Limits(wall_s=30, cpu_s=30, total_s=60), sandbox=Settin
 limit = {"files": resource.RLIMIT_NOFILE, "size": resource.RLIMIT_FSIZE}[sys.argv[2]]
 before = resource.getrlimit(limit)
 grades, short = [], False
+
+
+def lower(worker):
+    lowest = max(map(int, os.listdir(f"/proc/{worker}/fd"))) if sys.argv[2] == "files" else 0
+    resource.prlimit(worker, limit, (lowest, before[1]))
+
+
 for each in grade_all([task], rollouts, options, workers=int(sys.argv[3])):
     grades.append((each.grade.verdict, each.grade.reward, each.grade.error_message))
     if len(grades) == 1:
         short = True
-        lowest = max(map(int, os.listdir("/proc/self/fd"))) if sys.argv[2] == "files" else 0
         running = zygotes_below()
-        resource.setrlimit(limit, (lowest, before[1]))
+        for worker in workers():
+            lower(worker)
         kill(running)
     elif short and grades[-1][1] is None:
         short = False
-        resource.setrlimit(limit, before)
+        for worker in workers():
+            resource.prlimit(worker, limit, before)
 print(json.dumps(grades))
 """
 
@@ -232,9 +257,9 @@ def test_a_machine_that_is_short_of_a_resource_for_a_while(way: Way, what: str, 
     grades = json.loads(done.stdout)
     assert len(grades) == 40
     failed = [grade for grade in grades if grade[1] != 1.0]
-    assert {grade[0] for grade in failed} == {"sandbox_error"}
+    assert {grade[0] for grade in failed} <= {"sandbox_error"}  # none, if it writes no file
     assert all(grade[1] is None and grade[2] for grade in failed)
-    assert len(failed) <= _WAITING_PER_WORKER * workers  # those under way before the first of them was heard of
+    assert len(failed) <= _MOST_OF_A_WORKER * workers  # those under way before the first of them was heard of
     assert grades[-1][1] == 1.0
 
 
@@ -279,7 +304,7 @@ def test_a_worker_that_cannot_start_its_sandbox_leaves_the_work_to_the_other(kil
     assert len(grades) == 30
     failed = [grade for grade in grades if grade[1] != 1.0]
     # Those under way when the first one was heard of may all have been graded before the sandboxes were ended.
-    assert len(failed) == 0 if killed == 1 else len(failed) >= 30 - 2 * _WAITING_PER_WORKER
+    assert len(failed) == 0 if killed == 1 else len(failed) >= 30 - 2 * _MOST_OF_A_WORKER
     assert all(verdict == "sandbox_error" and reward is None and "bwrap" in text for verdict, reward, text in failed)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from evaluator.engines.gate import Gate
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 20
 
 
@@ -98,3 +102,31 @@ def test_an_interrupt_while_waiting_to_be_alone_opens_the_gate_again() -> None:
     leave.set()
     other.join(PATIENCE_S)
     run_all([threading.Thread(target=pass_alone, args=(gate,), daemon=True) for _ in range(3)])
+
+
+ELSEWHERE = """
+import sys
+from evaluator.engines.gate import Gate
+gate = Gate(int(sys.argv[1]))
+with gate.shared():
+    print("inside", flush=True)
+    input()
+"""
+
+
+def test_who_is_alone_is_alone_among_processes_too() -> None:
+    """Also once the other one has been killed inside."""
+    gate = Gate()
+    command = [sys.executable, "-c", ELSEWHERE, str(gate.descriptor)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(gate.descriptor,), cwd=ROOT
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        alone = threading.Thread(target=lambda: pass_alone(gate), daemon=True)
+        alone.start()
+        alone.join(0.5)
+        assert alone.is_alive(), "the other process is inside"
+        other.kill()
+        alone.join(PATIENCE_S)
+        assert not alone.is_alive()

@@ -50,9 +50,9 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[JudgeServ
 
 
 FAILURES: dict[str, tuple[Answer, str, int]] = {
-    "silent": (hangs, "the judge did not answer in 0.5 s (2 tries)", 2),
-    "drips its header": (drips_head, "the judge did not answer in 0.5 s (2 tries)", 2),
-    "drips its body": (drips_body, "the judge did not answer in 0.5 s (2 tries)", 2),
+    "silent": (hangs, "the judge did not answer in 1.5 s (2 tries)", 2),
+    "drips its header": (drips_head, "the judge did not answer in 1.5 s (2 tries)", 2),
+    "drips its body": (drips_body, "the judge did not answer in 1.5 s (2 tries)", 2),
     "closes": (closes, "failed: Server disconnected without sending a response. (2 tries)", 2),
     "breaks off": (breaks_off, "failed: peer closed connection without sending complete message body", 2),
     "text": (sends("hello", kind="text/plain"), "the judge's reply is not a chat completion: 'hello' (2 tries)", 2),
@@ -81,7 +81,7 @@ FAILURES: dict[str, tuple[Answer, str, int]] = {
 def test_a_judge_that_fails_leaves_no_reward_but_a_reason(judge: JudgeServer, name: str) -> None:
     answer, reason, calls = FAILURES[name]
     judge.answers = [answer]
-    grade = graded(judge, timeout_s=0.5 if "in 0.5 s" in reason else PATIENCE_S)
+    grade = graded(judge, timeout_s=1.5 if "in 1.5 s" in reason else PATIENCE_S)
     assert (grade.verdict, grade.reward, grade.cases, grade.pass_rate) == (Verdict.UNKNOWN, None, (), None)
     assert reason in str(grade.error_message)
     assert [(flag.word, flag.evidence) for flag in grade.flags] == [("judge_failed", grade.error_message)]

@@ -303,4 +303,133 @@ import string, keyword
 print(input(), len(keyword.kwlist) < 100)
 keyword.kwlist.extend(["x"] * 100)
 """,
+    "a precision for decimals": """
+from decimal import *
+print(input(), Decimal(1) / Decimal(7), getcontext().flags[Inexact])
+getcontext().prec = 5
+getcontext().traps[Inexact] = True
+""",
+    "a context for decimals": """
+from decimal import *
+print(input(), Decimal(1) / Decimal(7))
+setcontext(Context(prec=3, rounding=ROUND_UP))
+""",
+    "a pattern of its own in the cache": """
+import re
+print(input(), re.fullmatch("a+", "aaa") is not None, re.sub("(b)", r"<\\1>", "abc"))
+for key in list(re._cache):
+    re._cache[key] = re.compile("nothing")
+""",
+    "a descriptor beside one that was closed": """
+import os
+with open("/dev/null"):
+    left = os.open("/dev/null", os.O_RDONLY)
+print(input(), left < 64)
+""",
+    "descriptors until there are no more": """
+import os
+print(input())
+try:
+    while True:
+        with open("/dev/null"):
+            os.open("/dev/null", os.O_RDONLY)
+except OSError:
+    print("no more")
+""",
+    "a folder that it locks": """
+import os
+print(input(), os.access(".", os.W_OK))
+os.chmod(".", 0o500)
+""",
+    "its own source changed, and the time of change set back": """
+import os
+before = os.stat(__file__)
+source = open(__file__).read()
+print(input(), source[-4:-1])
+with open(__file__, "r+") as file:
+    file.write(source[:-4] + "xyz\\n")
+os.utime(__file__, ns=(before.st_atime_ns, before.st_mtime_ns))
+# abc
+""",
+    "a generator in a cycle, which still has to end": """
+def late():
+    try:
+        yield
+    finally:
+        print("late", word)
+word = input()
+waiting = [late()]
+waiting.append(waiting)
+next(waiting[0])
+print("main", word)
+""",
+    "a stream of its own in a cycle, which still has to be flushed": """
+import io
+class Stream(io.IOBase):
+    def __init__(self, word): self.word, self.me = word, self
+    def flush(self):
+        if self.word: print("late", self.word)
+        self.word = ""
+Stream(input())
+""",
+    "an output of its own, written through os": """
+import os, sys
+from io import BytesIO, IOBase
+class Out(IOBase):
+    def __init__(self, file):
+        self.fd, self.held = file.fileno(), BytesIO()
+        self.write = lambda text: self.held.write(text.encode())
+    def flush(self):
+        os.write(self.fd, self.held.getvalue())
+        self.held.truncate(0), self.held.seek(0)
+sys.stdout = Out(sys.stdout)
+read = BytesIO(os.read(0, 1000)).readline
+print(read().decode().strip())
+""",
+    "a module inside a module": """
+import json
+print(input(), json.dumps(float("inf")))
+json.encoder.c_make_encoder = None
+json.encoder.INFINITY = 5
+""",
+    "a module under another name": """
+import random
+print(input(), random._os.sep)
+random._os.sep = "x"
+""",
+    "an attribute that claims to be equal": """
+import math
+class Equal:
+    def __eq__(self, other): return True
+    __hash__ = None
+def change(module): module.tau = Equal()
+print(input(), type(math.tau).__name__)
+change(math)
+""",
+    "an attribute of an object of the library": """
+import json
+print(input(), json.dumps([1]), getattr(json._default_encoder, "mark", None))
+def mark(encoder): encoder.indent, encoder.mark = 3, 1
+mark(json._default_encoder)
+""",
+    "a module exchanged by a computed name": """
+import heapq, sys
+print(input(), type(heapq).__name__)
+getattr(sys, "mod" + "ules")["heapq"] = 5
+""",
+    "a builtin patched through a pattern": """
+print(input(), len("four"))
+match print:
+    case object(__self__=functions):
+        functions.len = lambda _: 99
+""",
+    "an attribute of a global with many names before it": (
+        f"import math, heapq\n{'; '.join(f'n{number} = 0' for number in range(300))}\n"
+        "print(input(), hasattr(heapq.merge, 'mark'))\nfrom heapq import merge\nmerge.mark = 1\n"
+    ),
+    "the processor time of the process": """
+import time
+print(input(), time.process_time() < 0.3)
+while time.process_time() < 0.31: pass
+""",
 }

@@ -37,6 +37,16 @@ SHARED: dict[str, str] = {
     "random numbers": "print(input(), randint(1, 10 ** 9), random.random() if hasattr(random, 'random') else random())\nseed(7)",
     "shuffled": "a = list(range(20))\nshuffle(a)\nprint(input(), a)",
     "names listed": "print(input(), len(dir()), 'List' in dir(), 'mine' in dir())\nmine = 1",
+    "a name that only a text has": (
+        "from typing import get_type_hints as hints_of, get_type_hints\n"
+        "def f(x: 'List[int]', y: 'typing.Deque') -> 'Counter': pass\nprint(input(), hints_of(f))"
+    ),
+    "a field that only a text says is none": (
+        "from dataclasses import dataclass, fields\n@dataclass\nclass P:\n    x: 'typing.ClassVar[int]' = 1\n"
+        "print(input(), len(fields(P)))\nimport typing as t"
+    ),
+    "a name deleted that it did not bind": "del input, sqrt\nprint(sys.stdin.readline(), input)\ntry: sqrt\nexcept NameError as error: print(error)",
+    "a name of two modules": "print(input(), pow(2, 3), pow.__module__, count(1) if callable(count) else 0, open)",
     "the main guard": "def main(): print(__name__, input(), __doc__)\nif __name__ == '__main__': main()",
     "its own docstring": "'''What it is.'''\nprint(__doc__, input())",
     "annotations": "x: List[int] = [1]\nprint(__annotations__, input())",
@@ -58,6 +68,7 @@ SHARED: dict[str, str] = {
 
 NOT_SHARED: dict[str, str] = {
     "stdin closed": "print(stdin.read())\nstdin.close()\nprint(stdin.closed, sys.stdin.closed)",
+    "globals by a computed name": "print(input(), getattr(math, 'p' + 'i'))\ngetattr(math, '__di' + 'ct__')['pi'] = 3",
     "its globals": "names = globals()\nprint(input(), len(names), list(names)[:9], 'mine' in names)\nmine = 1",
     "a module by its globals": "print(input(), globals()['math'].pi)\nglobals()['math'].pi = 3",
     "the modules": "print(input(), 'mine' in modules)\nmodules['mine'] = 1",

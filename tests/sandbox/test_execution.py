@@ -14,7 +14,7 @@ from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.reports import Ended
-from tests.engines.processes import descendants
+from tests.engines.processes import descendants, wait_until_none
 from tests.sandbox.conftest import PATIENT, Run
 
 HASTY = Limits(wall_s=0.3, cpu_s=30)
@@ -397,13 +397,14 @@ def test_no_descriptor_is_left_open(sandbox: Sandbox, call: Run, program: Run) -
 
 
 def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> None:
-    sandbox.warm_up()
-    before = descendants(os.getpid())
+    with sandbox.execute(Program("print(1)"), PATIENT) as execution:
+        execution.run(b"", wall_s=30)
+    number = len(descendants(os.getpid()))  # with the next process, which waits for its order
     with sandbox.execute(Program("while True: pass"), HASTY) as execution:
         assert execution.run(b"", wall_s=0.3).status is Status.TIME
     with sandbox.execute(Program("print(input())\ninput()"), PATIENT) as execution:
         execution.run(b"x\n", wall_s=30)
-    assert descendants(os.getpid()) == before
+    assert wait_until_none(lambda: sorted(descendants(os.getpid()))[number:]) == []
 
 
 class Gone:
@@ -425,6 +426,6 @@ def test_a_process_that_can_not_start_leaves_nothing_open() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(BrokenPipeError):
-            Child(Gone(), b"1")
+            Child.started(Gone(), b"1")
         gc.collect()
     assert [str(each.message) for each in caught] == []

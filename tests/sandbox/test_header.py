@@ -6,7 +6,7 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox
-from evaluator.sandbox.preambles import imports_of
+from evaluator.sandbox.preambles import header_of
 from tests.sandbox.conftest import PATIENT
 from tests.sandbox.headers import HEADER
 from tests.sandbox.programs_that_leave_something import PROGRAMS
@@ -93,7 +93,7 @@ def test_a_module_that_may_not_be_harmless_costs_a_process_if_it_is_used(
 
 
 def test_a_deep_syntax_tree_is_not_a_header() -> None:
-    assert imports_of("x = " + "-" * 100_000 + "1") is None
+    assert header_of("x = " + "-" * 100_000 + "1") is None
 
 
 def test_one_test_case_alone_runs_the_preamble(sandbox: Sandbox) -> None:

@@ -78,8 +78,8 @@ def test_bad_frames_while_the_code_is_loaded(sandbox: Sandbox, what: str) -> Non
     honest_still_runs(sandbox)
 
 
-OWN = range(4, 8)
-"""Its own copies of stdin, stdout and stderr, and the file for its stack when its time is up."""
+OWN = range(4, 9)
+"""Its own copies of stdin, stdout and stderr, and the files for its stack when its time is up and for answers."""
 DESCRIPTORS = range(63, 2, -1)
 WRITE_GARBAGE = "import os\ndef f(number): os.write(number, b'garbage' * 100)\n"
 

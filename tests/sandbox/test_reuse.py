@@ -19,6 +19,26 @@ while time.monotonic() - began < 0.02:  # two of the kernel's ticks: the next pr
     pass
 print(input(), open("/proc/self/stat").read().rpartition(")")[2].split()[19])
 """
+REAL = f"""
+import io, os, re, sys
+from decimal import *
+from functools import cmp_to_key, lru_cache
+getcontext().prec = 30
+sys.setrecursionlimit(10**6)
+class Node:
+    count = 0
+    def __init__(self):
+        self.word = re.sub("x", "y", "xyz")
+        type(self).count += 1
+def words():
+    try:
+        yield Node().word
+    finally:
+        Decimal(1) / 7
+assert next(words()) == "yyz" and Node.count == 1
+sys.stdin = io.StringIO(os.read(0, os.fstat(0).st_size).decode())
+{PLAIN}"""
+"""What contest programs do besides."""
 NOT_PLAIN = f"import os\nos.environ.get('HOME')\n{PLAIN}"
 """It names state that could outlast its run."""
 DOES_MORE = f"{HEADER}seen = []\n"
@@ -49,6 +69,8 @@ def processes(code: str, preamble: str, options: list[str], folder: Path) -> int
     [
         (PLAIN, "", [], 1),
         (PLAIN, HEADER, [], 1),
+        (REAL, "", [], 1),
+        (REAL, HEADER, [], 1),
         (PLAIN, HEADER, ["--isolation", "test"], len(INPUTS)),
         (PLAIN, DOES_MORE, [], len(INPUTS)),
         (NOT_PLAIN, "", [], len(INPUTS)),
@@ -57,6 +79,8 @@ def processes(code: str, preamble: str, options: list[str], folder: Path) -> int
     ids=[
         "plain",
         "plain, with a header",
+        "as real programs are",
+        "as real programs are, with a header",
         "plain, with --isolation test",
         "plain, with a preamble that does more",
         "not plain",

@@ -8,7 +8,7 @@ from functools import partial
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt
-from evaluator.graders.grader import Grader, refusal_by
+from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
 
 
@@ -46,7 +46,15 @@ def answer_grader(
         except UngradableError:
             return ()
 
-    return Grader(name, grade, test_cases, refusal=partial(refusal_by, cases), runs_code=False, waits=waits)
+    return Grader(
+        name,
+        grade,
+        test_cases,
+        refusal=partial(refusal_by, cases),
+        runs_code=False,
+        waits=waits,
+        kept_by=None if waits else nothing_more,
+    )
 
 
 def case_result(case: TestCase, actual: str | None, problem: str | None, room: int | None = None) -> CaseResult:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evaluator.checkers import shortened
+from evaluator.graders.bench import Bench
 from evaluator.model import CaseResult, TestCase, Verdict
 from evaluator.sandbox import Execution
 
 SHOWN_WHEN_WRONG = 64 * 1024
 SHOWN_WHEN_RIGHT = 2 * 1024
 _TIME_OUTS_ALLOWED = 2
+"""After the second the rest is skipped; after the first where one failure decides the reward."""
 
 RunCase = Callable[[int], CaseResult | None]
 
 
 def run_cases(
-    cases: Sequence[TestCase], run: RunCase, execution: Execution, total_s: float, *, fail_fast: bool
+    cases: Sequence[TestCase],
+    run: RunCase,
+    execution: Execution,
+    total_s: float,
+    bench: Bench,
 ) -> list[CaseResult]:
     """A result for each test case. `run` takes a case's place, and returns None if it can't run any more."""
+    allowed = 1 if bench.all_or_nothing else _TIME_OUTS_ALLOWED
     results: list[CaseResult] = []
     time_outs = 0
     stopped = False
@@ -34,8 +41,8 @@ def run_cases(
             continue
         results.append(result)
         time_outs += result.verdict is Verdict.TIME_LIMIT
-        failed_fast = fail_fast and result.verdict is not Verdict.PASSED
-        stopped = failed_fast or time_outs >= _TIME_OUTS_ALLOWED or result.verdict is Verdict.REJECTED
+        failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
+        stopped = failed_fast or time_outs >= allowed or result.verdict is Verdict.REJECTED
     return results
 
 
@@ -48,6 +55,13 @@ def _late(case: TestCase, total_s: float) -> CaseResult:
     late.verdict = Verdict.TIME_LIMIT
     late.error_message = f"{total_s:g} s for the whole completion had passed"
     return late
+
+
+def is_whole(result: CaseResult) -> bool:
+    """Whether a program's result has all that it printed: nothing was cut off, and all of it was text."""
+    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
+    actual = result.actual
+    return actual is not None and len(actual) <= room and len(actual.encode()) == result.stdout_bytes
 
 
 def excerpt(text: str, room: int) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final, NamedTuple
 
 from evaluator import flags
 from evaluator.assertions.literal_calls import (
@@ -18,14 +19,27 @@ from evaluator.assertions.literal_calls import (
 )
 from evaluator.assertions.plan import SuitePlan, plan_suite
 from evaluator.assertions.ungradable import Refusal, UngradableError
-from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
+from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT
 from evaluator.graders.recent import Remembered
 from evaluator.model import Difference, Mode, Task, TestCase
-from evaluator.sandbox import encoded_call
+from evaluator.sandbox import encoded_answer, encoded_call
 
 __all__ = ["Plan", "PlannedCase", "UngradableError", "plan_for", "test_cases"]
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
+
+
+_NOT_KNOWN: Final = object()
+
+
+class Right(NamedTuple):
+    """Answers that are surely right: the text of a call's answer, and what a program may write to stdout."""
+
+    answer: bytes | None
+    texts: frozenset[str]
+    shown: str
+    """The value as it is shown."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,22 @@ class PlannedCase:
     """Takes the decoded value (call) or stdout's text (stdin); returns None if it is right."""
     example: flags.Example | None
     """Input and expected output, if a completion could have them hard-coded."""
+    expected: object = _NOT_KNOWN
+    """The value that a call must return, if it must equal one."""
+    quick: bool = True
+    """Whether `judge` may be spared answers that are surely right."""
+
+    @cached_property
+    def right(self) -> Right:
+        """Answers that need no comparing."""
+        if not self.quick:
+            return Right(None, frozenset(), "")
+        if self.expected is _NOT_KNOWN:
+            text = self.case.expected
+            return Right(None, frozenset(each for each in (text, f"{text}\n") if self.judge(each) is None), "")
+        answer = encoded_answer(self.expected)
+        known = answer is not None and b'"nan"' not in answer and self.judge(self.expected) is None
+        return Right(answer if known else None, frozenset(), render(self.expected, SHOWN_WHEN_RIGHT))
 
 
 @dataclass(frozen=True)
@@ -139,6 +169,7 @@ def _assert_plan(task: Task) -> Plan | SuitePlan:
                 encoded_call(call.args, call.kwargs),
                 lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
                 _example_of(call),
+                call.expectation.value if call.expectation.relation is Relation.EQUAL else _NOT_KNOWN,
             )
             for call in calls.calls
         )
@@ -162,7 +193,7 @@ def _call_case(case: TestCase, check: Check) -> PlannedCase:
     arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
     expected = _json(case.expected, f"test case {case.index}: output")
     example = _example(case, tuple(arguments), expected)
-    return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example)
+    return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example, expected)
 
 
 def _example_of(call: LiteralCall) -> flags.Example | None:

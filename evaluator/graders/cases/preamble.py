@@ -11,7 +11,7 @@ from evaluator.graders.cases.attempts import attempt
 from evaluator.graders.recent import Remembered
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Status
-from evaluator.sandbox.preambles import imports_of
+from evaluator.sandbox.preambles import header_of
 
 _END = "the preamble has come to its end"
 _PROBE = f"raise RuntimeError({_END!r})"
@@ -25,7 +25,7 @@ def why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits:
 
     `entry_point`: None for a program that reads stdin. Raises `FaultError`.
     """
-    may_read = entry_point is None and imports_of(preamble) is None
+    may_read = entry_point is None and header_of(preamble) is None
     key = (preamble, entry_point, payload if may_read else b"", limits)
     return _failures.get(key, lambda: _why(Program(_PROBE, entry_point, preamble), payload, limits, bench))
 

@@ -100,9 +100,7 @@ class _Suite:
 
     def run(self) -> SuiteRun:
         """Runs all test cases. Raises `CannotRunError`, and what `grade` raises."""
-        cases = run_cases(
-            self._plan.cases, self._run, self._execution, self._limits.total_s, fail_fast=self._bench.options.fail_fast
-        )
+        cases = run_cases(self._plan.cases, self._run, self._execution, self._limits.total_s, self._bench)
         self._end_suite()
         reject_if_tampered(cases, self._execution.finish())
         return SuiteRun(cases, self._notes, unsure=self._unsure[0] if self._unsure else None, calls=self._calls)

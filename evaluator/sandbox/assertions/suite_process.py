@@ -59,7 +59,7 @@ class SuiteProcess:
         """Whether another test case can run in it: not once it has ended or stopped in the middle of one."""
         zygote.limit_memory(limits.memory_mb)
         try:
-            self.child = Child(self._forker(completion.own_files), b"", completion.peer)
+            self.child = Child.started(self._forker(completion.own_files), peer=completion.peer)
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
             raise self.fault(error) from error
         if completion.peer is not None:
@@ -106,6 +106,7 @@ class SuiteProcess:
         return {
             "role": role,
             "forks": forks,
+            "ahead": False,
             "reports_calls": False,
             "memory_counted": self._zygote.memory is not None,
             "processes": 0,

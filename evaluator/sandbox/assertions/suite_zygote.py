@@ -49,7 +49,7 @@ class SuiteZygote(Zygote):
             self._template = None
 
     def _start(self, order: bytes) -> Template:
-        child = Child(self, b"")
+        child = Child.started(self)
         try:
             child.connection.send(b"I", order)
             kind, _ = child.connection.receive(time.monotonic() + _START_S, _ANSWER_CAP)

@@ -22,7 +22,7 @@ def serve(connection: int, run: Callable[[list[int]], None]) -> None:
     gc.freeze()  # so that a collection in a fork does not write to our objects
     while True:
         try:
-            _, descriptors = channel.receive_with_descriptors(control, 6)
+            _, descriptors = channel.receive_with_descriptors(control, channel.MOST_DESCRIPTORS)
         except channel.ClosedError:
             os._exit(0)
         child = new_processes.fork()

@@ -16,8 +16,14 @@ STACK_SIGNAL = 63
 
 STACK_DESCRIPTOR = 7
 
-PEER_DESCRIPTOR = 8
+ANSWERS_DESCRIPTOR = 8
+"""The file for answers to inputs that came together; see `ahead`."""
+
+PEER_DESCRIPTOR = 9
 """The connection between a completion and its test suite."""
+
+MOST_DESCRIPTORS = 7
+"""That one message passes."""
 
 # Runs no Python code, so a program that has replaced `isinstance` or `str` can't influence it.
 json_chunks = encoder.c_make_encoder(  # type: ignore[attr-defined]
@@ -72,7 +78,15 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
 
 
 def next_order(descriptor: int, write: Any, read: Any, leave: Any) -> bytes:
-    """The payload of the parent's next `R`. Ends the process when the parent is gone, and at `G`, which it answers."""
+    """The payload of `next_request`."""
+    return next_request(descriptor, write, read, leave)[1]
+
+
+def next_request(descriptor: int, write: Any, read: Any, leave: Any) -> tuple[bytes, bytes]:
+    """The parent's next `R` (one input) or `A` (several).
+
+    Ends the process when the parent is gone, and at `G`, which it answers.
+    """
     try:
         kind, payload = receive_raw(descriptor, read)
     except ClosedError:
@@ -80,7 +94,7 @@ def next_order(descriptor: int, write: Any, read: Any, leave: Any) -> bytes:
     if kind == b"G":
         send(descriptor, b"G", b"", write)
         leave(0)
-    return payload
+    return kind, payload
 
 
 def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:
@@ -125,9 +139,9 @@ def has_input(descriptor: int) -> bool:
     return any(waiting)
 
 
-def receive_with_descriptors(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
-    """A one-byte message and its descriptors. Raises `ClosedError` at the end."""
-    message, descriptors, _flags, _address = socket.recv_fds(connection, 1, most)
+def receive_with_descriptors(connection: socket.socket, most: int, size: int = 1) -> tuple[bytes, list[int]]:
+    """A message of `size` bytes and its descriptors. Raises `ClosedError` at the end."""
+    message, descriptors, _flags, _address = socket.recv_fds(connection, size, most)
     if not message:
         raise ClosedError
     return message, descriptors

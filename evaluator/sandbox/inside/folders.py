@@ -14,15 +14,20 @@ _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def remove(path: str) -> None:
     """Removes the folder with all its contents, if it exists. Raises `OSError`."""
     with contextlib.suppress(FileNotFoundError):
-        folder = os.open(path, _OPEN)
-        try:
-            moved = 0
-            while names := os.listdir(folder):
-                for name in names:
-                    moved = _remove(folder, name, moved)
-        finally:
-            os.close(folder)
+        empty(path)
         os.rmdir(path)
+
+
+def empty(path: str) -> None:
+    """Removes the folder's contents. Raises `OSError`."""
+    folder = os.open(path, _OPEN)
+    try:
+        moved = 0
+        while names := os.listdir(folder):
+            for name in names:
+                moved = _remove(folder, name, moved)
+    finally:
+        os.close(folder)
 
 
 def _remove(folder: int, name: str, moved: int) -> int:

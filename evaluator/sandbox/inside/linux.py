@@ -95,6 +95,17 @@ def mount(source: bytes, target: bytes, kind: bytes, flags: int, options: bytes)
     _checked(_libc.mount(source, target, kind, ctypes.c_ulong(flags), options), f"mount {target.decode()}")
 
 
+def mount_memory(target: bytes, size_mb: int, flags: int = 0) -> None:
+    """Mounts a new file system in memory."""
+    options = b"size=%dm,nr_inodes=2048,mode=1777" % size_mb
+    mount(b"tmpfs", target, b"tmpfs", MS_NOSUID | MS_NODEV | flags, options)
+
+
+def mount_own_proc(options: bytes = b"") -> None:
+    """Mounts /proc for reading. By writing to `clear_refs` a process could reset the kernel's record of its memory."""
+    mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, options)
+
+
 def mount_again(target: bytes) -> int:
     """A descriptor of a second mount of the same file system, for another process to put in place."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC
@@ -209,18 +220,27 @@ def landlock_abi() -> int:
 
 def landlock(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
     """Confines this process and its children to `rules`: (path, rights). No TCP unless `tcp`."""
+    ruleset = landlock_ruleset(abi, rules, tcp=tcp)
+    landlock_restrict(ruleset)
+    os.close(ruleset)
+
+
+def landlock_restrict(ruleset: int) -> None:
+    """Confines this process and its children to a prepared set of rules, in a domain of its own."""
+    _checked(_libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+
+
+def landlock_ruleset(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> int:
+    """A descriptor of these rules, for `landlock_restrict`."""
     known = (1 << _LANDLOCK_FS_BITS[min(abi, 5)]) - 1
     network = 0b11 if abi >= 4 and not tcp else 0
     scopes = 0b11 if abi >= 6 else 0
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     attributes = struct.pack("QQQ", known, network, scopes)[:size]
     ruleset = _checked(_libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, attributes, size, 0), "landlock")
-    try:
-        for path, rights in rules:
-            _landlock_rule(ruleset, path, rights & known)
-        _checked(_libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
-    finally:
-        os.close(ruleset)
+    for path, rights in rules:
+        _landlock_rule(ruleset, path, rights & known)
+    return ruleset
 
 
 _ON_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15

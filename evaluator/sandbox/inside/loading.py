@@ -10,7 +10,8 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from evaluator.sandbox.inside import channel, failures, leftovers
+from evaluator.sandbox.inside import channel, failures
+from evaluator.sandbox.inside.header import Header
 from evaluator.sandbox.inside.text_layer import text_layer
 
 _ABSENT = object()
@@ -36,17 +37,28 @@ class Loaded(NamedTuple):
         return self.namespace
 
 
-def load(connection: int, code: CodeType, preamble: CodeType | None, entry_point: str | None) -> Loaded:
-    """Runs the code. Sends `L`; on failure sends `C` and ends the process."""
+def load(
+    connection: int,
+    code: CodeType,
+    preamble: CodeType | Header | None,
+    entry_point: str | None,
+    *,
+    tells: bool = True,
+) -> Loaded:
+    """Runs the code. Sends `L` if it `tells`; on failure sends `C` and ends the process.
+
+    `preamble`: code, or a header that has been run already.
+    """
     write, leave = os.write, os._exit
     take_streams()
     module = sys.modules["solution"] = ModuleType("solution")
     namespace = module.__dict__
     namespace.update(__builtins__=builtins, __file__="solution.py")
     sys.modules["__main__"] = ModuleType("__main__")
-    leftovers.seed()
     try:
-        if preamble is not None:
+        if isinstance(preamble, Header):
+            preamble.bind(namespace)
+        elif preamble is not None:
             exec(preamble, namespace)  # noqa: S102 - this process exists for it
         # An import header defines `merge`, `gcd` and the like: none of them is the completion's function.
         of_preamble = namespace.pop(entry_point or "", _ABSENT)
@@ -58,7 +70,8 @@ def load(connection: int, code: CodeType, preamble: CodeType | None, entry_point
         flush(*STREAMS[1:])
         channel.send(connection, b"C", channel.as_json({"failure": failures.report(error)}), write)
         leave(0)
-    channel.send(connection, b"L", b"", write)
+    if tells:
+        channel.send(connection, b"L", b"", write)
     return Loaded(namespace, function)
 
 

@@ -13,12 +13,12 @@ from evaluator.sandbox.inside import (
     case_forks,
     channel,
     failures,
-    header,
-    leftovers,
     linux,
     new_processes,
     places,
+    plain,
     programs,
+    sharing,
 )
 from evaluator.sandbox.inside.assertions import plain_run, server, suite_main
 
@@ -27,8 +27,6 @@ _CHANNEL = 3
 
 _HIGH = 100
 """Above every descriptor that we use, below the limit of open files."""
-
-_SHARED_MEMORY_MB = 16
 
 _NOT_COMPILED = ("suite", "suites", "runner")
 """Roles without code to compile at first, or that compile it themselves."""
@@ -47,17 +45,24 @@ class Confinement(NamedTuple):
     landlock_rules: list[tuple[str, int]]
     namespaces: bool
     """Whether there are namespaces: then it gets its own mounts."""
+    shared: bool
+    """Whether others use the same namespaces before and after it (see `sharing`)."""
+    ruleset: int | None
+    """The prepared Landlock rules, if the namespaces are shared."""
     counts_tasks: bool
     """Whether the kernel counts processes and threads separately for this zygote."""
 
 
 def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) -> None:
-    """Never returns. `descriptors`: the parent's connection, the future 0, 1 and 2, the file for a stack, and the
-    connection to another process, if any. `runner`: the module of a `settings.Runner`.
+    """Never returns. `descriptors`: the parent's connection, the future 0, 1 and 2, the files for a stack and for
+    answers, and the connection to another process, if any. `runner`: the module of a `settings.Runner`.
 
-    Sends `H`; reads the order; sends `L`, or `C` if the code does not compile. Until then none of it has run.
+    Sends `H`; reads the order; sends `L`, unless inputs came with it, or `C` if the code does not compile. Until then
+    none of it has run.
     """
     try:
+        if confinement.ruleset is not None:
+            linux.landlock_restrict(confinement.ruleset)
         _arrange(descriptors)
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
@@ -78,7 +83,8 @@ def _arrange(descriptors: list[int]) -> None:
     """Moves the descriptors to their numbers and closes all others."""
     for place, descriptor in enumerate(descriptors):
         os.dup2(descriptor, _HIGH + place)
-    places = (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR, channel.PEER_DESCRIPTOR)[: len(descriptors)]
+    ours = (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR, channel.ANSWERS_DESCRIPTOR, channel.PEER_DESCRIPTOR)
+    places = ours[: len(descriptors)]
     for place, descriptor in enumerate(places):
         os.dup2(_HIGH + place, descriptor)
     os.closerange(_CHANNEL + 1, channel.STACK_DESCRIPTOR)
@@ -93,29 +99,15 @@ def _arrange_in_fork(descriptors: list[int], confinement: Confinement) -> None:
 
 
 def _confine(order: dict[str, Any], confinement: Confinement) -> None:
-    linux.be_killed_first()
-    if order["loopback"]:
-        linux.start_loopback()
-    if confinement.namespaces:
-        _mount(order["files_mb"], order["shares_files"])
-    os.chdir(places.home)
-    limits = {
-        resource.RLIMIT_AS: order["virtual_bytes"],
-        resource.RLIMIT_FSIZE: order["output_bytes"],
-        resource.RLIMIT_CPU: order["cpu_s"],
-        resource.RLIMIT_NOFILE: order["open_files"],
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
+    if confinement.shared:
+        linux.set_dumpable(True)  # the one before it has ended
+    else:
+        _confine_alone(order, confinement)
+    _set_limit(resource.RLIMIT_AS, order["virtual_bytes"])
+    _set_limit(resource.RLIMIT_FSIZE, order["output_bytes"])
+    _set_limit(resource.RLIMIT_CPU, order["cpu_s"])
     if confinement.counts_tasks:
-        limits[resource.RLIMIT_NPROC] = order["tasks"]
-    for limit, value in limits.items():
-        resource.setrlimit(limit, (value, value))
-    linux.set_no_new_privileges()
-    if confinement.landlock_abi:
-        linux.landlock(confinement.landlock_abi, confinement.landlock_rules, tcp=order["loopback"])
-    linux.drop_capabilities()
+        _set_limit(resource.RLIMIT_NPROC, order["tasks"])
     if not order["memory_counted"]:
         confinement.filters["uncounted"].install()
     starts_processes = order["forks"] or order["processes"]
@@ -126,6 +118,26 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
             confinement.filters["last"].install()
     else:
         confinement.filters[name].install()
+
+
+def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:
+    """What a process of a shared zygote has before its order comes."""
+    linux.be_killed_first()
+    if order["loopback"]:
+        linux.start_loopback()
+    if confinement.namespaces:
+        _mount(order["files_mb"], order["shares_files"])
+    os.chdir(places.home)
+    for limit, value in sharing.common_limits(order["open_files"]).items():
+        _set_limit(limit, value)
+    linux.set_no_new_privileges()
+    if confinement.landlock_abi:
+        linux.landlock(confinement.landlock_abi, confinement.landlock_rules, tcp=order["loopback"])
+    linux.drop_capabilities()
+
+
+def _set_limit(limit: int, value: int) -> None:
+    resource.setrlimit(limit, (value, value))
 
 
 def _hand_over(kind: bytes, descriptor: int) -> None:
@@ -139,24 +151,17 @@ def _hand_over(kind: bytes, descriptor: int) -> None:
 def _mount(files_mb: int, shares_files: str) -> None:
     """`shares_files`: "gives" its /tmp to another process through the parent, "takes" that of another, or ""."""
     linux.unshare(linux.CLONE_NEWNS)
-    flags = linux.MS_NOSUID | linux.MS_NODEV
-    own = flags | linux.MS_NOSYMFOLLOW if shares_files else flags
     if shares_files == "takes":
         connection = socket.socket(fileno=_CHANNEL)
         _, (descriptor,), _, _ = socket.recv_fds(connection, 5, 1)
         connection.detach()
         linux.put_mount(descriptor, b"/tmp")
     else:
-        _mount_memory(b"/tmp", own, files_mb)
-    _mount_memory(b"/dev/shm", flags, _SHARED_MEMORY_MB)
+        linux.mount_memory(b"/tmp", files_mb, linux.MS_NOSYMFOLLOW if shares_files else 0)
+    linux.mount_memory(b"/dev/shm", sharing.SHARED_MEMORY_MB)
     if shares_files == "gives":
         _hand_over(b"M", linux.mount_again(b"/tmp"))
-    # By writing to `clear_refs` a process could reset the kernel's record of its memory.
-    linux.mount(b"proc", b"/proc", b"proc", flags | linux.MS_NOEXEC | linux.MS_RDONLY, b"")
-
-
-def _mount_memory(target: bytes, flags: int, size_mb: int) -> None:
-    linux.mount(b"tmpfs", target, b"tmpfs", flags, b"size=%dm,nr_inodes=2048,mode=1777" % size_mb)
+    linux.mount_own_proc()
 
 
 def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
@@ -166,7 +171,7 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
     _write_source(name, source)
     try:
         preamble = None
-        if order["preamble"]:
+        if order["preamble"] and (order["header"] is None or order["forks"]):
             preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
         return compile(source, name, "exec", dont_inherit=True), preamble
     except Exception as error:
@@ -189,7 +194,8 @@ def _run(
 ) -> None:
     if order["processes"]:
         new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "server" else []))
-    channel.send(_CHANNEL, b"L")
+    if not order["ahead"]:
+        channel.send(_CHANNEL, b"L")
     if order["role"] == "suites":
 
         def run_suite(descriptors: list[int]) -> None:
@@ -215,14 +221,22 @@ def _run(
 
         case_forks.serve(_CHANNEL, run)
     elif order["entry_point"] is None:
-        programs.serve(_CHANNEL, code, preamble, order["source"], _shared_header(order, code, preamble))
+        program = _plain(order, code)
+        if program is None and order["header"]:
+            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+        programs.serve(_CHANNEL, code, preamble, order["source"], program)
     else:
-        calls.serve(_CHANNEL, code, preamble, order["entry_point"], order["output_bytes"])
+        bound = plain.header_for(code, order["header"]) if order["header"] else None
+        if bound is not None and bound.run():
+            calls.serve(_CHANNEL, code, bound, order)
+        if order["header"]:
+            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+        calls.serve(_CHANNEL, code, preamble, order)
 
 
-def _shared_header(order: dict[str, Any], code: CodeType, preamble: CodeType | None) -> header.Header | None:
-    """The preamble, already run, if the program's test cases may share this process; else None."""
+def _plain(order: dict[str, Any], code: CodeType) -> plain.Plain | None:
+    """The program, with what it uses of the header, if its test cases may share this process."""
     if order["header"] is None:
         return None
-    shared = header.Header(preamble, order["header"])
-    return shared if leftovers.is_plain(code, shared) and shared.run() else None
+    program = plain.examine(code, order["header"])
+    return program if isinstance(program, plain.Plain) and program.header.run() else None

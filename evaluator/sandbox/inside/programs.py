@@ -6,15 +6,17 @@ import atexit
 import builtins
 import gc
 import io
+import marshal
 import os
 import resource
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from types import CodeType, ModuleType
 
-from evaluator.sandbox.inside import channel, failures, leftovers, places
-from evaluator.sandbox.inside.header import Header
+from evaluator.sandbox.inside import ahead, channel, failures, leftovers, places
+from evaluator.sandbox.inside.plain import Plain
 from evaluator.sandbox.inside.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
@@ -28,36 +30,58 @@ class _Outcome:
         self.failure: failures.Report | None = None
 
 
-def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Header | None) -> None:
+def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Plain | None) -> None:
     """Runs the preamble and the program once for each `R` frame and answers `D`; answers the closing `G` with a `G`.
 
-    `shared`: the preamble, already run, if the process may be used again; else it ends after the first run.
+    `shared`: the program, its header already run, if the process may be used again; else it ends after the first run.
     """
     for descriptor in _DESCRIPTORS:
         os.dup2(descriptor, connection + 1 + descriptor)
-    snapshot = leftovers.Snapshot(code, shared) if shared is not None else None
+    snapshot = leftovers.Snapshot(shared) if shared is not None else None
     exit_callbacks = atexit._ncallbacks()
     lines = failures.lines_of(source)
-    write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
-    while True:
-        channel.next_order(connection, write, read, leave)
+    write, read, leave, usage, decoded = os.write, os.read, os._exit, resource.getrusage, marshal.loads
+    answers = ahead.Answers()
+
+    def run() -> tuple[_Outcome, bool]:
         _fresh_streams()
         if snapshot is None or snapshot.uses_random:
             leftovers.seed()
         outcome = _run(code, preamble, shared, lines, exit_callbacks)
-        clean = snapshot is not None and _cleaned_up(connection, snapshot)
-        memory = usage(resource.RUSAGE_SELF).ru_maxrss
-        answer = _answer(outcome, memory, clean)
+        return outcome, snapshot is not None and _cleaned_up(connection, snapshot)
+
+    while True:
+        request, given = channel.next_request(connection, write, read, leave)
+        if request == b"A":
+            done, outcome, clean = _run_all(decoded(given), answers, run)
+            kind, answer = b"Z", done.to_bytes(4, "big")
+        else:
+            outcome, clean = run()
+            kind, answer = b"D", _answer(outcome, usage(resource.RUSAGE_SELF).ru_maxrss, clean)
         try:
-            channel.send(connection, b"D", answer, write)
+            channel.send(connection, kind, answer, write)
         except OSError:
             leave(outcome.exit_status)
         if not clean:
             leave(outcome.exit_status)
 
 
+def _run_all(
+    inputs: list[bytes], answers: ahead.Answers, run: Callable[[], tuple[_Outcome, bool]]
+) -> tuple[int, _Outcome, bool]:
+    """Runs on one input after another: how many, how the last run ended, and whether the process can go on."""
+    answers.begin()
+    outcome, clean = _Outcome(), True
+    for place, stdin in enumerate(inputs, 1):
+        answers.give(stdin)
+        outcome, clean = run()
+        usual = clean and outcome.exit_status == 0 and outcome.failure is None
+        if not (answers.add(b"D", b"" if usual else _answer(outcome, 0, clean)) and clean):
+            return place, outcome, clean
+    return len(inputs), outcome, clean
+
+
 def _cleaned_up(connection: int, snapshot: leftovers.Snapshot) -> bool:
-    leftovers.restore_builtins()
     return _restored(connection) and snapshot.restore()
 
 
@@ -107,7 +131,7 @@ _REPLACED = sys.stdin, sys.stdout, sys.stderr
 
 
 def _run(
-    code: CodeType, preamble: CodeType | None, shared: Header | None, lines: list[str], exit_callbacks: int
+    code: CodeType, preamble: CodeType | None, shared: Plain | None, lines: list[str], exit_callbacks: int
 ) -> _Outcome:
     outcome = _Outcome()
     original = sys.stdout, sys.stderr
@@ -116,7 +140,7 @@ def _run(
     sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, __annotations__={})
     try:
         if shared is not None:
-            shared.bind(sys.modules["__main__"].__dict__)
+            shared.header.bind(sys.modules["__main__"].__dict__)
         elif preamble is not None:
             exec(preamble, sys.modules["__main__"].__dict__)  # noqa: S102 - this process exists for it
         exec(code, sys.modules["__main__"].__dict__)  # noqa: S102
@@ -128,7 +152,7 @@ def _run(
         _print_traceback(error, lines)
     _finish(outcome, exit_callbacks)
     sys.stdout, sys.stderr = original  # the program's own may need the globals that are freed now
-    _drop_main(collect=shared is None)
+    _drop_main(collect=shared is None or shared.may_end_late)
     _flush(outcome, *original)
     return outcome
 

@@ -1,19 +1,35 @@
-"""Does a few times in advance what a forked process will do: answers calls, and makes them as a test suite does.
+"""Does a few times in advance what a forked process will do: runs a program, answers calls, and makes them as a test
+suite does.
 
 Python rewrites code while it runs it for the first times: each forked process would copy those pages.
 """
 
 from __future__ import annotations
 
+import atexit
 import marshal
+import os
+import sys
 from typing import Any
 
-from evaluator.sandbox.inside import calls, channel, leftovers, loading
+from evaluator.sandbox.inside import calls, channel, header, leftovers, loading, plain, programs
 from evaluator.sandbox.inside.assertions.client import Completion
 from evaluator.sandbox.inside.assertions.runner import Runner
 from evaluator.sandbox.inside.assertions.server import Server
 
 _TIMES = 12
+_PROGRAM = """
+import sys, math
+from collections import deque
+class C:
+    def __init__(self, word): self.word = word
+def main():
+    words = deque(sys.stdin.readline().split())
+    return [C(word) for word in words if math.sqrt(len(word)) > 0]
+if __name__ == "__main__":
+    main()
+"""
+_HEADER: list[header.Import | str] = [("*", "math", "*"), ("sys", "sys", ""), "MOD = 10**9 + 7"]
 _CHECK = """
 def check(candidate):
     assert candidate([1, 2], "a") == [[1, 2], "a"]
@@ -55,9 +71,29 @@ class _Pipe:
 
 
 def rehearse() -> None:
+    """Without effect on what is kept: the answers go to a file that is closed again."""
+    nowhere = os.open("/dev/null", os.O_RDWR)
+    os.dup2(nowhere, channel.ANSWERS_DESCRIPTOR)
+    os.close(nowhere)
     for _ in range(_TIMES):
+        _run_program()
         _answer()
         _run_suite()
+    os.close(channel.ANSWERS_DESCRIPTOR)
+
+
+_FUNCTION = "def f(x, y=0):\n    return [x, y]\n"
+
+
+def _run_program() -> None:
+    """A program that reads stdin, as one that shares its process; it must be plain."""
+    code = compile(_PROGRAM, "main.py", "exec", dont_inherit=True)
+    program = plain.examine(code, _HEADER)
+    if isinstance(program, str) or not program.header.run():
+        raise RuntimeError
+    snapshot = leftovers.Snapshot(program)
+    outcome = programs._run(code, None, program, [], atexit._ncallbacks())
+    programs._answer(outcome, 0, snapshot.restore())
 
 
 def _f(x: object, y: object = 0) -> list[object]:
@@ -65,15 +101,17 @@ def _f(x: object, y: object = 0) -> list[object]:
 
 
 def _answer() -> None:
-    """A call, as a completion's process answers it without a test suite."""
+    """Calls, as a completion's process answers them without a test suite."""
     pipe = _Pipe()
-    channel.send(0, b"R", marshal.dumps((([1, "a"], (2.5, None)), {}), 2), pipe.write)
-    arguments, keywords = marshal.loads(channel.next_order(0, pipe.write, pipe.read, None))  # noqa: S302 - our own
-    leftovers.restore_builtins()
-    leftovers.seed()
-    kind, payload = calls._answer(lambda: _f, arguments, keywords, 2**20)
-    loading.flush()
-    channel.send(0, kind, bytes(8) + payload, pipe.write)
+    before = sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"]
+    loaded = loading.load(0, compile(_FUNCTION, "rehearsal.py", "exec"), None, "f", tells=False)
+    sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"] = before
+    del sys.modules["solution"]
+    channel.send(0, b"A", marshal.dumps([marshal.dumps((([1, "a"], (2.5, None)), {}), 2)] * 2, 2), pipe.write)
+    given = channel.next_request(0, pipe.write, pipe.read, None)[1]
+    answered = calls.Calls(loaded.function, 2**20, seeds=True, restores=True)
+    answered.answer_all(marshal.loads(given), marshal.loads)  # noqa: S302 - our own
+    channel.send(0, b"Z", bytes(4), pipe.write)
 
 
 def _run_suite() -> None:

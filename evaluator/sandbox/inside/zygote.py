@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import fcntl
 import gc
 import importlib
 import os
@@ -25,9 +26,11 @@ from evaluator.sandbox.inside import (
     linux,
     new_processes,
     places,
+    plain,
     process,
     rehearsal,
     semaphores,
+    sharing,
 )
 
 _DUMMY = """
@@ -43,6 +46,7 @@ def f(n):
         raise KeyError from e
 async def h(): yield await 1
 """
+_CONTROL = 50
 _THREAD_STACK = 8 * 2**20
 
 
@@ -52,22 +56,29 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     `register_at_fork` is restored after all imports. The hooks of `threading` and `random` cost more than the fork
     itself and are not needed: they renew locks that no other thread can hold, and a seed that we replace.
     """
+    # Away from the numbers that the files of a process get.
+    number = fcntl.fcntl(control.detach(), fcntl.F_DUPFD_CLOEXEC, _CONTROL)
+    control = socket.socket(fileno=number)
     runner: Any = sys.modules.get("evaluator.sandbox.inside.runner")  # a grader's: see `launch.settings.Runner`
-    _prepare(settings, runner)
-    os.register_at_fork = register_at_fork
+    _prepare(settings, runner, register_at_fork)
     landlock_abi = linux.landlock_abi()
+    shared = settings["shared"]
     confinement = process.Confinement(
         {name: linux.SeccompFilter(program) for name, program in settings["filters"].items()},
         landlock_abi,
         settings["rules"],
         settings["namespaces"],
+        shared,
+        sharing.settle(settings, landlock_abi) if shared else None,
         settings["counts_tasks"],
     )
-    forks: forking.Forking = forking.InNamespaces() if settings["namespaces"] else forking.InOwnFolder()
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
+    if shared:
+        sharing.serve(control, lambda descriptors: process.serve(descriptors, confinement))
+    forks: forking.Forking = forking.InNamespaces() if settings["namespaces"] else forking.InOwnFolder()
     while True:
         try:
-            message, descriptors = channel.receive_with_descriptors(control, 6)
+            message, descriptors = channel.receive_with_descriptors(control, channel.MOST_DESCRIPTORS)
         except channel.ClosedError:
             forks.leave()
         if message != b"F":
@@ -95,7 +106,7 @@ def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
     channel.send(control.fileno(), b"E", channel.as_json(forks.wait()))
 
 
-def _prepare(settings: dict[str, Any], runner: Any) -> None:
+def _prepare(settings: dict[str, Any], runner: Any, register_at_fork: Callable[..., None]) -> None:
     places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
@@ -112,14 +123,18 @@ def _prepare(settings: dict[str, Any], runner: Any) -> None:
         runner.prepare()
     if not settings["namespaces"]:
         semaphores.keep_in_process()
+    os.register_at_fork = register_at_fork
+    plain.keep()
+    header.keep({*plain.HARMLESS, "builtins"})
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
     # Works without the GIL and without running Python, so also in a call into C that does not return.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
     rehearsal.rehearse()
+    leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
-    leftovers.is_plain(code, header.Header(None, []))
+    plain.examine(code, [])
     try:
         raise LookupError("warm")
     except LookupError as error:

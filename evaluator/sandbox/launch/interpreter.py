@@ -79,7 +79,7 @@ def interpreter_for(user: int, python: str | None = None) -> Interpreter:
     Copies once what that user can't read, if we are root. Raises `InterpreterError` if the path is not a usable
     Python, `SandboxUnavailable` if it can be neither read nor copied.
     """
-    description = own_description() if python is None else _described(python)
+    description = description_of(python)
     try:
         packages = _numpy_alone(user) if python is None else _whole_folders(description.package_folders, user)
         return _made(description, user, packages)
@@ -89,12 +89,13 @@ def interpreter_for(user: int, python: str | None = None) -> Interpreter:
 
 def python_version(python: str | None = None) -> str:
     """The version of the Python at a path, or of this process's own. Raises `InterpreterError`."""
-    return own_description().version if python is None else _described(python).version
+    return description_of(python).version
 
 
 @cache
-def _described(python: str) -> Description:
-    return describe_interpreter(python)
+def description_of(python: str | None) -> Description:
+    """Of the Python at a path, or of this process's own. Raises `InterpreterError`."""
+    return own_description() if python is None else describe_interpreter(python)
 
 
 def outside_of(interpreter: Interpreter) -> Outside:
@@ -138,7 +139,7 @@ class _Packages(msgspec.Struct, frozen=True):
 
 def _numpy_alone(user: int) -> _Packages:
     """numpy as this process imports it, without the packages next to it."""
-    folders = [folder for name in _OFFERED_PACKAGES for folder in _folders_of(name)]
+    folders = offered_folders()
     binds: list[tuple[str, str]] = []
     for root in dict.fromkeys(folder.parent for folder in folders):
         own = [folder for folder in folders if folder.parent == root]
@@ -146,6 +147,11 @@ def _numpy_alone(user: int) -> _Packages:
         binds += [(str(place / folder.name), f"{PACKAGES}/{folder.name}") for folder in own]
     names = tuple(_with_version(name) for name in _OFFERED_PACKAGES if _folders_of(name))
     return _Packages((PACKAGES,), tuple(binds), names, has_numpy=any(folder.name == "numpy" for folder in folders))
+
+
+def offered_folders() -> list[Path]:
+    """The folders of the packages that completions can import without a Python of their own."""
+    return [folder for name in _OFFERED_PACKAGES for folder in _folders_of(name)]
 
 
 def _folders_of(package: str) -> list[Path]:

@@ -6,6 +6,8 @@ which asyncio needs and which reaches no other process. A process can set only i
 and CPU settings reach neither its process group nor the namespace's first process, which are ours. A template's fork
 (see `inside/case_forks.py`) reaches only itself with them, so it can neither kill the template nor slow it down.
 
+Where processes follow one another in the same namespaces, each reaches only itself, too (see `inside/sharing.py`).
+
 Without a process namespace the processes of its user are visible, and Landlock does not cover all operations on files.
 So there a process's signals, priorities and CPU settings reach only itself, it can't watch or truncate by path, and
 calls that would change a file's rights or times do nothing.
@@ -133,6 +135,17 @@ _SIGNALS = (
     ("rt_sigqueueinfo", 129, 138),
     ("rt_tgsigqueueinfo", 297, 240),
 )
+_HARMLESS_REQUESTS: _Ranges = (
+    (0, 0x5411),
+    (0x5413, 0x541B),
+    (0x541D, 0x8900),
+    (0x8903, 0x40046601),
+    (0x40046603, 0x40086601),
+    (0x40086603, 0x401C581F),
+    (0x401C5821, _ANY),
+)
+"""All of `ioctl` but TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP; and but
+FS_IOC_SETFLAGS (two numbers) and FS_IOC_FSSETXATTR: what they set on a folder would stay when it is emptied."""
 _WITH_ARGUMENTS: tuple[_Row, ...] = (
     *((*call, ((0, _A_PROCESS),)) for call in _SIGNALS),
     ("setpriority", 141, 140, ((0, _PRIO_PROCESS), (1, _ITSELF + _A_PROCESS))),
@@ -145,8 +158,7 @@ _WITH_ARGUMENTS: tuple[_Row, ...] = (
     # Without SO_PEERPIDFD and SO_PASSPIDFD, which give a handle of the process at the other end.
     ("getsockopt", 55, 209, ((2, ((0, 76), (78, _ANY))),)),
     ("setsockopt", 54, 208, ((2, ((0, 75), (77, _ANY))),)),
-    # Without TIOCSTI and TIOCLINUX, which type into a terminal, FIOSETOWN and SIOCSPGRP.
-    ("ioctl", 16, 29, ((1, ((0, 0x5411), (0x5413, 0x541B), (0x541D, 0x8900), (0x8903, _ANY))),)),
+    ("ioctl", 16, 29, ((1, _HARMLESS_REQUESTS),)),
 )
 _ITSELF_ONLY: tuple[_Row, ...] = (
     *((*call, ((0, _ITS_NUMBER),)) for call in _SIGNALS),
@@ -298,6 +310,16 @@ def bpf_program(
     """
     leaves = _leaves(machine, processes, loopback)
     return _program(machine, _runs(_reporting(leaves, machine, loopback) if reporting else leaves, _REFUSED_LEAF))
+
+
+@cache
+def bpf_in_shared_namespaces(machine: str = platform.machine(), *, reporting: bool = False) -> bytes:
+    """The filter for a process whose namespaces others use before and after it.
+
+    Raises `KeyError` as `bpf_program` does.
+    """
+    leaves = _leaves(machine, processes=False) | _checked_leaves(_ITSELF_ONLY, machine)
+    return _program(machine, _runs(_reporting(leaves, machine) if reporting else leaves, _REFUSED_LEAF))
 
 
 @cache

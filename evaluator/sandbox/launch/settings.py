@@ -48,12 +48,16 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     system: bool = False
     """Whether it shows the machine's own programs (`/usr`), for completions that may start them."""
     runner: Runner | None = None
+    shared: bool = False
+    """Whether completions follow one another in its namespaces, so that the next one is ready while one runs."""
 
 
 _PREPARED = ("numpy", "pandas")
 
 
-def warm_for(*sources: str, suite: bool = False, system: bool = False, runner: Runner | None = None) -> Warm:
+def warm_for(
+    *sources: str, suite: bool = False, system: bool = False, runner: Runner | None = None, shared: bool = False
+) -> Warm:
     """The kind of interpreter that these sources need."""
     packages = tuple(name for name in _PREPARED if any(name in source for source in sources))
-    return Warm(suite=suite, packages=packages, system=system, runner=runner)
+    return Warm(suite=suite, packages=packages, system=system, runner=runner, shared=shared)

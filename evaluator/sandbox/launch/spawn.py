@@ -17,6 +17,7 @@ from evaluator.sandbox.launch import bubblewrap, memory_cgroup, own_folder, secc
 from evaluator.sandbox.launch.bundle import BOOT, bundle
 from evaluator.sandbox.launch.interpreter import Interpreter, interpreter_for, outside_of
 from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES
 
 _STACK_KIB = 256 * 1024
 _READ_WRITE = READ | WRITE | DEVICE
@@ -144,24 +145,37 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
     rules = [("/", READ), *devices, *((path, EVERYTHING) for path in bubblewrap.WRITABLE)]
     settings = {
         "namespaces": True,
+        "shared": warm.shared,
         "counts_tasks": True,
         "home": home,
         "writable": list(bubblewrap.WRITABLE),
         "path": [home, *interpreter.path],
         "rules": rules,
-        "filters": {
-            f"{'reporting ' * reporting}{'loopback ' * loopback}{'template' if processes else 'completion'}": (
-                seccomp.bpf_program(processes=processes, reporting=reporting, loopback=loopback)
-            )
-            for reporting in (False, True)
-            for processes in (False, True)
-            for loopback in (False, warm.system)
-        }
-        | _filters_of_both(),
+        "files_mb": FILES_MB,
+        "open_files": OPEN_FILES,
+        "filters": (_shared_filters() if warm.shared else _filters(loopback=warm.system)) | _filters_of_both(),
     }
     environment = _environment(home, interpreter.library_folder)
     command = bubblewrap.command(interpreter, environment, system=warm.system)
     return _Launch(command, None, target_user(), None, settings)
+
+
+def _filters(*, loopback: bool) -> dict[str, bytes]:
+    return {
+        f"{'reporting ' * reporting}{'loopback ' * local}{'template' if processes else 'completion'}": (
+            seccomp.bpf_program(processes=processes, reporting=reporting, loopback=local)
+        )
+        for reporting in (False, True)
+        for processes in (False, True)
+        for local in (False, loopback)
+    }
+
+
+def _shared_filters() -> dict[str, bytes]:
+    return {
+        "completion": seccomp.bpf_in_shared_namespaces(),
+        "reporting completion": seccomp.bpf_in_shared_namespaces(reporting=True),
+    }
 
 
 def _in_own_folder(interpreter: Interpreter) -> _Launch:
@@ -173,6 +187,7 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
     rules = [*((path, READ) for path in readable), *_devices(), (home, EVERYTHING)]
     settings = {
         "namespaces": False,
+        "shared": False,
         "counts_tasks": not reports_threads,
         "home": home,
         "writable": [home],

@@ -25,16 +25,30 @@ _ANSWER = struct.Struct("Qqii")
 _CONTINUE = 1
 _MOST = 20
 
-_SIGNS = ("__", "exec", "eval", "getattr", "ctypes", "modules", "socket", "process")
+_SIGNS = ("exec", "eval", "getattr", "ctypes", "modules", "socket", "process", "._os")
+_SPECIAL = re.compile(r"\b__\w+")
+_OPERATORS = "add sub mul matmul truediv floordiv mod pow and or xor lshift rshift".split()
+_HARMLESS = frozenset(
+    f"__{name}__"
+    for name in [
+        *"name main future annotations doc slots version author all init post_init new repr str format".split(),
+        *"bytes hash bool eq ne lt le gt ge len iter next reversed contains getitem setitem delitem".split(),
+        *"missing call enter exit int float index divmod neg pos abs invert round copy deepcopy".split(),
+        *(prefix + operator for operator in _OPERATORS for prefix in ("", "r", "i")),
+    ]
+)
+"""The special names by which nothing else can be reached: of a module and of operators."""
 _MODULES = re.compile(
     r"\b(?:os|posix|_?signal|pty|resource|fcntl|mmap|asyncio|shutil|platform|uuid|webbrowser|urllib|http|ssl|requests|"
-    r"importlib|pathlib|concurrent|ftplib|smtplib|pdb|site|inspect|gc|codecs|cffi|threading|_thread|tempfile)\b"
+    r"importlib|pathlib|concurrent|ftplib|smtplib|pdb|site|inspect|gc|codecs|cffi|_thread|tempfile)\b"
 )
 
 
 def may_try(source: str) -> bool:
     """Whether code could make a refused call at all: that needs a module with system calls, or a way to get one."""
     if any(sign in source for sign in _SIGNS):
+        return True
+    if "__" in source and not _HARMLESS.issuperset(_SPECIAL.findall(source)):
         return True
     return any("import" in line and _MODULES.search(line) for line in source.splitlines())
 

@@ -43,15 +43,21 @@ def _total(use: MemoryUse) -> float:
 class LimitWatch:
     """Called while the parent waits for a process; raises `LimitExceeded` as soon as a limit is exceeded."""
 
-    def __init__(self, child: Child, limits: Limits, wall_s: float, allowed_s: float | None = None) -> None:
-        """`wall_s`: what is left of this run's time; `allowed_s`: its whole time, by default `wall_s`."""
+    def __init__(
+        self, child: Child, limits: Limits, wall_s: float, allowed_s: float | None = None, *, free_s: float = 0.0
+    ) -> None:
+        """`wall_s`: what is left of this run's time; `allowed_s`: its whole time, by default `wall_s`.
+
+        `free_s`: what it may use besides, of wall time and of CPU time.
+        """
         self._child = child
         self._limits = limits
         self._namespace = Namespace(child.number) if limits.processes else None
         self._starvation = Starvation(self._folders(), child.priority) if child.priority else None
         self._started = time.monotonic()
         self._allowed_s = wall_s if allowed_s is None else allowed_s
-        self._wall_s = wall_s
+        self._wall_s = wall_s + free_s
+        self._cpu_s = limits.cpu_s + free_s
         self._cpu_used = 0.0
         self.cpu_before = self._cpu()
         self._first_look = self._next_look = self._started + _FIRST_LOOK_S
@@ -134,7 +140,7 @@ class LimitWatch:
         cpu = self.cpu_s()
         if self._starvation:
             self._starvation.look(folders, time.monotonic() - self._started, cpu)
-        if cpu > limits.cpu_s:
+        if cpu > self._cpu_s:
             raise LimitExceeded(Status.TIME, f"{cpu:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})")
         if self._namespace:
             running = self._namespace.others().running

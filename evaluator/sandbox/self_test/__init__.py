@@ -98,7 +98,8 @@ def _rest(call: Callable[[str, list[object], Limits], Outcome]) -> list[Layer]:
 def _leaves_nothing(call: Callable[[str, list[object], Limits], Outcome]) -> Layer:
     call("leave", [], _PATIENT)
     files = call("find", [], _PATIENT).value
-    return Layer("nothing stays", files == ["solution.py"], "new folders for each completion", f"the next sees {files}")
+    how = "its folder is new, or emptied and reset"
+    return Layer("nothing stays", files == ["solution.py"], how, f"the next sees {files}")
 
 
 def _answer(outcome: Outcome) -> dict[str, Any] | None:

@@ -91,7 +91,7 @@ def border(results: dict[str, Any], way: Way) -> list[Layer]:
         _layer(
             "process tree",
             not strangers and (apart or not started),
-            "separate pid namespace" if apart else "no new processes, other processes unreachable",
+            "pid namespace, /proc with only itself" if apart else "no new processes, other processes unreachable",
             f"it sees {strangers or 'only itself'}",
         ),
     ]

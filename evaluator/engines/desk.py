@@ -1,0 +1,250 @@
+"""What a hand does with its messages, whatever carries them: it grades with a sandbox of its own.
+
+One thread is in `run`, where it grades. Another one carries the messages: it calls `take` with each that arrives,
+`tick` whenever `patience` seconds have passed without one, and `end` when nobody wants grades any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from evaluator.engines.gate import Gate
+from evaluator.engines.known import Known, completion_key
+from evaluator.engines.messages import (
+    Done,
+    FromHand,
+    Job,
+    Proof,
+    Ready,
+    Setup,
+    ToHand,
+    Withdraw,
+    Withdrawn,
+    Work,
+    packed,
+    task_in,
+)
+from evaluator.engines.pool import FAULTS
+from evaluator.engines.worker import Worker
+from evaluator.graders import traits
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.runs.columns import case_columns, rollout_columns
+from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
+from evaluator.stages import Spent, measured
+
+_MOST_TOGETHER: Final = 64
+_MOST_OPTIONS: Final = 64
+_LEAST_S: Final = 1e-5
+
+
+class _Held(NamedTuple):
+    """A task that rollouts can name."""
+
+    task: Task
+    worker: Worker
+    by_completion: bool
+
+
+class _Finished(NamedTuple):
+    number: int
+    rollout: Rollout
+    grade: Grade
+    seconds: float
+
+
+class Desk:
+    """One hand's work."""
+
+    def __init__(self, send: Callable[[FromHand], None], gate: Gate) -> None:
+        """`send` is called in both threads, one at a time. `gate`: that of all hands of this machine."""
+        self._send = send
+        self._gate = gate
+        self._changed = threading.Condition()
+        self._sending = threading.Lock()
+        self._setup: Setup | None = None
+        self._todo: deque[Job] = deque()
+        self._held: dict[int, _Held] = {}
+        self._workers: dict[Options, Worker] = {}
+        self._known = Known()
+        self._finished: list[_Finished] = []
+        self._since = 0.0
+        """When the first of the finished ones was finished."""
+        self._measure = False
+        self._busy = False
+        self._ending = False
+        self._sandbox: Sandbox | None = None
+
+    # ---- the thread that carries messages
+
+    def take(self, message: ToHand) -> None:
+        """Does what a message says, or has it done."""
+        if isinstance(message, Withdraw):
+            self._tell(Withdrawn(self._without(set(message.numbers))))
+            return
+        with self._changed:
+            if isinstance(message, Work):
+                self._measure = message.measure
+                for number in message.forget:
+                    self._held.pop(number, None)
+                for each in message.tasks:
+                    self._hold(each.number, *task_in(each))
+                self._todo.extend(message.jobs)
+            else:
+                self._setup = message
+            self._changed.notify()
+
+    def patience(self) -> float | None:
+        """Seconds after which to call `tick`; None while there is no need."""
+        return self._setup.linger_s if self._busy and self._setup is not None and self._setup.linger_s else None
+
+    def tick(self) -> None:
+        """Sends grades that have waited for long enough, whatever takes the next one so long."""
+        if self._finished and self._setup is not None and time.monotonic() - self._since >= self._setup.linger_s:
+            self._flush()
+
+    def end(self) -> None:
+        """Makes `run` return soon, in the middle of a completion too."""
+        with self._changed:
+            self._ending = True
+            self._todo.clear()
+            if self._sandbox is not None:
+                self._sandbox.abort()
+            self._changed.notify()
+
+    def _without(self, numbers: set[int]) -> list[int]:
+        with self._changed:
+            found = [job.number for job in self._todo if job.number in numbers]
+            self._todo = deque(job for job in self._todo if job.number not in numbers)
+        return found
+
+    def _hold(self, number: int, task: Task, options: Options) -> None:
+        worker = self._workers.get(options)
+        if worker is None:
+            if len(self._workers) >= _MOST_OPTIONS:
+                self._write_caches()
+                self._workers.clear()
+            worker = self._workers[options] = Worker(options, self._gate, self._sandbox)
+        self._held[number] = _Held(task, worker, traits(task, options.grader).by_completion)
+
+    # ---- the thread that grades
+
+    def run(self) -> None:
+        """Grades until `end`, and closes the sandbox."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._setup is not None or self._ending)
+            setup = self._setup
+        try:
+            if setup is None or not self._start(setup):
+                return
+            while (job := self._next()) is not None:
+                self._grade(job, setup)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Ends the sandbox's processes, and waits for that; what the caches of grades have not written is written."""
+        self._write_caches()
+        if self._sandbox is not None:
+            self._sandbox.close()
+
+    def _write_caches(self) -> None:
+        for worker in list(self._workers.values()):
+            worker.close()
+
+    def _start(self, setup: Setup) -> bool:
+        sandbox = Sandbox(setup.sandbox)
+        if setup.proof is not None:
+            sandbox = Sandbox.trusting(setup.proof.settings, setup.proof.unproved)
+        with self._changed:
+            self._sandbox = sandbox
+            if self._ending:
+                return False
+        ready = Ready()
+        try:
+            sandbox.warm_up()
+        except SandboxUnavailable as error:
+            ready = Ready(reason=error.reason, mend=error.mend)
+        except (InterpreterError, *FAULTS) as error:
+            ready = Ready(reason=str(error) or repr(error), bad_interpreter=isinstance(error, InterpreterError))
+        if sandbox.proof is not None:
+            ready.proof = Proof(*sandbox.proof)
+        self._tell(ready)
+        return not ready.reason
+
+    def _next(self) -> Job | None:
+        """The next one, or None at the end; before it waits, it sends what is finished."""
+        with self._changed:
+            if self._todo and not self._ending:
+                return self._todo.popleft()
+            self._busy = False
+        self._flush()
+        self._write_caches()
+        with self._changed:
+            self._changed.wait_for(lambda: self._todo or self._ending)
+            self._busy = True
+            return None if self._ending else self._todo.popleft()
+
+    def _grade(self, job: Job, setup: Setup) -> None:
+        began = time.monotonic()
+        task, worker, by_completion = self._held[job.task]
+        key = completion_key(job.task, job.rollout) if by_completion and setup.remembers else None
+        grade = self._known.get(key, job.rollout) if key is not None else None
+        spent = Spent()
+        if grade is None:
+            worker.stranded = False
+            with measured() if self._measure else contextlib.nullcontext(spent) as spent:
+                grade = worker.grade(task, job.rollout)
+            if key is not None and grade.verdict is not Verdict.SANDBOX_ERROR:  # that says nothing about the program
+                self._known.add(key, grade)
+        if self._ending:
+            return
+        done = _Finished(job.number, job.rollout, grade, time.monotonic() - began)
+        if worker.stranded or self._measure:
+            self._flush()
+            self._tell_done([done], spent, stranded=worker.stranded)
+            return
+        with self._changed:
+            if not self._finished:
+                self._since = time.monotonic()
+            self._finished.append(done)
+            waited = max(done.seconds, time.monotonic() - self._since)
+            # Half of what was to do is done: the caller sends more when it hears of that.
+            enough = len(self._finished) >= min(_MOST_TOGETHER, len(self._todo))
+        if enough or waited >= setup.linger_s:
+            self._flush()
+
+    # ---- either
+
+    def _flush(self) -> None:
+        with self._changed:
+            finished, self._finished = self._finished, []
+        if finished:
+            self._tell_done(finished, Spent())
+
+    def _tell_done(self, finished: list[_Finished], spent: Spent, *, stranded: bool = False) -> None:
+        grades = [each.grade for each in finished]
+        message = Done(
+            [each.number for each in finished],
+            packed(grades),
+            Counter(grade.verdict.value for grade in grades),
+            sum(grade.cached for grade in grades),
+            sum(each.seconds for each in finished),
+            math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished)),
+            spent=spent.seconds,
+            stranded=stranded,
+        )
+        if self._setup is not None and self._setup.columns:
+            message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)
+            message.case_columns = case_columns(grades)
+        self._tell(message)
+
+    def _tell(self, message: FromHand) -> None:
+        with self._sending:
+            self._send(message)

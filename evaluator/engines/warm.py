@@ -1,0 +1,207 @@
+"""Worker processes that stay warm between single calls, and the thread that talks to them.
+
+Callers wait for a future, so a coroutine takes no thread. The processes are started as calls come that find none free.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import copy
+import itertools
+import os
+import threading
+from collections import OrderedDict, deque
+from concurrent.futures import Future
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from evaluator.engines.batches import Item
+from evaluator.engines.dispatching import Dispatcher
+from evaluator.engines.local_hand import LocalHand
+from evaluator.engines.messages import Setup
+from evaluator.engines.shipping import Order
+from evaluator.engines.workers import worker_count
+from evaluator.graders.bench import Options
+from evaluator.model import Grade, Rollout, Task
+from evaluator.sandbox import FaultError, Settings
+from evaluator.stages import Stage
+
+_IDLE_S: Final = 60.0
+_REMEMBERED: Final = 1024
+_CLOSED: Final = "stopped: nobody waits for the result any more"
+
+
+class Answer(NamedTuple):
+    """A grade, and the seconds by stage if they were asked for."""
+
+    grade: Grade
+    spent: dict[Stage, float]
+
+
+class Call:
+    """One rollout that somebody waits for."""
+
+    def __init__(self, service: Service, order: Order, rollout: Rollout, *, measure: bool) -> None:
+        self.future: Future[Answer] = Future()
+        self.order = order
+        self.rollout = rollout
+        self.measure = measure
+        self.item: Item | None = None
+        self._service = service
+
+    def abort(self) -> None:
+        """Ends it: whoever still waits gets `FaultError`. Safe from any thread, at any time."""
+        self._service.drop(self)
+
+
+class Service:
+    """The processes for one kind of sandbox. Safe from all threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._arrived: deque[Call] = deque()
+        self._dropped: deque[Call] = deque()
+        self._under_way: dict[int, Call] = {}
+        self._orders = _Orders()
+        self._reader, self._writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def call(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Call:
+        """Has a rollout graded. The future has the answer, or `SandboxUnavailable` or `InterpreterError`."""
+        with self._lock:
+            call = Call(self, self._orders.order(task, options), rollout, measure=measure)
+            self._arrived.append(call)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="rollscope-grading", daemon=True)
+                self._thread.start()
+        self._wake()
+        return call
+
+    def drop(self, call: Call) -> None:
+        """Nobody waits for it any more."""
+        if call.future.cancelled() or not call.future.done():
+            self._dropped.append(call)
+            self._wake()
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._closing = True
+        self._wake()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # it is full, so it is read
+            os.write(self._writer, b".")
+
+    def _run(self) -> None:
+        while not self._closing:
+            dispatcher = Dispatcher(LocalHand, Setup(self._settings, remembers=False), worker_count())
+            dispatcher.watch(self._reader, self._drained)
+            try:
+                while not self._closing:
+                    self._exchange(dispatcher)
+            except BaseException as error:  # there is no sandbox; the next call tries again
+                self._fail(error)
+            finally:
+                dispatcher.close()
+        self._fail(FaultError(_CLOSED))
+
+    def _exchange(self, dispatcher: Dispatcher) -> None:
+        while self._dropped:
+            call = self._dropped.popleft()
+            if call.item is not None and self._under_way.pop(call.item.number, None) is not None:
+                dispatcher.drop(call.item)
+            self._settle(call, FaultError(_CLOSED))
+        while self._arrived and dispatcher.has_room:
+            call = self._arrived.popleft()
+            if call.future.done():
+                continue
+            call.item = dispatcher.add(call.order, call.rollout, 0)
+            self._under_way[call.item.number] = call
+        dispatcher.measure = any(call.measure for call in self._under_way.values())
+        for batch in dispatcher.wait(_IDLE_S):
+            for item, grade in zip(batch.items, batch.grades, strict=True):
+                found = self._under_way.pop(item.number, None)
+                if found is not None:
+                    self._settle(found, Answer(grade, batch.spent))
+
+    def _drained(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._reader, 4096)
+
+    def _fail(self, error: BaseException) -> None:
+        """All who wait get the error."""
+        with self._lock:
+            calls = [*self._arrived, *self._under_way.values()]
+            self._arrived.clear()
+            self._under_way.clear()
+        for call in calls:
+            self._settle(call, error)
+
+    def _settle(self, call: Call, result: Answer | BaseException) -> None:
+        with contextlib.suppress(Exception):  # it was cancelled meanwhile
+            if isinstance(result, BaseException):
+                call.future.set_exception(result)
+            else:
+                call.future.set_result(result)
+
+
+class _Orders:
+    """The orders of the last tasks. A task that was changed since is another one."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._known: OrderedDict[tuple[int, Options], tuple[Order, tuple[Any, ...], list[Any]]] = OrderedDict()
+
+    def order(self, task: Task, options: Options) -> Order:
+        key = (id(task), options)
+        found = self._known.get(key)
+        fields = msgspec.structs.astuple(task)
+        changing = [task.answer, task.limits, task.metadata]
+        if found is not None and all(map(_same, found[1], fields)) and found[2] == changing:
+            return found[0]
+        order = Order(next(self._numbers), copy.copy(task), options)
+        self._known[key] = order, fields, copy.deepcopy(changing)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return order
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other
+
+
+_services: dict[Settings, Service] = {}
+_services_lock = threading.Lock()
+
+
+def service(settings: Settings) -> Service:
+    """The processes for such a sandbox in this process."""
+    with _services_lock:
+        found = _services.get(settings)
+        if found is None:
+            found = _services[settings] = Service(settings)
+        return found
+
+
+def close() -> None:
+    """Ends all of them; the next call starts new ones."""
+    with _services_lock:
+        closing = list(_services.values())
+        _services.clear()
+    for each in closing:
+        each.close()
+
+
+def _renew_in_child() -> None:
+    global _services, _services_lock
+    _services, _services_lock = {}, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_in_child)
+atexit.register(close)

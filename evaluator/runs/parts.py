@@ -1,0 +1,139 @@
+"""Parquet files of a run: a part of rollouts with their cases, from columns that workers made, and tables from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from evaluator.extras import needs
+from evaluator.runs.columns import Columns, made_by_workers
+from evaluator.runs.files import part_path, write_atomically
+from evaluator.runs.journal import Origin, journals, read_journal
+from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, Column, safe_text
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_ARROW_TYPES: Final[dict[str, pa.DataType]] = {
+    "string": pa.string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "bool": pa.bool_(),
+    "list<string>": pa.list_(pa.string()),
+}
+_UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "reference", "test"}
+
+
+class Rows:
+    """Rows for one Parquet file, from one record each."""
+
+    def __init__(self, columns: Sequence[Column[Any]]) -> None:
+        self._columns = columns
+        self._values: list[list[Any]] = [[] for _ in columns]
+        self.rows = 0
+        self.bytes = 0
+
+    def add(self, record: object) -> None:
+        for column, values in zip(self._columns, self._values, strict=True):
+            value = column.get(record)
+            if isinstance(value, str):
+                self.bytes += len(value)
+            values.append(value)
+        self.rows += 1
+
+    def table(self) -> pa.Table:
+        arrays = [_array(c.type, v) for c, v in zip(self._columns, self._values, strict=True)]
+        return pa.table(arrays, schema=_schema(self._columns))
+
+
+def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
+    return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in columns])
+
+
+def _array(arrow_type: str, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values, type=_ARROW_TYPES[arrow_type])
+    except UnicodeEncodeError:  # rare, so only handled after it happens
+        return pa.array([_safe(value) for value in values], type=_ARROW_TYPES[arrow_type])
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe_text(value)
+    return [safe_text(item) for item in value] if isinstance(value, list) else value
+
+
+def parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
+    """A writer of one table's files."""
+    # For columns whose texts all differ, a dictionary costs time and saves nothing.
+    repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
+    return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
+
+
+_MADE_ROLLOUTS: Final = _schema(made_by_workers(ROLLOUT_COLUMNS))
+_MADE_CASES: Final = _schema(CASE_COLUMNS)
+
+
+class Part:
+    """Rows for one part, as batches of columns."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._places: list[int] = []
+        self._rollouts: list[pa.RecordBatch] = []
+        self._cases: list[pa.RecordBatch] = []
+        self.bytes = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rollouts."""
+        return len(self._places)
+
+    def add(self, rows: Sequence[int], columns: Columns) -> None:
+        """Adds a batch of rollouts, which have these ordinals in their file. Raises `pa.ArrowInvalid`."""
+        rollouts, cases = columns
+        self._rollouts.append(pa.ipc.read_record_batch(pa.py_buffer(rollouts), _MADE_ROLLOUTS))
+        self._cases.append(pa.ipc.read_record_batch(pa.py_buffer(cases), _MADE_CASES))
+        self._places.extend(rows)
+        self.bytes += len(rollouts) + len(cases)
+
+    def last_layers(self) -> tuple[str, ...]:
+        """The sandbox layers of the last rollout."""
+        return tuple(self._rollouts[-1].column("layers")[-1].as_py() or ())
+
+    def write(self, run: Path, ordinal: int) -> None:
+        """Puts both files in place. Raises `OSError`."""
+        cases = pa.Table.from_batches(self._cases, _MADE_CASES)
+        rollouts = pa.Table.from_batches(self._rollouts, _MADE_ROLLOUTS)
+        given = {
+            "row": pa.array(self._places, pa.int64()),
+            "dataset_hash": pa.repeat(pa.scalar(self._origin.dataset_hash, pa.string()), self.rows),
+            "evaluator_version": pa.repeat(pa.scalar(self._origin.evaluator_version, pa.string()), self.rows),
+        }
+        for place, column in enumerate(ROLLOUT_COLUMNS):
+            if column.name in given:
+                rollouts = rollouts.add_column(place, column.name, given[column.name])
+        for table, columns, rows in (("cases", CASE_COLUMNS, cases), ("rollouts", ROLLOUT_COLUMNS, rollouts)):
+            write_atomically(part_path(run, table, ordinal), partial(_write, columns, rows))
+
+
+def _write(columns: Sequence[Column[Any]], table: pa.Table, path: Path) -> None:
+    with parquet_writer(path, columns) as writer:
+        writer.write_table(table)
+
+
+def recover(run: Path) -> None:
+    """Makes the parts that a killed writer had only in its journal. To be called while nobody else writes."""
+    for ordinal, path in journals(run):
+        found = None if part_path(run, "rollouts", ordinal).exists() else read_journal(path)
+        if found is not None:
+            part = Part(found[0])
+            for entry in found[1]:
+                part.add(entry.rows, (entry.rollouts, entry.cases))
+            if part.rows:
+                part.write(run, ordinal)
+        path.unlink()

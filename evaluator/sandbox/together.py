@@ -1,0 +1,106 @@
+"""One completion on several inputs that are sent together, so that neither side waits for the other after each.
+
+A program could hide the work of one input in the time of another, so the answers count only if all of them came within
+one input's limits. In every doubtful case there are no outcomes: the inputs are then run one by one, and that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluator.model import Limits
+from evaluator.sandbox.answer_file import FREE_S, read_answers
+from evaluator.sandbox.answers import AnswerReader
+from evaluator.sandbox.child import Child
+from evaluator.sandbox.limits.exceeded import mark_exceeded
+from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
+from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.reports import stack_of
+from evaluator.sandbox.wire import BrokenFrameError
+
+_MIB = 2**20
+
+
+class Together:
+    """For one process, which has got its order and the inputs."""
+
+    def __init__(
+        self,
+        child: Child,
+        reader: AnswerReader,
+        source: str,
+        limits: Limits,
+        wall_s: float,
+        right: Sequence[bytes | None],
+    ) -> None:
+        """`wall_s`: the time of one input. `right`: see `Execution.run_ahead`."""
+        self._child = child
+        self._reader = reader
+        self._source = source
+        self._limits = limits
+        self._wall_s = wall_s
+        self._right = right
+        self._output_bytes = int(limits.output_mb * _MIB)
+        self.watch = LimitWatch(child, limits, wall_s, free_s=FREE_S)
+
+    def outcomes(self, number: int) -> list[Outcome]:
+        """Of the first inputs, perhaps of all `number`; none in case of doubt. The process may have ended then.
+
+        Fewer than all if the rest is to be run one by one, in the same process unless it has ended. Raises `EOFError`,
+        `BrokenFrameError` and `LimitExceeded` in case of doubt, too.
+        """
+        try:
+            kind, payload = self._child.connection.receive(self.watch, 4)
+        except LimitExceeded as passed:
+            return self._until(passed, number)
+        done = int.from_bytes(payload, "big")
+        if kind != b"Z" or not 0 < done <= number:
+            raise BrokenFrameError("not the end of the answers")
+        self.watch.last_look()
+        answers = read_answers(self._child.answers(self._output_bytes + 1), done, partial=False)
+        outcomes = []
+        for answer, right in zip(answers, self._right, strict=False):
+            outcome, goes_on = self._reader.read_ahead(answer, right)
+            if not goes_on:
+                self._reader.read_last(self._child, self.watch, outcome)
+                outcome.cpu_s = answer.cpu_s
+            mark_exceeded(outcome, self._limits)
+            outcomes.append(outcome)
+        used_s, cpu_s = self.watch.wall_s(), self.watch.cpu_s()
+        if used_s > self._wall_s or cpu_s > self._limits.cpu_s or self._tried_refused_calls():
+            return []
+        _share(outcomes, used_s, cpu_s)
+        return outcomes
+
+    def _until(self, passed: LimitExceeded, number: int) -> list[Outcome]:
+        """The outcomes up to the input that took too long, which had at least its own time; none if that is unsure."""
+        if passed.status is not Status.TIME or passed.doubt:
+            return []
+        stack = self._child.stack()
+        answers = read_answers(self._child.answers(self._output_bytes + 1), number, partial=True)
+        if len(answers) == number or self._tried_refused_calls():
+            return []
+        pairs = zip(answers, self._right, strict=False)
+        outcomes = [self._reader.read_ahead(answer, right)[0] for answer, right in pairs]
+        for outcome in outcomes:
+            mark_exceeded(outcome, self._limits)
+        late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._source))
+        late.memory_mb = self.watch.peak.total
+        late.stdout, late.stderr = (file.read(self._output_bytes) for file in self._child.output)
+        before = sum(outcome.wall_s for outcome in outcomes)
+        if before > FREE_S:
+            return []
+        late.wall_s = self.watch.wall_s() - before
+        late.cpu_s = max(self.watch.cpu_s() - sum(outcome.cpu_s for outcome in outcomes), 0.0)
+        return [*outcomes, late]
+
+    def _tried_refused_calls(self) -> bool:
+        return self._child.refusals is not None and bool(self._child.refusals.notes())
+
+
+def _share(outcomes: Sequence[Outcome], wall_s: float, cpu_s: float) -> None:
+    """The process's own times are for display: together they are no more than what was measured."""
+    wall, cpu = sum(each.wall_s for each in outcomes), sum(each.cpu_s for each in outcomes)
+    for outcome in outcomes:
+        outcome.wall_s *= min(1.0, wall_s / wall) if wall else 1.0
+        outcome.cpu_s *= min(1.0, cpu_s / cpu) if cpu else 1.0

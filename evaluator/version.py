@@ -1,0 +1,3 @@
+"""This version of Rollscope."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,136 @@
+"""Inputs that are sent together: the same outcomes as one by one, and nothing gained by looking ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from evaluator.model import Limits
+from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
+from tests.sandbox.conftest import PATIENT
+
+Both = Callable[..., tuple[list[Outcome], list[Outcome]]]
+
+
+@pytest.fixture
+def both(sandbox: Sandbox) -> Both:
+    """The outcomes of those inputs that could be sent together, and of all of them one by one."""
+
+    def run(program: Program, *given: object, limits: Limits = PATIENT) -> tuple[list[Outcome], list[Outcome]]:
+        payloads = [encoded_call([each], {}) if program.entry_point else str(each).encode() for each in given]
+        with sandbox.execute(program, limits) as execution:
+            together = execution.run_ahead(payloads, wall_s=limits.wall_s)
+        with sandbox.execute(program, limits) as execution:
+            one_by_one = [execution.run(payload, wall_s=limits.wall_s) for payload in payloads]
+        return together, one_by_one
+
+    return run
+
+
+def shown(outcome: Outcome) -> tuple[object, ...]:
+    failure = outcome.failure and (outcome.failure.type, outcome.failure.message, outcome.failure.frames)
+    texts = outcome.stdout.text(), outcome.stderr.text(), outcome.stdout.size, outcome.stderr.size
+    return outcome.status, outcome.value, outcome.exit_status, failure, outcome.message, outcome.notes, texts
+
+
+CALLS = {
+    "values": "def f(x): return [x, {x: (x, None)}]",
+    "state between calls": "seen = []\ndef f(x):\n    seen.append(x)\n    return list(seen)",
+    "an exception": "def f(x):\n    return 1 // (x - 2)",
+    "output": "import sys\ndef f(x):\n    print('out', x)\n    print('err', x, file=sys.stderr)\n    return x",
+    "its own end of a stream": "import sys\ndef f(x):\n    sys.stdout.close()\n    return x",
+    "a subclass": "class I(int): pass\ndef f(x): return I(x)",
+    "patched builtins": "import builtins\ndef f(x):\n    n = len([x])\n    builtins.len = lambda _: 7\n    return n",
+    "random numbers": "import random\ndef f(x): return random.random()",
+}
+PROGRAMS = {
+    "a sum": "print(int(input()) + 1)",
+    "an exception": "print('first')\nprint(1 // (int(input()) - 2))",
+    "an exit": "import sys\nx = int(input())\nprint(x)\nsys.exit(x)",
+    "no newline": "import sys\nsys.stdout.write(input())",
+    "stderr": "import sys\nprint(input(), file=sys.stderr)",
+    "the end of stdin": "import sys\nprint(len(sys.stdin.read()))\nprint(repr(sys.stdin.read()))",
+    "its place in stdout": "import sys\nprint(sys.stdout.tell(), input())",
+    "descriptors": "import os\nx = os.read(0, os.fstat(0).st_size)\nos.write(1, x)\nprint(os.fstat(1).st_size)",
+    "stdout opened again": "x = input()\nwith open('/dev/stdout', 'w') as out: out.write(x)",
+    "a file left": "import os\nprint(os.path.exists('left'), input())\nopen('left', 'w').close()",
+    "a global kept": "import sys\nprint(len(sys.argv), input())\nsys.argv.append('more')",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_have_the_same_outcomes(both: Both, name: str) -> None:
+    together, one_by_one = both(Program(CALLS[name], "f"), 1, 2, 3)
+    assert together  # perhaps not all: on a busy machine the first may take long
+    assert list(map(shown, together)) == list(map(shown, one_by_one[: len(together)]))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_have_the_same_outcomes(both: Both, name: str) -> None:
+    together, one_by_one = both(Program(PROGRAMS[name]), 1, 2, 3)
+    assert together
+    assert list(map(shown, together)) == list(map(shown, one_by_one[: len(together)]))
+
+
+DOUBTFUL = {
+    "does not compile": "def f(:",
+    "fails to load": "raise ValueError",
+    "ends": "import os\ndef f(x):\n    if x == 2: os._exit(0)\n    return x",
+    "crashes": "import ctypes\ndef f(x):\n    return ctypes.string_at(0) if x == 2 else x",
+    "writes to our connection": "import os\ndef f(x):\n    os.write(3, b'garbage')\n    return x",
+    "writes to the answers": "import os\ndef f(x):\n    os.write(8, b'garbage')\n    return x",
+    "empties the answers": "import os\ndef f(x):\n    os.ftruncate(8, 0)\n    return x",
+    "forges an answer": "import os, struct\ndef f(x):\n"
+    "    os.write(8, struct.pack('!cIIIQdd', b'V', 1, 0, 0, 1, 0.0, 0.0) + b'4')\n    return x",
+    "fills the answers": "def f(x): return 'x' * 3_000_000",
+    "tries a socket": "import socket\ndef f(x):\n    try: socket.socket()\n    except OSError: return x",
+    "much memory": "def f(x): return len(bytearray(400 << 20))",
+}
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_what_is_doubtful_is_run_one_by_one(both: Both, name: str) -> None:
+    limits = Limits(wall_s=5, cpu_s=5, memory_mb=200)
+    together, _ = both(Program(DOUBTFUL[name], "f"), 1, 2, 3, limits=limits)
+    assert len(together) <= 1  # the first may have taken long
+
+
+@pytest.mark.parametrize("loop", ["while True: pass", "import time\n        time.sleep(60)"])
+def test_the_input_that_takes_too_long_is_found(both: Both, loop: str) -> None:
+    source = f"def f(x):\n    print('at', x)\n    if x == 2:\n        {loop}\n    return x"
+    together, _ = both(Program(source, "f"), 1, 2, 3, limits=Limits(wall_s=1, cpu_s=1))
+    if len(together) == 1:
+        pytest.skip("this machine is too busy: the first input took long")
+    assert [outcome.status for outcome in together] == [Status.ANSWERED, Status.TIME]
+    late = together[1]
+    assert late.failure is not None
+    assert late.failure.frames[-1].function == "f"
+    assert late.wall_s > 0.9
+
+
+def test_slow_inputs_are_measured_one_by_one(both: Both) -> None:
+    together, _ = both(Program("import time\ndef f(x):\n    time.sleep(0.06)\n    return x", "f"), 1, 2, 3)
+    assert [outcome.value for outcome in together] == [1]
+
+
+def test_time_hidden_in_another_inputs_time_does_not_count(both: Both) -> None:
+    """It works for all inputs while it answers the first: more than one input's time."""
+    source = (
+        "import time\ndef f(x):\n    end = time.thread_time() + (0.9 if x < 3 else 0)\n"
+        "    while time.thread_time() < end: pass\n    return x"
+    )
+    patched = "import time\ntime.monotonic = lambda: 0.0\n" + source
+    together, one_by_one = both(Program(patched, "f"), 1, 2, 3, limits=Limits(wall_s=1.5, cpu_s=1.5))
+    assert [outcome.status for outcome in one_by_one] == [Status.ANSWERED] * 3
+    assert [outcome.value for outcome in together] in ([], [1])
+
+
+def test_the_rest_goes_on_in_the_same_process(sandbox: Sandbox) -> None:
+    source = "import time\nseen = []\ndef f(x):\n    seen.append(x)\n    time.sleep(0.06)\n    return list(seen)"
+    payloads = [encoded_call([x], {}) for x in (1, 2)]
+    with sandbox.execute(Program(source, "f"), PATIENT) as execution:
+        (first,) = execution.run_ahead(payloads, wall_s=30)
+        second = execution.run(payloads[1], wall_s=30)
+        assert execution.finish() == ""
+    assert (first.value, second.value) == ([1], [1, 2])
