@@ -1,7 +1,8 @@
-"""One completion in the sandbox: it gets its inputs one by one, and returns an `Outcome` for each.
+"""One completion in the sandbox: it gets its inputs, together (see `together`) or one by one; an `Outcome` for each.
 
-The parent holds the clock and measures CPU time and memory itself; it sends input i+1 only after the answer to i, and
-kills the whole tree when a limit is exceeded. It uses the process's messages only for display and as candidate answers.
+The parent holds the clock, measures CPU time and memory itself, and kills the whole tree when a limit is exceeded. One
+by one, it sends input i+1 only after the answer to i. It uses the process's messages only for display and as candidate
+answers.
 """
 
 from __future__ import annotations
@@ -76,15 +77,15 @@ class Execution:
         alone = limits.processes == 0
         self._loopback = program.loopback and way is Way.NAMESPACES
         self._is_call = program.entry_point is not None or program.suite is not None or program.runner is not None
+        bare = program.suite is None and program.runner is None
         shares = reuse and several and alone and not self._is_call
-        calls = program.entry_point is not None and program.suite is None and program.runner is None
-        self._header = header_of(program.preamble) if shares or calls else None
+        self._header = header_of(program.preamble) if shares or (bare and self._is_call) else None
         self._may_fork = several and not self._is_call and alone
         self._forks = self._may_fork and not reuse
         self._zygotes = zygotes
-        may_share = way is Way.NAMESPACES and alone and program.suite is None and program.runner is None
-        self._shared = may_share and not self._loopback and not program.system and not self._forks
-        self._may_run_ahead = reuse and alone and program.suite is None and program.runner is None
+        self._may_run_ahead = reuse and alone and bare
+        apart = self._forks or self._loopback or program.system or not (alone and bare)
+        self._shared = way is Way.NAMESPACES and not apart
         self._zygote = zygotes(self._shared)
         self._zygote.limit_memory(limits.memory_mb)
         self._template: Template | None = None
@@ -136,8 +137,11 @@ class Execution:
         try:
             child = self._child = self._zygote.take()
             outcomes = self._together(child, given, wall_s, right or [None] * len(given))
-            if not outcomes or outcomes[-1].status is Status.TIME or child.ended is not None:
-                self._end_process()
+            if outcomes and child.ended is not None:
+                self._release(child, outcomes[-1])
+            elif not outcomes or outcomes[-1].status is Status.TIME:
+                self._child = None
+                self._zygote.part_with(child)
             elif len(outcomes) == len(payloads):
                 self._has_answered_all = True
         except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
@@ -147,7 +151,7 @@ class Execution:
     def _together(
         self, child: Child, payloads: Sequence[bytes], wall_s: float, right: Sequence[bytes | None]
     ) -> list[Outcome]:
-        """None if they have to be run one by one."""
+        """No outcomes if they have to be run one by one."""
         together = Together(child, self._reader, self._program.source, self._limits, wall_s, right)
         watch = together.watch
         frames = [(b"I", self._order(ahead=True)), (b"A", marshal.dumps(list(payloads), 2))]
@@ -163,11 +167,6 @@ class Execution:
         self._used_s += watch.wall_s() if outcomes else 0.0
         self._rest_s = wall_s - watch.wall_s()
         return outcomes
-
-    def _end_process(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            self._zygote.part_with(child)
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
         """Runs the program on one input: stdin's bytes, or a call's arguments as written by `values.encoded_call`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.model import Limits
-from evaluator.sandbox.answer_file import FREE_S, read_answers
+from evaluator.sandbox.answer_file import FREE_S, Answer, read_answers
 from evaluator.sandbox.answers import AnswerReader
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.limits.exceeded import mark_exceeded
@@ -58,14 +58,7 @@ class Together:
             raise BrokenFrameError("not the end of the answers")
         self.watch.last_look()
         answers = read_answers(self._child.answers(self._output_bytes + 1), done, partial=False)
-        outcomes = []
-        for answer, right in zip(answers, self._right, strict=False):
-            outcome, goes_on = self._reader.read_ahead(answer, right)
-            if not goes_on:
-                self._reader.read_last(self._child, self.watch, outcome)
-                outcome.cpu_s = answer.cpu_s
-            mark_exceeded(outcome, self._limits)
-            outcomes.append(outcome)
+        outcomes = self._read(answers)
         used_s, cpu_s = self.watch.wall_s(), self.watch.cpu_s()
         if used_s > self._wall_s or cpu_s > self._limits.cpu_s or self._tried_refused_calls():
             return []
@@ -78,21 +71,27 @@ class Together:
             return []
         stack = self._child.stack()
         answers = read_answers(self._child.answers(self._output_bytes + 1), number, partial=True)
-        if len(answers) == number or self._tried_refused_calls():
+        before_s = sum(answer.wall_s for answer in answers)
+        if len(answers) == number or before_s > FREE_S or self._tried_refused_calls():
             return []
-        pairs = zip(answers, self._right, strict=False)
-        outcomes = [self._reader.read_ahead(answer, right)[0] for answer, right in pairs]
-        for outcome in outcomes:
-            mark_exceeded(outcome, self._limits)
         late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._source))
         late.memory_mb = self.watch.peak.total
         late.stdout, late.stderr = (file.read(self._output_bytes) for file in self._child.output)
-        before = sum(outcome.wall_s for outcome in outcomes)
-        if before > FREE_S:
-            return []
-        late.wall_s = self.watch.wall_s() - before
-        late.cpu_s = max(self.watch.cpu_s() - sum(outcome.cpu_s for outcome in outcomes), 0.0)
-        return [*outcomes, late]
+        late.wall_s = self.watch.wall_s() - before_s
+        late.cpu_s = max(self.watch.cpu_s() - sum(answer.cpu_s for answer in answers), 0.0)
+        return [*self._read(answers), late]
+
+    def _read(self, answers: Sequence[Answer]) -> list[Outcome]:
+        """The last one may say that the process ends after it: then it has ended."""
+        outcomes = []
+        for answer, right in zip(answers, self._right, strict=False):
+            outcome, goes_on = self._reader.read_ahead(answer, right)
+            if not goes_on:
+                self._reader.read_last(self._child, self.watch, outcome)
+                outcome.cpu_s = answer.cpu_s
+            mark_exceeded(outcome, self._limits)
+            outcomes.append(outcome)
+        return outcomes
 
     def _tried_refused_calls(self) -> bool:
         return self._child.refusals is not None and bool(self._child.refusals.notes())

@@ -228,7 +228,7 @@ def _run(
     else:
         bound = plain.header_for(code, order["header"]) if order["header"] else None
         if bound is not None and bound.run():
-            calls.serve(_CHANNEL, code, bound, order)
+            calls.serve(_CHANNEL, code, bound, order)  # does not return
         if order["header"]:
             preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
         calls.serve(_CHANNEL, code, preamble, order)
