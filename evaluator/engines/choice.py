@@ -6,7 +6,7 @@ from typing import Literal
 
 from evaluator.engines.hands import Engine, EngineError
 from evaluator.engines.local_hand import LocalHand
-from evaluator.engines.workers import worker_count
+from evaluator.engines.workers import cores_for, worker_count
 from evaluator.graders.bench import Options
 
 EngineName = Literal["local", "ray"]
@@ -25,4 +25,5 @@ def engine_named(name: EngineName, address: str | None, options: Options, worker
         raise EngineError(f"engine {name!r} is unknown: give local or ray")
     if address is not None:
         raise EngineError("an address is that of a Ray cluster: give --engine ray too")
-    return Engine(LocalHand, workers or worker_count())
+    count = workers or worker_count()
+    return Engine(LocalHand, count, cores=cores_for(count))

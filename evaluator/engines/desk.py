@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import threading
 import time
 from collections import Counter, deque
@@ -23,6 +24,7 @@ from evaluator.engines.messages import (
     Proof,
     Ready,
     Setup,
+    Stay,
     ToHand,
     Withdraw,
     Withdrawn,
@@ -88,6 +90,9 @@ class Desk:
         if isinstance(message, Withdraw):
             self._tell(Withdrawn(self._without(set(message.numbers))))
             return
+        if isinstance(message, Stay):
+            self._stay(message.core)
+            return
         with self._changed:
             if isinstance(message, Work):
                 self._measure = message.measure
@@ -123,6 +128,12 @@ class Desk:
             found = [job.number for job in self._todo if job.number in numbers]
             self._todo = deque(job for job in self._todo if job.number not in numbers)
         return found
+
+    def _stay(self, core: int) -> None:
+        with contextlib.suppress(OSError):  # the core is not ours any more: all goes on as before
+            os.sched_setaffinity(os.getpid(), {core})  # the thread that grades
+        if self._sandbox is not None:
+            self._sandbox.stay(core)
 
     def _hold(self, number: int, task: Task, options: Options) -> None:
         worker = self._workers.get(options)

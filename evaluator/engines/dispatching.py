@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from evaluator.engines.batches import Batch, Item
-from evaluator.engines.hands import Hand, HandLostError, StartHand
+from evaluator.engines.hands import Engine, Hand, HandLostError
 from evaluator.engines.member import Member
-from evaluator.engines.messages import Done, FromHand, Ready, Setup, ToHand, Withdraw, Withdrawn
+from evaluator.engines.messages import Done, FromHand, Ready, Setup, Stay, ToHand, Withdraw, Withdrawn
 from evaluator.engines.shipping import Order, Shelf
 from evaluator.engines.worker import ungraded
 from evaluator.model import Rollout, Verdict
@@ -36,12 +36,10 @@ _NO_ROOM: Final = "check free memory, and the limit of processes (ulimit -u)"
 class Dispatcher:
     """Hands, and the rollouts that are with them. For one thread at a time; close it."""
 
-    def __init__(self, start: StartHand, setup: Setup, most: int, *, same_machine: bool = True) -> None:
-        """At most so many hands, which are started as they are needed. `same_machine`: as in `Engine`."""
-        self._start = start
+    def __init__(self, engine: Engine, setup: Setup) -> None:
+        """Its hands are started as they are needed."""
+        self._engine = engine
         self._setup = setup
-        self._most = most
-        self._same_machine = same_machine
         self._selector = selectors.DefaultSelector()
         self._members: list[Member] = []
         self._shelf = Shelf()
@@ -55,7 +53,7 @@ class Dispatcher:
         self._next_number = 0
         self._pending = 0
         self._characters = 0
-        self._capacity = _PER_NEW_HAND * most
+        self._capacity = _PER_NEW_HAND * engine.hands
         self._failed_starts = 0
         self._failure = ""
         self._unwanted: set[int] = set()
@@ -151,23 +149,30 @@ class Dispatcher:
         self._ending = [hand for hand in self._ending if not hand.gone()]
         starting = sum(not member.ready for member in self._members)
         wanted = max(len(self._waiting) + len(self._suspects), at_least) - starting
-        while wanted > 0 and len(self._members) < self._most and time.monotonic() >= self._not_before:
+        while wanted > 0 and len(self._members) < self._engine.hands and time.monotonic() >= self._not_before:
             wanted -= 1
             try:
-                hand = self._start()
+                hand = self._engine.start()
             except HandLostError as error:
                 self._cannot_start(str(error))
                 break
             member = Member(hand, self._shelf)
             self._members.append(member)
             self._selector.register(hand.fileno(), _READ, member)
+            self._send(member, self._setup)  # those that start together prove their sandboxes each, at the same time
+
+    def _spread(self) -> None:
+        """Once all hands are there, each gets a core of its own, which then has all that it needs in its caches.
+
+        Not while there are fewer: other programs may have chosen the same cores.
+        """
+        if len(self._members) < len(self._engine.cores) or not all(member.ready for member in self._members):
+            return
+        free = set(self._engine.cores).difference(member.core for member in self._members if member.core is not None)
         for member in self._members:
-            first = self._setup.proof is None and any(each.set_up for each in self._members)
-            if not member.set_up and not (
-                first and self._same_machine
-            ):  # the others need not prove their sandboxes again
-                member.set_up = True
-                self._send(member, self._setup)
+            if member.core is None:
+                member.core = free.pop()
+                self._send(member, Stay(member.core))
 
     def _cannot_start(self, why: str) -> None:
         self._failed_starts += 1
@@ -207,7 +212,7 @@ class Dispatcher:
             member.ready = True
             member.width = message.workers
             self._failed_starts = 0
-            if self._same_machine:
+            if self._engine.same_machine:
                 self._setup.proof = self._setup.proof or message.proof
         else:
             self._refused(member, message)
@@ -260,6 +265,8 @@ class Dispatcher:
     def _serve(self) -> None:
         """Hands out what there is."""
         self._staff()
+        if self._engine.cores:
+            self._spread()
         now = time.monotonic()
         free = sorted((member for member in self._members if member.room(now)), key=lambda each: len(each.outstanding))
         for place, member in enumerate(free):
@@ -276,7 +283,7 @@ class Dispatcher:
                 self._give_up(item, self._failure)
             self._waiting.clear()
             self._suspects.clear()
-        unstarted = self._most - len(self._members)
+        unstarted = self._engine.hands - len(self._members)
         self._capacity = sum(member.window for member in self._members) + _PER_NEW_HAND * unstarted
 
     def _give(self, member: Member, share: int, now: float) -> None:

@@ -12,7 +12,8 @@ A hand gets and gives messages (`messages`) in this order:
    in any order. The grades of equal completions of a task are made once and marked `duplicate_of`; the dispatcher
    sends them to the same hand.
 3. It may get `Withdraw` at any time, also while it grades, and answers `Withdrawn` with those that it had not begun.
-4. When it is lost, for whichever reason, `receive` raises `HandLostError`. Its rollouts are handed out again, one at a
+4. It may get `Stay`, if the engine has named its machine's cores.
+5. When it is lost, for whichever reason, `receive` raises `HandLostError`. Its rollouts are handed out again, one at a
    time; one that is under way when a hand is lost for the second time is a `sandbox_error`.
 
 What a hand does with a message, whatever carries it, is `worker_desk.Desk`.
@@ -76,3 +77,5 @@ class Engine(NamedTuple):
     """At most so many."""
     same_machine: bool = True
     """Whether what the sandbox of one hand proves holds for all of them."""
+    cores: tuple[int, ...] = ()
+    """The cores of the machine, if each is to have a hand of its own."""

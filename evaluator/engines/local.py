@@ -120,7 +120,7 @@ class _Crew:
         self._orders: dict[str, tuple[Order, bool]] = {}
         """By task, what hands are told of it, and whether its grading runs code."""
         self._numbers = itertools.count()
-        self._dispatcher = Dispatcher(engine.start, setup, engine.hands, same_machine=engine.same_machine)
+        self._dispatcher = Dispatcher(engine, setup)
         self._lane = Lane(options, workers or max(cores(), at_once))
         self._loner = Worker(options)
         self._ready: list[Batch] = []

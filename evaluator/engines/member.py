@@ -24,9 +24,9 @@ class Member:
 
     def __init__(self, hand: Hand, shelf: Shelf) -> None:
         self.hand = hand
-        self.set_up = False
-        """Whether it was told how to grade."""
         self.ready = False
+        self.core: int | None = None
+        """Where it was told to stay."""
         self.width = 1
         """How many rollouts it grades at once."""
         self.outstanding: dict[int, Item] = {}

@@ -8,6 +8,7 @@ hold, pickle. Both ends are ours: nothing here was written by a completion.
     Setup: how to grade (first, once)               Ready: its sandbox stands, or why not
     Work: rollouts, and the tasks they need first   Done: the grades of some of them
     Withdraw: leave these to others                 Withdrawn: those of them that were not begun
+    Stay: on one core from here on
 """
 
 from __future__ import annotations
@@ -85,6 +86,12 @@ class Withdraw(msgspec.Struct, tag=True, array_like=True):
     numbers: list[int]
 
 
+class Stay(msgspec.Struct, tag=True, array_like=True):
+    """Tells it to stay on one core of its machine, of which it is the only hand's there."""
+
+    core: int
+
+
 class Ready(msgspec.Struct, tag=True, array_like=True):
     """A hand's sandbox stands. Or it does not, and `reason` says why, and `mend` what would help."""
 
@@ -127,7 +134,7 @@ class Withdrawn(msgspec.Struct, tag=True, array_like=True):
     numbers: list[int]
 
 
-ToHand = Setup | Work | Withdraw
+ToHand = Setup | Work | Withdraw | Stay
 FromHand = Ready | Done | Withdrawn
 
 _DEEPEST: Final = 5_000

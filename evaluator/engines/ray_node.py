@@ -15,6 +15,7 @@ from typing import Final
 from evaluator import version
 from evaluator.engines.dispatching import Dispatcher
 from evaluator.engines.files_named import Digests, missing_files
+from evaluator.engines.hands import Engine
 from evaluator.engines.local_hand import LocalHand
 from evaluator.engines.messages import (
     Frames,
@@ -24,12 +25,13 @@ from evaluator.engines.messages import (
     ToHand,
     Withdraw,
     Withdrawn,
+    Work,
     framed,
     task_in,
     to_hand,
 )
 from evaluator.engines.shipping import Order
-from evaluator.engines.workers import worker_count
+from evaluator.engines.workers import cores_for, worker_count
 from evaluator.sandbox import InterpreterError, SandboxUnavailable, Settings, python_version
 
 _IDLE_S: Final = 1.0
@@ -111,7 +113,7 @@ class RollscopeNode:
         if ready is not None:
             self._say(ready)
             return
-        dispatcher = Dispatcher(LocalHand, setup, self._workers)
+        dispatcher = Dispatcher(Engine(LocalHand, self._workers, cores=cores_for(self._workers)), setup)
         try:
             dispatcher.watch(self._bell, self._silence)
             try:
@@ -146,7 +148,7 @@ class RollscopeNode:
             if isinstance(message, Withdraw):
                 dispatcher.withdraw(set(message.numbers))
                 self._withdrawing = True
-            elif not isinstance(message, Setup):
+            elif isinstance(message, Work):
                 dispatcher.measure = message.measure
                 for number in message.forget:
                     self._orders.pop(number, None)

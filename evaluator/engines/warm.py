@@ -19,6 +19,7 @@ import msgspec
 
 from evaluator.engines.batches import Item
 from evaluator.engines.dispatching import Dispatcher
+from evaluator.engines.hands import Engine
 from evaluator.engines.local_hand import LocalHand
 from evaluator.engines.messages import Setup
 from evaluator.engines.shipping import Order
@@ -100,7 +101,7 @@ class Service:
 
     def _run(self) -> None:
         while not self._closing:
-            dispatcher = Dispatcher(LocalHand, Setup(self._settings, remembers=False), worker_count())
+            dispatcher = Dispatcher(Engine(LocalHand, worker_count()), Setup(self._settings, remembers=False))
             dispatcher.watch(self._reader, self._drained)
             try:
                 while not self._closing:

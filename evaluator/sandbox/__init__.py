@@ -75,6 +75,7 @@ class Sandbox:
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
+        self._core: int | None = None
         self._landlock: bool | None = None
         """None before the first interpreter."""
 
@@ -229,6 +230,12 @@ class Sandbox:
         for zygote in list(self._zygotes.values()):
             zygote.kill()
 
+    def stay(self, core: int) -> None:
+        """Called from any thread: completions that can start no processes run on this core from here on."""
+        self._core = core
+        for zygote in list(self._zygotes.values()):
+            zygote.stay(core)
+
     def _zygote(self, warm: Warm) -> Zygote:
         if self._closed:
             raise FaultError("the sandbox is closed")
@@ -239,6 +246,8 @@ class Sandbox:
         if zygote is None:
             zygote = self._zygotes[warm] = self._start(warm)
             self._landlock = bool(zygote.landlock_abi)
+            if self._core is not None:
+                zygote.stay(self._core)
             if self._closed:  # `abort` did not see the zygote that was starting
                 self.renew()
                 raise FaultError("the sandbox is closed")

@@ -83,6 +83,9 @@ class Zygote:
     def prepare_next(self) -> None:
         """Called when the process that was taken has its order. Raises `OSError`."""
 
+    def stay(self, core: int) -> None:
+        """Called from any thread: keeps it and its children on a core, unless they may use more than one."""
+
     def part_with(self, child: Child) -> None:
         """Ends the process that was taken. Raises `OSError`, `EOFError`, or `SilenceError`."""
         try:

@@ -160,11 +160,11 @@ def test_a_caller_that_is_ended_leaves_no_process_and_no_folder(
     with subprocess.Popen([sys.executable, "-c", CALLER, how], env=marked, stderr=subprocess.DEVNULL) as caller:
         try:
             end = time.monotonic() + END_S
-            while len(sleeping(caller.pid)) < 2 and time.monotonic() < end:
+            while (len(sleeping(caller.pid)) < 2 or len(copies_of(caller.pid)) < bool(how)) and time.monotonic() < end:
                 time.sleep(0.05)
             below = descendants(caller.pid)
             assert len(workers(caller.pid)) == 2
-            forked = {child for child in below if is_copy_of(child, caller.pid)}
+            forked = copies_of(caller.pid)
             assert len(forked) == bool(how)
             caller.send_signal(number)
             caller.wait(END_S)
@@ -180,8 +180,13 @@ def sleeping(number: int) -> list[int]:
     return [each for worker in workers(number) for each in descendants(worker) if not descendants(each)]
 
 
-def is_copy_of(child: int, caller: int) -> bool:
+def copies_of(caller: int) -> set[int]:
+    """What it has forked."""
+    return {child for child in descendants(caller) if _command(child) == _command(caller)}
+
+
+def _command(number: int) -> bytes:
     try:
-        return Path(f"/proc/{child}/cmdline").read_bytes() == Path(f"/proc/{caller}/cmdline").read_bytes()
+        return Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:
-        return False
+        return b""

@@ -24,11 +24,17 @@ def started(process: int) -> str:
         return ""
 
 
-def last_descendant(process: int) -> int:
-    """The end of a chain of processes with one child each. Raises `OSError`."""
+def chain(process: int) -> Iterator[int]:
+    """A process, its first child, the first child of that, and so on. Raises `OSError`."""
+    yield process
     while children := Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split():
         process = int(children[0])
-    return process
+        yield process
+
+
+def last_descendant(process: int) -> int:
+    """The end of a chain of processes with one child each. Raises `OSError`."""
+    return list(chain(process))[-1]
 
 
 def open_files(folder: str) -> Iterator[os.stat_result]:
