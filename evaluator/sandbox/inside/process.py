@@ -20,7 +20,6 @@ from evaluator.sandbox.inside import (
     programs,
     sharing,
 )
-from evaluator.sandbox.inside.assertions import plain_run, server, suite_main
 
 _CHANNEL = 3
 """The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
@@ -53,9 +52,18 @@ class Confinement(NamedTuple):
     """Whether the kernel counts processes and threads separately for this zygote."""
 
 
-def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) -> None:
+class Parts(NamedTuple):
+    """Modules that only some interpreters have."""
+
+    suites: Any
+    """`assertions.suite_roles`, or None."""
+    runner: Any
+    """That of a `settings.Runner`, or None."""
+
+
+def serve(descriptors: list[int], confinement: Confinement, parts: Parts) -> None:
     """Never returns. `descriptors`: the parent's connection, the future 0, 1 and 2, the files for a stack and for
-    answers, and the connection to another process, if any. `runner`: the module of a `settings.Runner`.
+    answers, and the connection to another process, if any.
 
     Sends `H`; reads the order; sends `L`, unless inputs came with it, or `C` if the code does not compile. Until then
     none of it has run.
@@ -74,7 +82,7 @@ def serve(descriptors: list[int], confinement: Confinement, runner: Any = None) 
         channel.send(_CHANNEL, b"!", repr(error).encode())
         os._exit(1)
     try:
-        _run(order, code, preamble, confinement, runner)
+        _run(order, code, preamble, confinement, parts)
     except BaseException:  # the parent has ended, or the program broke what we need
         os._exit(_BROKEN)
 
@@ -190,29 +198,18 @@ def _write_source(name: str, source: str) -> None:
 
 
 def _run(
-    order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement, runner: Any
+    order: dict[str, Any], code: CodeType | None, preamble: CodeType | None, confinement: Confinement, parts: Parts
 ) -> None:
     if order["processes"]:
         new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "server" else []))
     if not order["ahead"]:
         channel.send(_CHANNEL, b"L")
-    if order["role"] == "suites":
-
-        def run_suite(descriptors: list[int]) -> None:
-            _arrange_in_fork(descriptors, confinement)
-            suite_main.serve(_CHANNEL, channel.receive(_CHANNEL)[1])
-
-        suite_main.settle()
-        case_forks.serve(_CHANNEL, run_suite)
-    elif order["role"] == "runner":
-        runner.serve(_CHANNEL, order)
+    if order["role"] == "runner":
+        parts.runner.serve(_CHANNEL, order)
+    elif order["role"] != "program":
+        parts.suites.serve(_CHANNEL, order, code, preamble, lambda given: _arrange_in_fork(given, confinement))
     elif code is None:
-        suite_main.settle()
-        suite_main.serve(_CHANNEL, order)
-    elif order["role"] == "server":
-        server.serve(_CHANNEL, code, preamble, order)
-    elif order["role"] == "plain":
-        plain_run.serve(_CHANNEL, code, preamble, order)
+        raise LookupError
     elif order["forks"]:
 
         def run(descriptors: list[int]) -> None:

@@ -1,5 +1,4 @@
-"""Does a few times in advance what a forked process will do: runs a program, answers calls, and makes them as a test
-suite does.
+"""Does a few times in advance what a forked process will do: runs a program, and answers calls.
 
 Python rewrites code while it runs it for the first times: each forked process would copy those pages.
 """
@@ -10,12 +9,10 @@ import atexit
 import marshal
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from evaluator.sandbox.inside import calls, channel, header, leftovers, loading, plain, programs
-from evaluator.sandbox.inside.assertions.client import Completion
-from evaluator.sandbox.inside.assertions.runner import Runner
-from evaluator.sandbox.inside.assertions.server import Server
 
 _TIMES = 12
 _PROGRAM = """
@@ -30,31 +27,9 @@ if __name__ == "__main__":
     main()
 """
 _HEADER: list[header.Import | str] = [("*", "math", "*"), ("sys", "sys", ""), "MOD = 10**9 + 7"]
-_CHECK = """
-def check(candidate):
-    assert candidate([1, 2], "a") == [[1, 2], "a"]
-    assert candidate({"a": 1.5}, (True, None)) == [{"a": 1.5}, (True, None)]
-    assert candidate({3}, b"b") == [{3}, b"b"], "no"
-    assert candidate([[1], ["b"]], y=-1) == [[[1], ["b"]], -1]
-"""
-_ORDER: dict[str, Any] = {
-    "test": _CHECK,
-    "form": "statements",
-    "spans": [(place, place, True) for place in range(4)],
-    "methods": [],
-    "entry_point": "f",
-    "names": [],
-    "classes": [],
-    "imports": [],
-    "mentioned": [],
-    "uses": [],
-    "touched": [],
-    "records": False,
-    "output_bytes": 2**20,
-}
 
 
-class _Pipe:
+class Pipe:
     """A pipe in memory; a side that finds nothing to read lets the other side write."""
 
     def __init__(self) -> None:
@@ -70,15 +45,16 @@ class _Pipe:
         return taken
 
 
-def rehearse() -> None:
-    """Without effect on what is kept: the answers go to a file that is closed again."""
+def rehearse(*others: Callable[[], None]) -> None:
+    """Without effect on what is kept: the answers go to a file that is closed again. `others`: to be done too."""
     nowhere = os.open("/dev/null", os.O_RDWR)
     os.dup2(nowhere, channel.ANSWERS_DESCRIPTOR)
     os.close(nowhere)
     for _ in range(_TIMES):
         _run_program()
         _answer()
-        _run_suite()
+        for other in others:
+            other()
     os.close(channel.ANSWERS_DESCRIPTOR)
 
 
@@ -96,13 +72,9 @@ def _run_program() -> None:
     programs._answer(outcome, 0, snapshot.restore())
 
 
-def _f(x: object, y: object = 0) -> list[object]:
-    return [x, y]
-
-
 def _answer() -> None:
     """Calls, as a completion's process answers them without a test suite."""
-    pipe = _Pipe()
+    pipe = Pipe()
     before = sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"]
     loaded = loading.load(0, compile(_FUNCTION, "rehearsal.py", "exec"), None, "f", tells=False)
     sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"] = before
@@ -112,23 +84,3 @@ def _answer() -> None:
     answered = calls.Calls(loaded.function, 2**20, seeds=True, restores=True)
     answered.answer_all(marshal.loads(given), marshal.loads)  # noqa: S302 - our own
     channel.send(0, b"Z", bytes(4), pipe.write)
-
-
-def _run_suite() -> None:
-    there, back = _Pipe(), _Pipe()
-    side = Server(0, {"f": _f}, _ORDER)
-    side._write, side._read = back.write, there.read
-    completion = Completion(0, _ORDER, {})
-
-    def read(descriptor: int, size: int) -> bytes:
-        if not back.waiting:
-            side.answer()
-        return back.read(descriptor, size)
-
-    completion._write, completion._read = there.write, read
-    namespace, _ = completion.look_up(["f"])
-    runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
-    runner.load()
-    for index in range(4):
-        completion.begin()
-        channel.as_json({**runner.run(index), "report": completion.report(None)})

@@ -59,8 +59,8 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     # Away from the numbers that the files of a process get.
     number = fcntl.fcntl(control.detach(), fcntl.F_DUPFD_CLOEXEC, _CONTROL)
     control = socket.socket(fileno=number)
-    runner: Any = sys.modules.get("evaluator.sandbox.inside.runner")  # a grader's: see `launch.settings.Runner`
-    _prepare(settings, runner, register_at_fork)
+    parts = process.Parts(_part("assertions.suite_roles"), _part("runner"))
+    _prepare(settings, parts, register_at_fork)
     landlock_abi = linux.landlock_abi()
     shared = settings["shared"]
     confinement = process.Confinement(
@@ -74,7 +74,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     )
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     if shared:
-        sharing.serve(control, lambda descriptors: process.serve(descriptors, confinement))
+        sharing.serve(control, lambda descriptors: process.serve(descriptors, confinement, parts))
     forks: forking.Forking = forking.InNamespaces() if settings["namespaces"] else forking.InOwnFolder()
     while True:
         try:
@@ -85,10 +85,15 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
             continue  # a `K` for a process that has already ended
         child = forks.fork()
         if child == 0:
-            process.serve(descriptors, confinement, runner)
+            process.serve(descriptors, confinement, parts)
         for descriptor in descriptors:
             os.close(descriptor)
         _watch(control, child, forks)
+
+
+def _part(name: str) -> Any:
+    """A module that only some interpreters have, or None."""
+    return sys.modules.get(f"evaluator.sandbox.inside.{name}")
 
 
 def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
@@ -106,7 +111,7 @@ def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
     channel.send(control.fileno(), b"E", channel.as_json(forks.wait()))
 
 
-def _prepare(settings: dict[str, Any], runner: Any, register_at_fork: Callable[..., None]) -> None:
+def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: Callable[..., None]) -> None:
     places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
@@ -119,8 +124,8 @@ def _prepare(settings: dict[str, Any], runner: Any, register_at_fork: Callable[.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     new_processes.refuse(new_processes.REFUSED)
-    if runner is not None:
-        runner.prepare()
+    if parts.runner is not None:
+        parts.runner.prepare()
     if not settings["namespaces"]:
         semaphores.keep_in_process()
     os.register_at_fork = register_at_fork
@@ -131,7 +136,8 @@ def _prepare(settings: dict[str, Any], runner: Any, register_at_fork: Callable[.
     linux.set_default_thread_stack(_THREAD_STACK)
     # Works without the GIL and without running Python, so also in a call into C that does not return.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
-    rehearsal.rehearse()
+    suite = _part("assertions.suite_rehearsal")
+    rehearsal.rehearse(*([suite.run_suite] if suite else []))
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     plain.examine(code, [])

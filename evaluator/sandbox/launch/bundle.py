@@ -15,6 +15,8 @@ from evaluator.sandbox.launch.settings import Runner
 
 _IMPORT = re.compile(r"^from evaluator\.sandbox\.inside([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
+_OF_SUITES = "assertions."
+
 BOOT = """
 import builtins, marshal, os, socket, sys, types
 control = socket.socket(fileno=int(sys.argv[1]))
@@ -37,12 +39,14 @@ sys.modules["evaluator.sandbox.inside.zygote"].main(control, bundle["settings"],
 """
 
 
-def bundle(settings: dict[str, object], runner: Runner | None, *, own_python: bool) -> bytes:
+def bundle(settings: dict[str, object], runner: Runner | None, *, suites: bool, own_python: bool) -> bytes:
     """The input of `BOOT`: the modules, with that of `runner` last, and the settings of `zygote.main`.
 
-    `own_python`: whether it goes to this process's own Python, which can run what this one has compiled.
+    `suites`: with what test suites need. `own_python`: it goes to this process's own Python, which can run what this
+    one has compiled.
     """
-    modules: list[tuple[str, str | CodeType]] = [*(_compiled() if own_python else _sources())]
+    ours = _compiled() if own_python else _sources()
+    modules: list[tuple[str, str | CodeType]] = [each for each in ours if suites or not each[0].startswith(_OF_SUITES)]
     if runner:
         modules.append(("runner", runner.source))
     return marshal.dumps({"modules": modules, "settings": settings})

@@ -108,7 +108,9 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
         raise
     inside = launch.settings | {"preload": _preloaded(warm, interpreter.has_numpy)}
     with contextlib.suppress(OSError):  # it has ended, which the wait for `R` detects
-        send(ours.fileno(), b"B", bundle(inside, warm.runner, own_python=settings.python is None))
+        send(
+            ours.fileno(), b"B", bundle(inside, warm.runner, suites=not warm.shared, own_python=settings.python is None)
+        )
     return Launched(process, ours, errors, launch.folder)
 
 

@@ -1,0 +1,59 @@
+"""Does in advance what two processes do with a test suite; see `rehearsal`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluator.sandbox.inside import channel
+from evaluator.sandbox.inside.assertions.client import Completion
+from evaluator.sandbox.inside.assertions.runner import Runner
+from evaluator.sandbox.inside.assertions.server import Server
+from evaluator.sandbox.inside.rehearsal import Pipe
+
+_CHECK = """
+def check(candidate):
+    assert candidate([1, 2], "a") == [[1, 2], "a"]
+    assert candidate({"a": 1.5}, (True, None)) == [{"a": 1.5}, (True, None)]
+    assert candidate({3}, b"b") == [{3}, b"b"], "no"
+    assert candidate([[1], ["b"]], y=-1) == [[[1], ["b"]], -1]
+"""
+_ORDER: dict[str, Any] = {
+    "test": _CHECK,
+    "form": "statements",
+    "spans": [(place, place, True) for place in range(4)],
+    "methods": [],
+    "entry_point": "f",
+    "names": [],
+    "classes": [],
+    "imports": [],
+    "mentioned": [],
+    "uses": [],
+    "touched": [],
+    "records": False,
+    "output_bytes": 2**20,
+}
+
+
+def _f(x: object, y: object = 0) -> list[object]:
+    return [x, y]
+
+
+def run_suite() -> None:
+    """A suite of a few assertions, which calls a function."""
+    there, back = Pipe(), Pipe()
+    side = Server(0, {"f": _f}, _ORDER)
+    side._write, side._read = back.write, there.read
+    completion = Completion(0, _ORDER, {})
+
+    def read(descriptor: int, size: int) -> bytes:
+        if not back.waiting:
+            side.answer()
+        return back.read(descriptor, size)
+
+    completion._write, completion._read = there.write, read
+    namespace, _ = completion.look_up(["f"])
+    runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
+    runner.load()
+    for index in range(4):
+        completion.begin()
+        channel.as_json({**runner.run(index), "report": completion.report(None)})
