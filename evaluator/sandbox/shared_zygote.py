@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
 from collections.abc import Sequence
 
 from evaluator.sandbox.child import GRACE_S, Child
 from evaluator.sandbox.inside.sharing import ENDED
 from evaluator.sandbox.launch.settings import Settings, Warm, Way
-from evaluator.sandbox.limits.process_table import chain
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.wire import BrokenFrameError, Watch
 from evaluator.sandbox.zygotes import Zygote
@@ -51,11 +48,6 @@ class SharedZygote(Zygote):
         """Starts the process after the one that was taken. Raises `OSError`."""
         if self._ready is None:
             self._ready = Child(self)
-
-    def stay(self, core: int) -> None:
-        with contextlib.suppress(OSError):  # it has ended
-            for process in chain(self._process.pid):
-                os.sched_setaffinity(process, {core})
 
     def part_with(self, child: Child) -> None:
         """Ends the process that was taken, and waits for its end only before the next order. Raises `OSError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from evaluator.sandbox.launch import own_folder, spawn
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, kills_on_machine
 from evaluator.sandbox.launch.settings import Settings, Warm, Way
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.limits.process_table import chain
 from evaluator.sandbox.limits.starvation import priority_of
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
@@ -84,7 +86,10 @@ class Zygote:
         """Called when the process that was taken has its order. Raises `OSError`."""
 
     def stay(self, core: int) -> None:
-        """Called from any thread: keeps it and its children on a core, unless they may use more than one."""
+        """Called from any thread: keeps it and its children on a core, except those that may start processes."""
+        with contextlib.suppress(OSError):  # it has ended, or the core is not ours any more
+            for process in chain(self._process.pid):
+                os.sched_setaffinity(process, {core})
 
     def part_with(self, child: Child) -> None:
         """Ends the process that was taken. Raises `OSError`, `EOFError`, or `SilenceError`."""

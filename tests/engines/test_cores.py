@@ -12,7 +12,6 @@ from evaluator.engines.local import grade_all
 from evaluator.engines.workers import cores
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Mode, Rollout, Task, TestCase
-from evaluator.sandbox import Sandbox, Way
 
 CODE = "import os\nprint(*sorted(os.sched_getaffinity(0)))"
 PATIENTLY = {"wall_s": 30, "cpu_s": 30, "total_s": 90}
@@ -39,10 +38,6 @@ def affinities(workers: int, code: str, limits: dict[str, int], enough: set[str]
 
 @pytest.mark.skipif(cores() == 1, reason="this machine has one core")
 def test_each_worker_stays_on_a_core_of_its_own() -> None:
-    with Sandbox() as sandbox:
-        sandbox.warm_up()
-        if sandbox.settings.way is not Way.NAMESPACES:
-            pytest.skip("needs user namespaces: only completions that follow one another stay on a core")
     each = set(ALL.split())
     assert affinities(cores(), CODE, PATIENTLY, each) - {ALL} == each
 

@@ -48,6 +48,8 @@ class Confinement(NamedTuple):
     """Whether others use the same namespaces before and after it (see `sharing`)."""
     ruleset: int | None
     """The prepared Landlock rules, if the namespaces are shared."""
+    cores: set[int]
+    """Those that the zygote had at first."""
     counts_tasks: bool
     """Whether the kernel counts processes and threads separately for this zygote."""
 
@@ -131,6 +133,8 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
 def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:
     """What a process of a shared zygote has before its order comes."""
     linux.be_killed_first()
+    if order["processes"]:
+        os.sched_setaffinity(0, confinement.cores)
     if order["loopback"]:
         linux.start_loopback()
     if confinement.namespaces:

@@ -70,6 +70,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
         settings["namespaces"],
         shared,
         sharing.settle(settings, landlock_abi) if shared else None,
+        os.sched_getaffinity(0),
         settings["counts_tasks"],
     )
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
