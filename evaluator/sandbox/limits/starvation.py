@@ -42,8 +42,9 @@ class Starvation:
     def __init__(self, folders: Iterable[str], priority: Priority) -> None:
         """`folders`: its processes' folders under /proc at the start. `priority`: the one that it was started with."""
         self.seconds = 0.0
-        self.waits = False
-        """Whether it was runnable at the last look and had not run since the look before."""
+        self.unfinished_s = 0.0
+        """At most so long a wait that has not ended had lasted at the last look: the time since it was last seen asleep
+        in which it neither ran nor, as far as the kernel has counted, waited."""
         self._priority = priority
         self._lowered = False
         self._waited_s = {folder: _waited_s(folder) for folder in (*folders, _OURS)}
@@ -64,10 +65,9 @@ class Starvation:
             starved_s = min(waited_s, self._unused_s)
             self.seconds += starved_s
             self._unused_s -= starved_s
-        runnable = any(thread.runnable for thread in threads.values())
-        self.waits = runnable and not self._lowered and waited_s == 0.0 and ran_s <= 0.0
-        if not runnable:
-            self._unused_s = 0.0  # it slept; an unfinished wait is not counted yet
+        if not any(thread.runnable for thread in threads.values()):
+            self._unused_s = 0.0  # it slept
+        self.unfinished_s = 0.0 if self._lowered else self._unused_s
 
 
 def priority_of(process: int) -> Priority | None:

@@ -101,11 +101,11 @@ class LimitWatch:
         return self._starvation.seconds if self._starvation else 0.0
 
     def _refuse_late(self, left_s: float) -> None:
-        """Raises `LimitExceeded` if the time is up. An unfinished wait for a CPU is not counted yet."""
+        """Raises `LimitExceeded` if the time is up, even without what may be a wait for a CPU that has not ended."""
         if left_s <= 0 and self._starvation is None:
             reason = "this machine does not show if a program sleeps or waits for a CPU (see `rollscope doctor`)"
             raise LimitExceeded(Status.TIME, f"{self._wall_exceeded()}, but {reason}", "unknown")
-        if left_s <= 0 and not (self._starvation and self._starvation.waits):
+        if left_s <= 0 and self._starvation and left_s + self._starvation.unfinished_s <= 0:
             raise LimitExceeded(Status.TIME, self._wall_exceeded())
         elapsed_s = time.monotonic() - self._started - self._others_s
         if elapsed_s > max(self._wall_s * _HARD_CAP, _LEAST_CAP_S):
