@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from evaluator.engines import local
 from evaluator.engines.choice import EngineName, engine_named
 from evaluator.engines.kept_grades import cache_settings
-from evaluator.engines.single import agrade_one, grade_one
+from evaluator.engines.single import Place, agrade_one, grade_one
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Settings
@@ -30,6 +30,8 @@ def grade(
     sandbox: Settings | None = None,
     unverified: Unverified = "keep",
     disagreement: Disagreements = "unknown",
+    engine: EngineName = "local",
+    address: str | None = None,
 ) -> Grade:
     """Grades one completion of a task.
 
@@ -62,14 +64,17 @@ def grade(
             keeps its reward ("keep") or is `unknown` and has none ("unknown").
         disagreement: A test suite that fails in a process of its own and passes in the completion's is `unknown`
             ("unknown"), is passed and not verified ("keep"), or fails ("fail").
+        engine, address: As in `grade_all`. With "ray" the machines are taken at the first call, and kept.
 
     Raises:
         SandboxUnavailable: No sandbox can be had on this machine; `rollscope doctor` says why. A sandbox that fails
             later is no exception but `sandbox_error`.
         InterpreterError: `sandbox` names a Python that completions can't run on (a `ValueError`).
+        EngineError, MissingExtraError: As in `grade_all`.
         ValueError: `kind` is none of the three.
     """
-    return grade_one(task, *_asked(task, completion, limits, checker, grader, kind, sandbox, unverified, disagreement))
+    asked = _asked(task, completion, limits, checker, grader, kind, sandbox, unverified, disagreement)
+    return grade_one(task, *asked, Place(engine, address))
 
 
 def _asked(
@@ -126,7 +131,8 @@ async def agrade(task: Task, completion: str, **options: Any) -> Grade:
     It takes no thread of the loop, unless its grader runs no code. A call that is cancelled ends at once, and its
     completion is ended too.
     """
-    return await agrade_one(task, *_asked(task, completion, **options))
+    place = Place(options.pop("engine", "local"), options.pop("address", None))
+    return await agrade_one(task, *_asked(task, completion, **options), place)
 
 
 def grade_all(

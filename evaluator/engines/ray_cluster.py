@@ -77,6 +77,9 @@ class _Cluster:
         )
         return RayHand(self, machine, made.remote(machine.cpus, *self._rest))
 
+    def is_connected(self) -> bool:
+        return bool(self._ray.is_initialized())
+
     def is_ready(self) -> None:
         self._any_ready = True
 
@@ -172,9 +175,15 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Ray replaces what the caller does on SIGTERM; this brings it back."""
+    """Ray replaces what the caller does on SIGTERM; this brings it back. In other threads Ray warns that it can't."""
     if threading.current_thread() is not threading.main_thread():
-        yield
+        log = logging.getLogger("ray._private.worker")
+        level = log.level
+        log.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            log.setLevel(level)
         return
     before = signal.getsignal(signal.SIGTERM)
     try:

@@ -31,6 +31,9 @@ class Machine(NamedTuple):
 class Owner(Protocol):
     """Who started it, and is told how it gets on."""
 
+    def is_connected(self) -> bool:
+        """Whether this process still belongs to the cluster. When it leaves, as at its end, its actors end too."""
+
     def is_ready(self) -> None:
         """It has a sandbox."""
 
@@ -100,10 +103,12 @@ class RayHand:
 
     def end(self) -> None:
         self._in_time()
-        if self._stopping is None:
+        if self._stopping is None and self._owner.is_connected():
             self._stopping = self._actor.stop.remote().future()
 
     def gone(self) -> bool:
+        if not self._owner.is_connected():
+            return True
         if self._stopping is None or not self._stopping.done():
             return False
         self._owner.kill(self._machine, self._actor)
@@ -111,9 +116,10 @@ class RayHand:
 
     def close(self) -> None:
         self.end()
-        assert self._stopping is not None
-        wait([self._stopping], _ENDS_WITHIN_S)
-        self._owner.kill(self._machine, self._actor)
+        if self._stopping is not None:
+            wait([self._stopping], _ENDS_WITHIN_S)
+        if self._owner.is_connected():
+            self._owner.kill(self._machine, self._actor)
 
     def _listen(self) -> Future[bytes]:
         heard: Future[bytes] = self._actor.hear.remote().future()

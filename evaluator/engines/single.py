@@ -1,13 +1,15 @@
-"""Grades one rollout: in a warm worker process if its grader runs code, else in the calling thread."""
+"""Grades one rollout: in a warm worker process, or on a cluster, if its grader runs code; else where it is called."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import msgspec
 
 from evaluator.engines import warm
+from evaluator.engines.choice import EngineName
 from evaluator.engines.shield import shielded
 from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
@@ -18,7 +20,17 @@ from evaluator.model import Grade, Rollout, Task
 from evaluator.stages import measuring
 
 
-def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
+class Place(NamedTuple):
+    """Where completions run."""
+
+    engine: EngineName = "local"
+    address: str | None = None
+
+
+HERE: Final = Place()
+
+
+def grade_one(task: Task, rollout: Rollout, options: Options, place: Place = HERE) -> Grade:
     """The grade of one rollout; waits while all workers are in use. Safe to call from several threads.
 
     Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
@@ -26,7 +38,7 @@ def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
     if not traits(task, options.grader).runs_code:
         return shielded(lambda: Worker(options).grade(task, rollout))
     spent, began = measuring(), time.perf_counter()
-    call = _call(task, rollout, options, measure=spent is not None)
+    call = _call(task, rollout, options, place, measure=spent is not None)
     try:
         with stoppable(call):
             answer = call.future.result()
@@ -40,13 +52,13 @@ def grade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
     return answer.grade
 
 
-async def agrade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
+async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Place = HERE) -> Grade:
     """As `grade_one`, without a thread for it if its grader runs code. One that is cancelled is given up."""
     import asyncio  # a third of what importing this package would cost
 
     if not traits(task, options.grader).runs_code:
         return await asyncio.to_thread(Worker(options).grade, task, rollout)
-    call = _call(task, rollout, options)
+    call = _call(task, rollout, options, place)
     try:
         return (await asyncio.wrap_future(call.future)).grade
     except asyncio.CancelledError:
@@ -54,8 +66,9 @@ async def agrade_one(task: Task, rollout: Rollout, options: Options) -> Grade:
         raise
 
 
-def _call(task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> warm.Call:
-    return warm.service(options.sandbox).call(task, rollout, _anchored(options), measure=measure)
+def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> warm.Call:
+    options = _anchored(options)
+    return warm.service(*place, options).call(task, rollout, options, measure=measure)
 
 
 def _anchored(options: Options) -> Options:

@@ -1,4 +1,4 @@
-"""Worker processes that stay warm between single calls, and the thread that talks to them.
+"""Worker processes that stay warm between single calls, and the thread that talks to them; or a cluster's machines.
 
 Callers wait for a future, so a coroutine takes no thread. The processes are started as calls come that find none free.
 """
@@ -10,20 +10,20 @@ import contextlib
 import copy
 import itertools
 import os
+import select
 import threading
 from collections import OrderedDict, deque
 from concurrent.futures import Future
+from contextlib import closing
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from evaluator.engines.batches import Item
+from evaluator.engines.choice import EngineName, engine_named
 from evaluator.engines.dispatching import Dispatcher
-from evaluator.engines.hands import Engine
-from evaluator.engines.local_hand import LocalHand
 from evaluator.engines.messages import Setup
 from evaluator.engines.shipping import Order
-from evaluator.engines.workers import worker_count
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task
 from evaluator.sandbox import FaultError, Settings
@@ -60,8 +60,9 @@ class Call:
 class Service:
     """The processes for one kind of sandbox. Safe from all threads."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, engine: EngineName, address: str | None, options: Options) -> None:
+        """Of `options`, the sandbox and the grader's file count."""
+        self._engine = engine, address, options
         self._lock = threading.Lock()
         self._arrived: deque[Call] = deque()
         self._dropped: deque[Call] = deque()
@@ -72,7 +73,7 @@ class Service:
         self._thread: threading.Thread | None = None
 
     def call(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Call:
-        """Has a rollout graded. The future has the answer, or `SandboxUnavailable` or `InterpreterError`."""
+        """Has a rollout graded. The future has the answer, or what `grade` raises."""
         with self._lock:
             call = Call(self, self._orders.order(task, options), rollout, measure=measure)
             self._arrived.append(call)
@@ -100,17 +101,25 @@ class Service:
             os.write(self._writer, b".")
 
     def _run(self) -> None:
+        called = select.poll()
+        called.register(self._reader, select.POLLIN)
         while not self._closing:
-            dispatcher = Dispatcher(Engine(LocalHand, worker_count()), Setup(self._settings, remembers=False))
-            dispatcher.watch(self._reader, self._drained)
+            called.poll()  # waits for the first call, or the first one after a failure
+            self._drained()
             try:
-                while not self._closing:
-                    self._exchange(dispatcher)
-            except BaseException as error:  # there is no sandbox; the next call tries again
+                with closing(self._dispatcher()) as dispatcher:
+                    dispatcher.watch(self._reader, self._drained)
+                    while not self._closing:
+                        self._exchange(dispatcher)
+            except BaseException as error:  # there is no sandbox, or no machine; the next call tries again
                 self._fail(error)
-            finally:
-                dispatcher.close()
         self._fail(FaultError(_CLOSED))
+
+    def _dispatcher(self) -> Dispatcher:
+        engine, address, options = self._engine
+        found = engine_named(engine, address, options, None)
+        # Other processes have such workers too, each of which would take the first cores.
+        return Dispatcher(found._replace(cores=()), Setup(options.sandbox, remembers=False))
 
     def _exchange(self, dispatcher: Dispatcher) -> None:
         while self._dropped:
@@ -177,16 +186,19 @@ def _same(one: object, other: object) -> bool:
     return one is other
 
 
-_services: dict[Settings, Service] = {}
+_Key = tuple[EngineName, str | None, Settings, str | None]
+_services: dict[_Key, Service] = {}
 _services_lock = threading.Lock()
 
 
-def service(settings: Settings) -> Service:
-    """The processes for such a sandbox in this process."""
+def service(engine: EngineName, address: str | None, options: Options) -> Service:
+    """The processes for such calls in this process, or the machines of the cluster at this address."""
+    file = options.grader if engine == "ray" and ".py:" in (options.grader or "") else None
+    key = (engine, address, options.sandbox, file)
     with _services_lock:
-        found = _services.get(settings)
+        found = _services.get(key)
         if found is None:
-            found = _services[settings] = Service(settings)
+            found = _services[key] = Service(engine, address, options)
         return found
 
 

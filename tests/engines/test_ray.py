@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -130,6 +131,32 @@ def test_each_machine_grades_and_a_grader_of_ones_own_comes_from_its_file(cluste
             break
     grades.close()  # type: ignore[attr-defined]
     assert wait_until_none(lambda: [actor for actor in actors if Path(f"/proc/{actor}").exists()]) == []
+
+
+SINGLE = """
+import asyncio, sys
+from evaluator import Task, agrade, grade
+
+task = Task.from_row({"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}})
+there = {"engine": "ray", "address": sys.argv[1]}
+
+
+async def rewards():
+    codes = ["print(7)", "print(8)"] * 20
+    return [each.reward for each in await asyncio.gather(*(agrade(task, code, **there) for code in codes))]
+
+
+print(asyncio.run(rewards()) == [1.0, 0.0] * 20, grade(task, "print(input())", **there).verdict)
+"""
+
+
+def test_single_calls_are_graded_there_too(cluster: Any) -> None:
+    """And nothing is left of them, nor said, when the process ends."""
+    set_apart()
+    command = [sys.executable, "-c", SINGLE, cluster.address]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=STARTS_S, env=environment())
+    assert (done.stdout.splitlines(), done.stderr) == (["True passed"], "")
+    assert wait_until_none(sandboxes) == []
 
 
 def test_what_a_lost_machine_had_is_graded_by_the_others(cluster: Any, caplog: pytest.LogCaptureFixture) -> None:
