@@ -19,7 +19,7 @@ def test_the_first_difference_of_a_wrong_answer_is_two_clicks_away(visit: Visit)
     page = visit("")
     page.locator(".bars a", has_text="wrong_answer").first.click()  # one
     page.wait_for_url("**/rollouts?*verdict=wrong_answer*")
-    settled(page)
+    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()  # before, links are the old page's
     page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()  # two
     expect(page.locator(".rs-diff tr.first")).to_be_in_viewport()
 
