@@ -43,8 +43,7 @@ class Starvation:
         """`folders`: its processes' folders under /proc at the start. `priority`: the one that it was started with."""
         self.seconds = 0.0
         self.unfinished_s = 0.0
-        """At most so long a wait that has not ended had lasted at the last look: the time since it was last seen asleep
-        in which it neither ran nor, as far as the kernel has counted, waited."""
+        """At most so long a wait that had not ended at the last look had lasted: the kernel has not counted it yet."""
         self._priority = priority
         self._lowered = False
         self._waited_s = {folder: _waited_s(folder) for folder in (*folders, _OURS)}
@@ -58,16 +57,23 @@ class Starvation:
         waited_s = sum(max(now - before.get(path, 0.0), 0.0) for path, now in self._waited_s.items())
         ran_s, passed_s = cpu_s - self._cpu_s, elapsed_s - self._elapsed_s
         self._elapsed_s, self._cpu_s = elapsed_s, cpu_s
-        self._unused_s += max(passed_s - ran_s, 0.0)
+        unused_s = max(passed_s - ran_s, 0.0)
+        self._unused_s += unused_s
+        unfinished_s = self.unfinished_s + unused_s
         # A process that lowers its priority waits by its own choice.
         self._lowered = self._lowered or any(thread.priority > self._priority for thread in threads.values())
         if not self._lowered:
             starved_s = min(waited_s, self._unused_s)
             self.seconds += starved_s
             self._unused_s -= starved_s
-        if not any(thread.runnable for thread in threads.values()):
-            self._unused_s = 0.0  # it slept
-        self.unfinished_s = 0.0 if self._lowered else self._unused_s
+            unfinished_s = max(unfinished_s - starved_s, 0.0)
+        if self._lowered:
+            unfinished_s = 0.0
+        elif not any(thread.runnable for thread in threads.values()):
+            self._unused_s = unfinished_s = 0.0  # it slept
+        elif ran_s > 0:  # then that wait has begun since the last look
+            unfinished_s = min(unfinished_s, unused_s)
+        self.unfinished_s = unfinished_s
 
 
 def priority_of(process: int) -> Priority | None:
