@@ -118,6 +118,8 @@ class Service:
     def _dispatcher(self) -> Dispatcher:
         engine, address, options = self._engine
         found = engine_named(engine, address, options, None)
+        atexit.unregister(close)
+        atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
         # Other processes have such workers too, each of which would take the first cores.
         return Dispatcher(found._replace(cores=()), Setup(options.sandbox, remembers=False))
 
