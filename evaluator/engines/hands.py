@@ -16,7 +16,7 @@ A hand gets and gives messages (`messages`) in this order:
 5. When it is lost, for whichever reason, `receive` raises `HandLostError`. Its rollouts are handed out again, one at a
    time; one that is under way when a hand is lost for the second time is a `sandbox_error`.
 
-What a hand does with a message, whatever carries it, is `worker_desk.Desk`.
+What a hand does with a message, whatever carries it, is `desk.Desk`.
 """
 
 from __future__ import annotations

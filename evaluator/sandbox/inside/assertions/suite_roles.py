@@ -13,8 +13,6 @@ from typing import Any
 from evaluator.sandbox.inside import case_forks, channel
 from evaluator.sandbox.inside.assertions import plain_run, server, suite_main
 
-ROLES = ("suite", "suites", "server", "plain")
-
 
 def serve(
     connection: int,
