@@ -1,8 +1,9 @@
-"""Grades one rollout: in a warm worker process, or on a cluster, if its grader runs code; else where it is called."""
+"""Grades one rollout, or a few: in warm worker processes, or on a cluster, if their grader runs code; else here."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -64,6 +65,42 @@ async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Plac
     except asyncio.CancelledError:
         call.abort()
         raise
+
+
+def grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
+    """The grades of many rollouts, in their order, as many at once as there are workers. Raises as `grade_one`."""
+    calls = _Calls(
+        [_call(*pair, options, place) if traits(pair[0], options.grader).runs_code else None for pair in pairs]
+    )
+    try:
+        with stoppable(calls):
+            return [
+                call.future.result().grade if call is not None else grade_one(*pair, options)
+                for pair, call in zip(pairs, calls.calls, strict=True)
+            ]
+    except BaseException:
+        calls.abort()
+        raise
+
+
+async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
+    """As `grade_together`, without a thread. If it is cancelled, or one of them raises, the others are given up."""
+    import asyncio
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(agrade_one(*pair, options, place)) for pair in pairs]
+    return [task.result() for task in tasks]
+
+
+class _Calls(NamedTuple):
+    """Those of one caller; None for one that runs no code."""
+
+    calls: list[warm.Call | None]
+
+    def abort(self) -> None:
+        for call in self.calls:
+            if call is not None:
+                call.abort()
 
 
 def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> warm.Call:

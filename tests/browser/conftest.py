@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Request, ViewportSize, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.dashboard import check_run, hostile_text, sample_run, waiting
 
@@ -39,6 +39,27 @@ def chromium() -> str:
             "no Chromium for the page tests: run `apt-get install chromium`, or name one in CHROMIUM", pytrace=False
         )
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What each open page says, beside a failure: "element not found" does not tell what was there instead."""
+    report = yield
+    browser = getattr(item, "funcargs", {}).get("browser")
+    if report.when == "call" and report.failed and browser is not None:
+        for tab in (tab for context in browser.browser.contexts for tab in context.pages):
+            report.sections.append((tab.url, _text(tab)))
+    return report
+
+
+def _text(tab: Page) -> str:
+    try:
+        state = tab.locator(APP).get_attribute("data-test-script-state", timeout=5_000)
+        return f"script {state}\n{tab.locator('body').inner_text(timeout=5_000)}"
+    except Error as error:
+        return str(error)
 
 
 @pytest.fixture(scope="package")
