@@ -5,7 +5,7 @@ task = Task.from_row({"task_id": "add", "mode": "call", "in_outs": {...}})
 grade(task, "def add(a, b): return a + b").reward
 """
 
-from evaluator.api import agrade, grade, grade_all
+from evaluator.api import agrade, configure, grade, grade_all
 from evaluator.engines.hands import EngineError
 from evaluator.extras import MissingExtraError
 from evaluator.file_grading import GradedFile, grade_file
@@ -44,6 +44,7 @@ __all__ = [
     "TestCase",
     "Verdict",
     "agrade",
+    "configure",
     "grade",
     "grade_all",
     "grade_file",

@@ -1,22 +1,50 @@
-"""`grade`, `grade_all` and `agrade`: the library's front door. `grade_file` is in `evaluator.file_grading`."""
+"""`grade`, `grade_all`, `agrade`, `configure`: the library's front door. `grade_file` is in `file_grading`."""
 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from evaluator.engines import local
+from evaluator.engines import local, warm
 from evaluator.engines.choice import EngineName, engine_named
 from evaluator.engines.kept_grades import cache_settings
+from evaluator.engines.room import MACHINE_WIDE
 from evaluator.engines.single import Place, agrade_one, grade_one
+from evaluator.engines.workers import WORKERS
 from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Settings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+def configure(*, workers: int | None = None, machine_wide: bool | None = None) -> None:
+    """Says how many completions run at once, for this process and those that it starts from here on.
+
+    It sets the environment variables `ROLLSCOPE_WORKERS` and `ROLLSCOPE_MACHINE_WIDE`, which may as well be set before.
+    Worker processes that are warm are ended, and calls that are under way get `FaultError`; so call it first.
+
+    Args:
+        workers: How many for single calls, for reward functions, and for `grade_all` where it is not told. None: as
+            it was; without it one per CPU, within the control group's quota and the free memory.
+        machine_wide: Whether single calls and reward functions of all processes of this user share these workers'
+            room, so that 16 reward processes together run no more at once than one would. None: as it was; without
+            it they do. `grade_all`, `grade_file` and `rollscope grade` never do.
+
+    Raises:
+        ValueError: `workers` is no whole number from 1.
+    """
+    if workers is not None:
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise ValueError(f"workers is {workers!r}: give a whole number from 1")
+        os.environ[WORKERS] = str(workers)
+    if machine_wide is not None:
+        os.environ[MACHINE_WIDE] = "yes" if machine_wide else "no"
+    warm.close()
 
 
 def grade(

@@ -33,6 +33,7 @@ from evaluator.engines.messages import (
     task_in,
 )
 from evaluator.engines.pool import FAULTS
+from evaluator.engines.room import Room
 from evaluator.engines.worker import Worker
 from evaluator.graders import traits
 from evaluator.graders.bench import Options
@@ -82,6 +83,7 @@ class Desk:
         self._busy = False
         self._ending = False
         self._sandbox: Sandbox | None = None
+        self._room: Room | None = None
 
     # ---- the thread that carries messages
 
@@ -122,6 +124,11 @@ class Desk:
             if self._sandbox is not None:
                 self._sandbox.abort()
             self._changed.notify()
+
+    @property
+    def waits_for_room(self) -> bool:
+        """Whether it waits for other processes, which nothing interrupts."""
+        return self._room is not None and self._room.waiting
 
     def _without(self, numbers: set[int]) -> list[int]:
         with self._changed:
@@ -170,6 +177,8 @@ class Desk:
             worker.close()
 
     def _start(self, setup: Setup) -> bool:
+        if setup.machine_wide:
+            self._room = Room()
         sandbox = Sandbox(setup.sandbox)
         if setup.proof is not None:
             sandbox = Sandbox.trusting(setup.proof.settings, setup.proof.unproved)
@@ -195,6 +204,8 @@ class Desk:
             if self._todo and not self._ending:
                 return self._todo.popleft()
             self._busy = False
+        if self._room is not None:
+            self._room.give()
         self._flush()
         self._write_caches()
         with self._changed:
@@ -211,6 +222,9 @@ class Desk:
         if grade is None:
             worker.stranded = False
             with measured() if self._measure else contextlib.nullcontext(spent) as spent:
+                if self._room is not None:
+                    self._room.take()
+                    began = time.monotonic()
                 grade = worker.grade(task, job.rollout)
             if key is not None and grade.verdict is not Verdict.SANDBOX_ERROR:  # that says nothing about the program
                 self._known.add(key, grade)

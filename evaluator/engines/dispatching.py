@@ -149,7 +149,8 @@ class Dispatcher:
         self._ending = [hand for hand in self._ending if not hand.gone()]
         starting = sum(not member.ready for member in self._members)
         wanted = max(len(self._waiting) + len(self._suspects), at_least) - starting
-        while wanted > 0 and len(self._members) < self._engine.hands and time.monotonic() >= self._not_before:
+        most = self._most() if wanted > 0 else 0
+        while wanted > 0 and len(self._members) < most and time.monotonic() >= self._not_before:
             wanted -= 1
             try:
                 hand = self._engine.start()
@@ -160,6 +161,15 @@ class Dispatcher:
             self._members.append(member)
             self._selector.register(hand.fileno(), _READ, member)
             self._send(member, self._setup)  # those that start together prove their sandboxes each, at the same time
+
+    def _most(self) -> int:
+        """How many hands there may be now. Where other processes have some too, they become more step by step."""
+        has, most = len(self._members), self._engine.hands
+        if self._engine.is_full is None or has >= most:
+            return most
+        if has and (not all(member.ready for member in self._members) or self._engine.is_full()):
+            return has
+        return min(max(1, 2 * has), most)
 
     def _spread(self) -> None:
         """Once all hands are there, each gets a core of its own, which then has all that it needs in its caches.

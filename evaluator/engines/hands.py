@@ -79,3 +79,5 @@ class Engine(NamedTuple):
     """Whether what the sandbox of one hand proves holds for all of them."""
     cores: tuple[int, ...] = ()
     """The cores of the machine, if each is to have a hand of its own."""
+    is_full: Callable[[], bool] | None = None
+    """Whether other processes leave no room for one more hand now; None: there are no others."""

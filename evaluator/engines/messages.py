@@ -49,6 +49,8 @@ class Setup(msgspec.Struct, tag=True, array_like=True):
     """Whether equal completions of a task are graded once."""
     linger_s: float = 0.0
     """How long a grade may wait for others that go back with it, while there is more to do."""
+    machine_wide: bool = False
+    """Whether a completion waits for a place that no other process's has: see `room`."""
 
 
 class Shipped(msgspec.Struct, array_like=True):

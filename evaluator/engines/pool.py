@@ -1,4 +1,4 @@
-"""Warm sandboxes for single calls, as many at once as this process has CPUs."""
+"""Warm sandboxes for single calls, as many at once as this process may have workers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from evaluator.engines.gate import Gate
+from evaluator.engines.room import place
 from evaluator.engines.shield import shielded
 from evaluator.engines.stop import stoppable
+from evaluator.engines.workers import WORKERS, worker_count
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings, UndecidedError
 from evaluator.stages import stage
 
@@ -25,15 +27,20 @@ FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 def lease(settings: Settings) -> Iterator[Sandbox]:
     """A warm sandbox, for one thread; waits while all are in use. Raises `SandboxUnavailable`."""
     pool = _pool
+    room = pool.room()
     with stage("queue"):
-        sandbox = pool.take(settings)
+        room.acquire()
     try:
-        with stoppable(sandbox):
-            with stage("sandbox start"):
-                sandbox.warm_up()
-            yield sandbox
+        sandbox = pool.take(settings)
+        try:
+            with stoppable(sandbox):
+                with stage("sandbox start"):
+                    sandbox.warm_up()
+                yield sandbox
+        finally:
+            pool.give_back(settings, sandbox)
     finally:
-        pool.give_back(settings, sandbox)
+        room.release()
 
 
 def warm_up(settings: Settings) -> None:
@@ -70,7 +77,7 @@ def in_sandbox(settings: Settings, work: Callable[[Sandbox], Result]) -> Result:
 
 def _gated(sandbox: Sandbox, work: Callable[[Sandbox], Result]) -> Result:
     try:
-        with gate().shared():
+        with place(), gate().shared():
             return work(sandbox)
     except FAULTS:
         sandbox.renew()
@@ -88,26 +95,31 @@ def gate() -> Gate:
 
 class _Pool:
     def __init__(self) -> None:
-        self._room = threading.Semaphore(len(os.sched_getaffinity(0)))
+        self._rooms: dict[str | None, threading.Semaphore] = {}
+        """By what was told when they were made: free memory, which counts too, changes all the time."""
         self._idle: dict[Settings, list[Sandbox]] = {}
         """By the requested settings: a sandbox's own settings say how it was started."""
         self._lock = threading.Lock()
 
+    def room(self) -> threading.Semaphore:
+        """For as many as this process may have workers."""
+        told = os.environ.get(WORKERS)
+        with self._lock:
+            if told not in self._rooms:
+                self._rooms[told] = threading.Semaphore(worker_count())
+            return self._rooms[told]
+
     def take(self, settings: Settings) -> Sandbox:
-        self._room.acquire()
         with self._lock:
             idle = self._idle.get(settings)
             return idle.pop() if idle else Sandbox(settings)
 
     def give_back(self, settings: Settings, sandbox: Sandbox) -> None:
-        try:
-            if sandbox.closed:  # because the work was stopped
-                sandbox.close()
-                sandbox = sandbox.another()
-            with self._lock:
-                self._idle.setdefault(settings, []).append(sandbox)
-        finally:
-            self._room.release()
+        if sandbox.closed:  # because the work was stopped
+            sandbox.close()
+            sandbox = sandbox.another()
+        with self._lock:
+            self._idle.setdefault(settings, []).append(sandbox)
 
     def close(self) -> None:
         with self._lock:

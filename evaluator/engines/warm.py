@@ -23,6 +23,7 @@ from evaluator.engines.batches import Item
 from evaluator.engines.choice import EngineName, engine_named
 from evaluator.engines.dispatching import Dispatcher
 from evaluator.engines.messages import Setup
+from evaluator.engines.room import Room, is_machine_wide
 from evaluator.engines.shipping import Order
 from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task
@@ -120,8 +121,11 @@ class Service:
         found = engine_named(engine, address, options, None)
         atexit.unregister(close)
         atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
+        machine_wide = is_machine_wide()
+        is_full = Room().is_full if machine_wide and engine == "local" else None
         # Other processes have such workers too, each of which would take the first cores.
-        return Dispatcher(found._replace(cores=()), Setup(options.sandbox, remembers=False))
+        found = found._replace(cores=(), is_full=is_full)
+        return Dispatcher(found, Setup(options.sandbox, remembers=False, machine_wide=machine_wide))
 
     def _exchange(self, dispatcher: Dispatcher) -> None:
         while self._dropped:

@@ -60,7 +60,7 @@ def _listen(connection: socket.socket, caller: int, desk: Desk, ended: threading
             break
         desk.tick()
     desk.end()
-    if not ended.wait(_ENDS_WITHIN_S):
+    if desk.waits_for_room or not ended.wait(_ENDS_WITHIN_S):
         desk.close()
         os._exit(1)
 

@@ -1,4 +1,4 @@
-"""How many workers this process may have: by cores, by the control group's quota of CPU time, and by memory."""
+"""How many workers a process may have: by cores, by the control group's quota of CPU time, by memory; or as told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import os
 from pathlib import Path
 from typing import Final
 
+from evaluator.engines.hands import EngineError
+
+WORKERS: Final = "ROLLSCOPE_WORKERS"
+"""The environment variable that says how many there may be."""
 _WORKER_MB: Final = 256
 """What a worker takes with its warm interpreters, and a completion that is no large one."""
 _MIB: Final = 2**20
@@ -20,11 +24,17 @@ def cores() -> int:
 
 
 def worker_count(root: Path = Path("/")) -> int:
-    """One per core, but no more than the control group's CPU time and the free memory allow; at least one.
+    """As many as `ROLLSCOPE_WORKERS` says. Without it one per core, but no more than the control group's CPU time and
+    the free memory allow; at least one.
 
     Containers usually see all cores of their machine, but may use the time of a few only. `root`: the folder that has
-    `proc` and `sys`.
+    `proc` and `sys`. Raises `EngineError` if the variable is no number.
     """
+    told = os.environ.get(WORKERS)
+    if told:
+        if not told.isdecimal() or int(told) < 1:
+            raise EngineError(f"{WORKERS} is {told!r}: give a whole number from 1, or remove it")
+        return int(told)
     quota, memory_mb = _quota(root), _memory_mb(root)
     count = cores()
     if quota is not None:

@@ -23,7 +23,10 @@ ROOT = Path(__file__).parents[2]
 SIZE: ViewportSize = {"width": 1280, "height": 720}
 APP = '[data-testid="stApp"]'
 
-expect.set_options(timeout=90_000)
+PATIENCE_MS = 240_000
+"""Other tests may keep all cores busy."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -69,7 +72,7 @@ def browser() -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         context = started.new_context(viewport=SIZE)
-        context.set_default_timeout(90_000)
+        context.set_default_timeout(PATIENCE_MS)
         yield context
         started.close()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import SIZE, settled, without_exception
+from tests.browser.conftest import settled, without_exception
 
 PRESS = "document.querySelector('.st-key-grade button')?.click()"
 PROGRESS = ".st-key-progress"
@@ -15,12 +15,11 @@ PROGRESS = ".st-key-progress"
 
 @pytest.fixture
 def visitors(browser: BrowserContext) -> Iterator[list[Page]]:
-    """Three people, each with a browser of their own."""
-    assert browser.browser is not None
-    contexts = [browser.browser.new_context(viewport=SIZE) for _ in range(3)]
-    yield [context.new_page() for context in contexts]
-    for context in contexts:
-        context.close()
+    """Three people, each with a tab and so a session of their own. What the browser has loaded once serves all."""
+    tabs = [browser.new_page() for _ in range(3)]
+    yield tabs
+    for tab in tabs:
+        tab.close()
 
 
 def test_three_visitors_share_one_grading_and_each_has_a_view_of_their_own(visitors: list[Page], address: str) -> None:

@@ -289,7 +289,7 @@ def test_export_downloads_what_is_filtered(visit: Visit) -> None:
 def test_rollouts_are_graded_from_the_page_and_open_as_a_run(visit: Visit, outside: list[str]) -> None:
     page = visit("?run=fresh.jsonl")
     page.get_by_role("button", name="Grade 3 rollouts").click()
-    expect(page.get_by_role("button", name="Open the first failure")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Open the first failure")).to_be_visible()
     page.get_by_role("button", name="Open the first failure").click()
     expect(page.locator(".rs-title")).to_contain_text("wrong_answer · add / sample 2 of 3")
     expect(page.locator(".rs-diff")).to_contain_text("3")
@@ -316,9 +316,9 @@ def test_any_code_is_run_against_a_test_case(visit: Visit) -> None:
     expect(editor).to_have_value("def add(a, b):\n    return a + b\n")
     editor.fill("def add(a, b):\n    return [][a]\n")
     page.get_by_role("button", name="Run all test cases").click()
-    expect(page.locator(".rs-mono .rs-chip")).to_have_count(3, timeout=60_000)
+    expect(page.locator(".rs-mono .rs-chip")).to_have_count(3)
     page.get_by_role("button", name="Run test 1").click()
-    expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]", timeout=60_000)
+    expect(page.locator(".rs-code .ln.fail")).to_contain_text("return [][a]")
     expect(page.get_by_text("IndexError").first).to_be_visible()
 
 

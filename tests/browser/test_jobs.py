@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settled
+from tests.browser.conftest import PATIENCE_MS, settled
 
 Visit = Callable[[str], Page]
 
@@ -28,7 +28,7 @@ def test_a_copied_address_shows_the_same_view_in_another_browser(visit: Visit, p
     there = page.context.browser
     assert there is not None
     other = there.new_context(viewport={"width": 1280, "height": 720}).new_page()
-    other.set_default_timeout(90_000)
+    other.set_default_timeout(PATIENCE_MS)
     for path in (
         "?run=sample&verdict=failed",
         "rollouts?run=sample&view=table&sort=slow&model=small",

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from evaluator.engines import pool, warm
@@ -107,3 +108,11 @@ def wait_until_none(find: object) -> list[int]:
 
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Waits until something is so. Fails when it has had all the time that a busy machine may need."""
+    end = time.monotonic() + 10 * PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end, "it never came to be so"
+        _pause.wait(0.005)

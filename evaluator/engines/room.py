@@ -1,0 +1,164 @@
+"""Room on this machine for completions, which all processes of one user share: so many run at once as there are cores.
+
+Trainers run 4 to 64 reward processes on a machine, and each has workers of its own. If all of them ran at once, each
+completion would have a fraction of a core, and its time limit would say nothing about it.
+
+A place is a locked byte of a file in a folder that only this user can enter. The kernel releases a lock however its
+process ends. Whoever finds no place waits in a queue; the first in it looks again and again, the others sleep.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from evaluator.engines.workers import WORKERS, worker_count
+from evaluator.stages import stage
+
+MACHINE_WIDE: Final = "ROLLSCOPE_MACHINE_WIDE"
+"""The environment variable that says "no" if processes are to run as many each as if they were alone."""
+
+_LOCK: Final = struct.Struct("hhqqi4x")  # struct flock
+_QUEUE: Final = 0
+_SHARE_S: Final = 0.05
+"""How long a worker keeps its place for completions that follow each other."""
+_QUICK_S: Final = 0.0005
+_SLOW_S: Final = 0.005
+_LONGEST_S: Final = 120.0
+"""A completion takes a minute at most by default. If no place is free for so long, their processes were halted."""
+
+
+class Room:
+    """A process's way to a place. For one thread at a time."""
+
+    def __init__(self, count: int | None = None, folder: Path | None = None) -> None:
+        """`count`: how many places there are; None: as many as this process may have workers."""
+        self._count = count or worker_count()
+        self._path = _file(folder or Path(f"/tmp/rollscope-{os.getuid()}"))  # noqa: S108 - checked in `_file`
+        self._held: int | None = None
+        """The descriptor whose locks are ours."""
+        self._since = 0.0
+        self.waiting = False
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes' completions count. Not if the folder is not ours alone."""
+        return self._path is not None
+
+    def take(self) -> None:
+        """Waits for a place, and keeps it until `give`. One that was kept for long is given to who waits for it."""
+        if self._path is None:
+            return
+        if self._held is not None:
+            if time.monotonic() - self._since < _SHARE_S:
+                return
+            self.give()
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            with stage("queue"):
+                self.waiting = True
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock(_QUEUE))
+                self._wait(descriptor)
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _lock(_QUEUE, fcntl.F_UNLCK))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        finally:
+            self.waiting = False
+        self._held, self._since = descriptor, time.monotonic()
+
+    def give(self) -> None:
+        """Gives the place to others; nothing if there is none."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    def is_full(self) -> bool:
+        """Whether all places are taken now, or somebody waits for one."""
+        if self._path is None:
+            return False
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            free = any(_is_free(descriptor, place) for place in self._places())
+            return not (free and _is_free(descriptor, _QUEUE))
+        finally:
+            os.close(descriptor)
+
+    def _places(self) -> range:
+        return range(_QUEUE + 1, _QUEUE + 1 + self._count)
+
+    def _wait(self, descriptor: int) -> None:
+        pause, until = _QUICK_S, time.monotonic() + _LONGEST_S
+        while not any(_taken(descriptor, place) for place in self._places()) and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(_SLOW_S, pause * 1.5)
+
+
+_rooms = threading.local()
+
+
+@contextmanager
+def place() -> Iterator[None]:
+    """A place for what is done inside."""
+    if not is_machine_wide():
+        yield
+        return
+    room = _of_thread()
+    room.take()
+    try:
+        yield
+    finally:
+        room.give()
+
+
+def _of_thread() -> Room:
+    """This thread's own, for what is set now."""
+    wanted = os.environ.get(WORKERS)
+    if getattr(_rooms, "made_for", _rooms) != wanted:
+        _rooms.made_for, _rooms.room = wanted, Room()
+    room: Room = _rooms.room
+    return room
+
+
+def is_machine_wide() -> bool:
+    """Whether single calls share this machine with those of other processes."""
+    return os.environ.get(MACHINE_WIDE, "").lower() not in ("no", "0", "false")
+
+
+def _taken(descriptor: int, place: int) -> bool:
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _lock(place))
+    except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: another has it
+        return False
+    return True
+
+
+def _is_free(descriptor: int, place: int) -> bool:
+    found: bytes = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _lock(place))
+    return bool(_LOCK.unpack(found)[0] == fcntl.F_UNLCK)
+
+
+def _lock(byte: int, how: int = fcntl.F_WRLCK) -> bytes:
+    return _LOCK.pack(how, os.SEEK_SET, byte, 1, 0)
+
+
+def _file(folder: Path) -> Path | None:
+    """The file for those who may use the same cores; None if the folder is not this user's alone."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            return None
+        path = folder / f"cores-{sum(1 << core for core in os.sched_getaffinity(0)):x}"
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    except OSError:
+        return None
+    return path

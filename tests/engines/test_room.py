@@ -1,0 +1,179 @@
+"""Reward processes that share a machine: no more completions at once than it has room for, and each is paid."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from evaluator import EngineError, Grade, Task, configure, grade
+from evaluator.engines import warm
+from evaluator.engines.room import MACHINE_WIDE, Room
+from evaluator.engines.workers import WORKERS
+from tests.engines.processes import wait_until
+
+ROOT = Path(__file__).parents[2]
+ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
+
+FROM_MANY_THREADS = f"""
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from evaluator import Task, grade
+task = Task.from_row({ECHO!r})
+work = "import time\\nwhile time.process_time() < 0.2: pass\\nprint(input())\\n"
+with ThreadPoolExecutor(4) as threads:
+    print(*(each.reward for each in threads.map(lambda n: grade(task, f"n = {{n}}\\n{{work}}"), range(4))))
+"""
+
+
+@pytest.fixture
+def _as_set_by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test sets ends with it."""
+    for name in (WORKERS, MACHINE_WIDE):
+        monkeypatch.setenv(name, "")  # so that it is as before afterwards
+    yield
+    warm.close()
+
+
+def test_a_second_process_waits_until_there_is_room(tmp_path: Path) -> None:
+    rooms = [Room(count=1, folder=tmp_path / "shared") for _ in range(2)]
+    rooms[0].take()
+    assert rooms[1].is_full()
+    entered = Event()
+    waiter = Thread(target=lambda: (rooms[1].take(), entered.set()))
+    waiter.start()
+    wait_until(lambda: rooms[1].waiting)
+    assert not entered.is_set()
+    rooms[0].give()
+    waiter.join()
+    assert entered.is_set()
+    assert rooms[0].is_full()
+    rooms[1].give()
+    assert not rooms[0].is_full()
+
+
+def test_who_has_a_place_for_long_gives_it_to_who_waits(tmp_path: Path) -> None:
+    busy, other = (Room(count=1, folder=tmp_path / "shared") for _ in range(2))
+    busy.take()
+    waiter = Thread(target=other.take)
+    waiter.start()
+    wait_until(lambda: other.waiting)
+    taker = Thread(target=lambda: wait_until(lambda: _again(busy, other)))
+    taker.start()
+    waiter.join()
+    other.give()
+    taker.join()
+    busy.give()
+
+
+def _again(busy: Room, other: Room) -> bool:
+    """Grades one more completion, as a worker does. Whether the other one had its turn."""
+    busy.take()
+    return not other.waiting
+
+
+def test_a_place_is_free_again_however_its_process_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    code = "import sys, time; from pathlib import Path; from evaluator.engines.room import Room; "
+    code += "Room(count=1, folder=Path(sys.argv[1])).take(); print('in', flush=True); time.sleep(600)"
+    process = subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    process.stdout.readline()
+    room = Room(count=1, folder=folder)
+    assert room.is_full()
+    process.kill()
+    process.communicate()
+    room.take()
+    room.give()
+
+
+@pytest.mark.parametrize("folder", [lambda path: path.mkdir(mode=0o755), lambda path: path.symlink_to("/tmp")])
+def test_a_folder_that_others_can_enter_is_not_used(tmp_path: Path, folder: Callable[[Path], None]) -> None:
+    folder(tmp_path / "shared")
+    rooms = [Room(count=1, folder=tmp_path / "shared") for _ in range(2)]
+    for room in rooms:
+        room.take()  # none waits
+        assert not room.shared
+        assert not room.is_full()
+
+
+@pytest.mark.parametrize("processes", [1, 4, 8])
+def test_correct_programs_are_paid_whatever_the_number_of_processes(processes: int) -> None:
+    started = [
+        subprocess.Popen([sys.executable, "-c", FROM_MANY_THREADS], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+        for _ in range(processes)
+    ]
+    assert [each.communicate()[0].split() for each in started] == [["1.0"] * 4] * processes
+
+
+@pytest.mark.usefixtures("_as_set_by_itself")
+def test_as_many_at_once_as_configured() -> None:
+    configure(workers=1)
+    assert os.environ[WORKERS] == "1"
+    said = subprocess.run(
+        [sys.executable, "-c", FROM_MANY_THREADS + "\nfrom tests.engines.processes import workers\n"
+         "print(len(workers()))"],
+        capture_output=True, cwd=ROOT, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert said == ["1.0 1.0 1.0 1.0", "1"]
+
+
+WHILE_OTHERS_HAVE_ALL = f"""
+import os
+os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])  # a room that no other test here uses
+from concurrent.futures import ThreadPoolExecutor
+from evaluator import Task, configure, grade
+from evaluator.engines.room import Room
+from tests.engines.processes import wait_until, workers, zygotes_below
+configure(workers=4)
+others = [Room() for _ in range(4)]
+for other in others:
+    other.take()
+task = Task.from_row({ECHO!r})
+with ThreadPoolExecutor(4) as threads:
+    grades = threads.map(lambda n: grade(task, f"print(input())  # {{n}}"), range(4))
+    wait_until(lambda: workers() and zygotes_below())
+    print(len(workers()))
+    for other in others:
+        other.give()
+print(*(each.reward for each in grades))
+"""
+
+
+def test_where_others_have_all_the_room_there_is_one_worker() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", WHILE_OTHERS_HAVE_ALL], capture_output=True, cwd=ROOT, text=True, check=True
+    )
+    assert said.stdout.splitlines() == ["1", "1.0 1.0 1.0 1.0"]
+
+
+@pytest.mark.usefixtures("_as_set_by_itself")
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_children_grade_by_themselves(way: str) -> None:
+    configure(workers=1)
+    assert _reward(0) == 1.0
+    with multiprocessing.get_context(way).Pool(3) as pool:
+        assert pool.map(_reward, range(6)) == [1.0] * 6
+    assert _reward(1) == 1.0
+
+
+def _reward(number: int) -> float | None:
+    found: Grade = grade(Task.from_row(ECHO), f"print(7)  # {number}")
+    return found.reward
+
+
+@pytest.mark.usefixtures("_as_set_by_itself")
+def test_what_is_no_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in (0, -1, True, "2", 1.5):
+        with pytest.raises(ValueError, match="give a whole number from 1"):
+            configure(workers=wrong)  # type: ignore[arg-type]
+    monkeypatch.setenv(WORKERS, "many")
+    warm.close()
+    with pytest.raises(EngineError, match=r"^ROLLSCOPE_WORKERS is 'many': give a whole number from 1, or remove it$"):
+        grade(Task.from_row(ECHO), "print(7)")
