@@ -1,0 +1,48 @@
+"""What a trainer pays for importing us: no other package, no thread, no process, and little memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluator import interop
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDED = {"msgspec", "typing_extensions", "zstandard"}
+"""What `pip install rollscope` brings."""
+SERVERS = {"disconnection", "http_guard", "http_server", "nemo_gym", "thread_pool"}
+"""Servers and their parts, which need the extra `serve`."""
+MODULES = sorted({path.stem for path in Path(interop.__path__[0]).iterdir() if not path.name.startswith("_")} - SERVERS)
+
+WATCHED = """
+import json, os, resource, sys, threading
+from pathlib import Path
+
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+modules, before = set(sys.modules), peak_mb()
+__import__(sys.argv[1])
+print(json.dumps({
+    "packages": sorted({name.partition(".")[0] for name in set(sys.modules) - modules} - sys.stdlib_module_names),
+    "threads": threading.active_count(),
+    "children": Path("/proc/self/task", str(os.getpid()), "children").read_text().split(),
+    "mb": peak_mb() - before,
+}))
+"""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_importing_a_client_loads_and_starts_nothing_else(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, f"evaluator.interop.{module}"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert set(found["packages"]) - NEEDED == {"evaluator"}
+    assert (found["threads"], found["children"]) == (1, [])
+    assert found["mb"] < 24, "about 19 are usual, most of which Python's own modules take"
