@@ -6,6 +6,7 @@
 # make screenshots  every page into docs/images; RUN=runs/mine
 # make bench  the benchmarks; figures on stdout
 # make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
+# make test-trainers  our rewards in real trainers, compared to the trainers' own graders   TRAINERS="trl verl" chooses
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 
 .POSIX:
@@ -15,7 +16,7 @@ PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses 
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
 
-.PHONY: run quick test attacks test-nemo-gym screenshots lint bench lock environment environment-dev check
+.PHONY: run quick test attacks test-nemo-gym test-trainers screenshots lint bench lock environment environment-dev check
 SHELL = /bin/sh
 
 run: environment
@@ -34,6 +35,9 @@ attacks: environment-dev
 
 test-nemo-gym: environment-dev
 	@exec .venv/bin/python tools/nemo_gym_release.py
+
+test-trainers: environment-dev
+	@exec .venv/bin/python tools/trainers.py
 
 screenshots: environment-dev
 	@CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; \

@@ -11,15 +11,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environment import MADE_FOR, ROOT, Interpreter, StopError, probe, say
+import venvs
+from environment import ROOT, Interpreter, StopError, probe, say
 
 HOME = ROOT / ".nemo-gym"
 TESTS = ROOT / "tests" / "nemo_gym_release"
@@ -37,10 +36,6 @@ class Release:
     """The minor version of Python 3."""
     needs: list[int]
     """The oldest Python that its metadata allows."""
-
-    @property
-    def variable(self) -> str:
-        return f"PYTHON3{self.minor}"
 
     @property
     def environment(self) -> Path:
@@ -84,103 +79,48 @@ def is_made(release: Release) -> bool:
     interpreter = found(release)
     if interpreter is None:
         return False
-    made_for = "\n".join([interpreter.executable, str(ROOT), (ROOT / "pyproject.toml").read_text(encoding="utf-8")])
-    marker = release.environment / MADE_FOR
-    if not (marker.is_file() and marker.read_text(encoding="utf-8") == made_for and probe(python_of(release))):
-        make(release, interpreter)
-        marker.write_text(made_for, encoding="utf-8")
+    venvs.keep(release.environment, interpreter, [], lambda: make(release, interpreter))
     say(f"nemo-gym {release.number} on Python {interpreter.number}: {release.environment}")
     return True
 
 
 def make(release: Release, interpreter: Interpreter) -> None:
     """A fresh environment with the release, pytest, and this checkout. Raises `StopError`."""
-    started = time.monotonic()
-    shutil.rmtree(release.environment, ignore_errors=True)
-    release.environment.parent.mkdir(exist_ok=True)
     wanted = [f"nemo-gym=={release.number}", "pytest", "pytest-asyncio", "--editable", f"{ROOT}[all]"]
     behind = ready(release)
     if behind is None:
         say(f"installing nemo-gym {release.number}, once: 1.5 GB, some minutes")
-        call([interpreter.executable, "-I", "-m", "venv", str(release.environment)])
+        venvs.call([interpreter.executable, "-I", "-m", "venv", str(release.environment)])
     else:
-        call([interpreter.executable, "-I", "-m", "venv", "--without-pip", str(release.environment)])
+        venvs.call([interpreter.executable, "-I", "-m", "venv", "--without-pip", str(release.environment)])
         path = release.environment / library(release) / "ready.pth"  # behind its own packages; nothing is written there
         path.write_text(f"{behind / library(release)}\n", encoding="utf-8")
     if interpreter.version < release.needs:
         needs = ".".join(map(str, release.needs))
         say(f"nemo-gym {release.number} requires Python {needs}; trying {interpreter.number} all the same")
         wanted.append("--ignore-requires-python")
-    pip = [python_of(release), "-I", "-m", "pip", "--disable-pip-version-check"]
-    call([*pip, "-qq", "install", *wanted])
-    say(f"made in {time.monotonic() - started:.0f} s, {size(release.environment) / 1e9:.1f} GB")
+    venvs.install(release.environment, *wanted)
 
 
 def library(release: Release) -> str:
     return f"lib/python3.{release.minor}/site-packages"
 
 
-def python_of(release: Release) -> str:
-    return str(release.environment / "bin" / "python")
-
-
-# --- interpreters
-
-
 def found(release: Release) -> Interpreter | None:
     """The newest interpreter that fits and runs; prints a line if there is none. Raises `StopError`."""
     environment = ready(release)
-    if environment is not None:
-        probed = probe(str(environment / "bin" / "python"))
-        if probed is None:
-            raise StopError(
-                f"{environment} has no Python that runs: set {READY} to a folder with {release.number}/ in it"
-            )
-        return probed
-    named = os.environ.get(release.variable)
-    fitting = [
-        probed
-        for path in ([named] if named else candidates(release.minor))
-        if (probed := probe(path)) and probed.version[:2] == [3, release.minor]
-    ]
-    if not fitting:
-        missing = "none was found on PATH or in the folders of pyenv and uv"
-        tried = f"{named} does not run, or is another version" if named else missing
-        say(f"nemo-gym {release.number} is skipped: it needs a Python 3.{release.minor}, and {tried}: "
-            f"name one with {release.variable}=/path/to/python")  # fmt: skip
-        return None
-    return max(fitting, key=lambda one: one.version)
+    if environment is None:
+        return venvs.newest(f"nemo-gym {release.number}", release.minor)
+    probed = probe(venvs.python_of(environment))
+    if probed is None:
+        raise StopError(f"{environment} has no Python that runs: set {READY} to a folder with {release.number}/ in it")
+    return probed
 
 
 def ready(release: Release) -> Path | None:
     """The environment to build on, if `NEMO_GYM_VENVS` names one."""
     folder = os.environ.get(READY)
     return Path(folder).resolve() / release.number if folder else None
-
-
-def candidates(minor: int) -> Iterator[str]:
-    """Possible paths of a Python 3.`minor`. Those on PATH may be shims that do not run."""
-    home = Path.home()
-    for on_path in os.environ.get("PATH", "").split(os.pathsep):
-        if on_path:
-            yield str(Path(on_path) / f"python3.{minor}")
-    pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv") / "versions"
-    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local" / "share" / "uv" / "python")
-    for folder, pattern in ((pyenv, f"3.{minor}.*"), (uv, f"cpython-3.{minor}.*")):
-        yield from (str(path / "bin" / f"python3.{minor}") for path in sorted(folder.glob(pattern)))
-
-
-# --- running things
-
-
-def call(command: Sequence[str]) -> None:
-    """Raises `StopError`."""
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        raise StopError(f"'{shlex.join(command)}' failed: see its own message above")
-
-
-def size(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*"))
 
 
 if __name__ == "__main__":
