@@ -30,6 +30,13 @@ SCRIPTS = ROOT / "tests" / "trainers"
 ENVIRONMENTS = ROOT / ".trainers"
 ONLY = "TRAINERS"
 READY = "TRAINERS_VENVS"
+RUN = """
+import runpy, sys
+sys.argv = sys.argv[1:]
+sys.path.append(sys.argv[0].rpartition("/")[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""Runs a script with its folder last on the path: a script has its client's name, and must not be imported for it."""
 HEADINGS = ("client", "what", "rows", "equal", "ours s", "theirs s", "times as fast")
 
 
@@ -147,7 +154,7 @@ def results(client: Client, python: str, log: Path) -> tuple[bool, list[dict[str
     """Whether the script passed, and what it compared. Prints a line if it failed."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [python, str(client.script)],
+        [python, "-P", "-c", RUN, str(client.script)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,

@@ -73,6 +73,15 @@ def test_a_script_that_fails_is_a_failure_and_the_others_run(folder: Path) -> No
     assert "what a client says" in log.read_text()
 
 
+def test_a_script_imports_the_client_that_has_its_name_and_what_is_beside_it(folder: Path) -> None:
+    """The environment has a package `msgspec`, and the script is `msgspec.py`."""
+    (folder / "ready" / "msgspec").symlink_to(sys.prefix)
+    (folder / "scripts" / "comparing.py").write_text("")
+    script(folder, "msgspec", "import comparing, msgspec\nPACKAGES = ()\nassert msgspec.__file__ != __file__")
+
+    assert tried(folder)[0] == 0
+
+
 def test_only_the_clients_that_are_named_run(folder: Path) -> None:
     script(folder, "first", COMPARES)
     script(folder, "second", "PACKAGES = ()\nraise AssertionError")
