@@ -14,7 +14,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import RecordError, Rollout, Task
+from evaluator.model import RecordError, Rollout, Task, Verdict
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _IDS = ("task_id", "problem_id")
@@ -58,7 +58,7 @@ def read_rollout(fields: Fields) -> Rollout:
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
         metadata=metadata,
-        **trainer.grade("TRL", _total(rewards)),
+        **trainer.grade("TRL", _total(rewards), *_verdict(fields)),
     )
 
 
@@ -83,6 +83,13 @@ def _rewards(fields: Fields) -> Mapping[str, float]:
 def _total(rewards: Mapping[str, float]) -> float | None:
     named = next((rewards[name] for name in _TOTALS if name in rewards), None)
     return named if named is not None else math.fsum(rewards.values()) if rewards else None
+
+
+def _verdict(fields: Fields) -> tuple[Verdict | None, str | None]:
+    """What our own reward function logged, the first if there are several."""
+    logged = (value for name, value in fields.items() if name.endswith("/verdict") and isinstance(value, str))
+    word = next((value for value in logged if value in set(Verdict)), None)
+    return (Verdict(word), word) if word else (None, None)
 
 
 def _task_id(fields: Fields) -> str:

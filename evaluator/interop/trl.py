@@ -1,4 +1,4 @@
-"""A reward function for TRL's trainers that grades with Rollscope:
+"""Reward functions for TRL's trainers that grade with Rollscope:
 
     GRPOTrainer(..., reward_funcs=[code_reward])
 
@@ -7,90 +7,232 @@ A column of the dataset has each row's tests. TRL is not imported.
 
 from __future__ import annotations
 
-import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from evaluator import Limits, Rollout, Task, grade_all
+import msgspec
+
+from evaluator.engines.single import agrade_together, grade_together
 from evaluator.formats.trainer_tests import COLUMNS, task_from
-from evaluator.graders.bench import Disagreements
-from evaluator.model import JsonValue, RecordError
+from evaluator.graders.bench import Disagreements, Options
+from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
 
-RewardFunction = Callable[..., list[float | None]]
+LogExtra = Callable[[str, list[str | None]], object]
+"""TRL's, which adds a column to the table of completions: its name, and a value for each completion."""
+LogMetric = Callable[[str, float], object]
+
+_SHARES: Final = (
+    Verdict.PASSED,
+    Verdict.WRONG_ANSWER,
+    Verdict.RUNTIME_ERROR,
+    Verdict.COMPILE_ERROR,
+    Verdict.TIME_LIMIT,
+    Verdict.NO_CODE,
+)
+"""The verdicts with a metric of their own."""
+_LONGEST: Final = 200
+"""Characters of an error in the table."""
 
 
-def make_code_reward(
-    *,
-    column: str | None = None,
-    continuous: bool = False,
-    limits: Limits | None = None,
-    workers: int | None = None,
-    disagreement: Disagreements = "unknown",
-    name: str = "code_reward",
-) -> RewardFunction:
-    """Makes a reward function for `GRPOTrainer(reward_funcs=[...])`.
+class _Reward:
+    """What both kinds of reward function share."""
 
-    `column`: the column of tests, in any shape that `trainer_tests.task_from` reads; None: the first of `COLUMNS` that
-    the dataset has. `continuous`: reward the share of tests that passed; False: 1.0 if all passed, else 0.0. `limits`:
-    per test case and completion (`evaluator.Limits`); None: its defaults, or the row's. `workers`: completions graded
-    at once; None: one per CPU. `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
+    def __init__(
+        self,
+        *,
+        column: str | None = None,
+        continuous: bool = False,
+        limits: Limits | Mapping[str, float] | None = None,
+        workers: int | None = None,
+        disagreement: Disagreements = "unknown",
+        name: str = "code_reward",
+    ) -> None:
+        """`column`: of the tests, in any shape that `trainer_tests.task_from` reads; None: for each row the first of
+        `COLUMNS` that has some. `continuous`: reward the share of tests that passed; False: 1.0 if all passed, else
+        0.0. `limits`: per test case and completion (`evaluator.Limits`, or some of its fields, such as `{"wall_s": 5}`:
+        seconds and MiB); None: its defaults, or the row's. `workers`: has no effect, which a warning says.
+        `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
+
+        Raises `RecordError` for bad `limits`.
+        """
+        if workers is not None:
+            _warn_once("workers", "workers has no effect: all calls share this process's warm workers")
+        self.__name__ = self.__qualname__ = name
+        self._column = column
+        self._options = Options(
+            limits=limits if isinstance(limits, Limits) else limits_from(limits or {}),
+            grader="tests:reward=fraction" if continuous else "tests",
+            disagreement=disagreement,
+        )
+
+    def _batch(self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]) -> _Batch:
+        """Raises `ValueError` if no column may hold tests, or its length differs."""
+        names = [name for name in ([self._column] if self._column else COLUMNS) if name in columns]
+        if not names:
+            wanted = f"column {self._column!r}" if self._column else f"column of tests ({', '.join(COLUMNS)})"
+            has = ", ".join(columns) or "none"
+            raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
+        count = len(completions)
+        for name in names:
+            if len(columns[name]) != count:
+                raise ValueError(
+                    f"column {name!r} has {len(columns[name])} values for {count} completions: give one per completion"
+                )
+        batch = _Batch(self.__name__)
+        for completion, *values in zip(completions, *(columns[name] for name in names), strict=True):
+            batch.add(_text(completion), values, names)
+        return batch
+
+    def _rewards(
+        self, grades: Sequence[Grade | None], log_extra: LogExtra | None, log_metric: LogMetric | None
+    ) -> list[float | None]:
+        """Logs why they are what they are. Names begin with the function's: TRL joins the columns of the same name."""
+        if log_extra is not None:
+            log_extra(f"{self.__name__}/verdict", [grade.verdict.value if grade else None for grade in grades])
+            log_extra(f"{self.__name__}/error", [_error(grade) if grade else None for grade in grades])
+        counts = Counter(grade.verdict for grade in grades if grade)
+        if log_metric is not None and counts:
+            total = counts.total()
+            for verdict in _SHARES:  # also those of 0: TRL takes the mean over the batches that have the metric
+                log_metric(f"{self.__name__}/{verdict.value}", counts[verdict] / total)
+            rates = [grade.pass_rate for grade in grades if grade and grade.pass_rate is not None]
+            if rates:
+                log_metric(f"{self.__name__}/pass_rate", sum(rates) / len(rates))
+            ungraded = sum(count for verdict, count in counts.items() if not verdict.graded)
+            log_metric(f"{self.__name__}/ungraded", ungraded / total)
+            other = total - ungraded - sum(counts[verdict] for verdict in _SHARES)
+            log_metric(f"{self.__name__}/other_failure", other / total)
+        return [grade.reward if grade else None for grade in grades]
+
+
+class CodeReward(_Reward):
+    """A reward function for `GRPOTrainer(reward_funcs=[...])`; `make_code_reward` is its other name.
+
+    Instances can be pickled, as trainers do to start processes.
 
         share = make_code_reward(column="unit_tests", continuous=True, name="share_of_tests")
         share(completions=["def add(a, b): return a + b"], unit_tests=[{"assert_case": ["assert add(1, 2) == 3"]}])
     """
 
-    def reward(completions: Sequence[JsonValue], **columns: JsonValue) -> list[float | None]:
+    def __call__(
+        self,
+        completions: Sequence[JsonValue],
+        *,
+        log_extra: LogExtra | None = None,
+        log_metric: LogMetric | None = None,
+        **columns: JsonValue,
+    ) -> list[float | None]:
         """The rewards in the order of `completions`: each is text, or messages of which the last one counts.
 
         `columns`: the dataset's, each with one value per completion; those without tests are ignored. A reward is
-        None, which TRL leaves out, if the row's tests can't be read (a warning says why) or the sandbox failed.
+        None, which TRL leaves out, if the row has no tests, they can't be read (the first time, a warning says so), or
+        the sandbox failed. `log_extra`, `log_metric`: TRL's; they get each completion's verdict and error, and the
+        batch's mean share of passed tests and the share of each verdict, of the rows with tests.
+
         Raises `ValueError` if no column holds tests or its length differs, `SandboxUnavailable` if no sandbox starts.
         """
-        tests = _tests(columns, column, len(completions))
-        tasks: dict[str, Task] = {}
-        rollouts: list[Rollout] = []
-        for number, (completion, given) in enumerate(zip(completions, tests, strict=True)):
-            task_id = _task_for(given, tasks, number)
-            if task_id is not None:
-                rollouts.append(Rollout(task_id=task_id, sample_id=str(number), completion=_text(completion)))
-        grader = "tests:reward=fraction" if continuous else "tests"
-        rewards: list[float | None] = [None] * len(completions)
-        if rollouts:
-            grades = grade_all(
-                tasks, rollouts, workers=workers, limits=limits, grader=grader, disagreement=disagreement, cache=None
+        batch = self._batch(completions, columns)
+        grades = batch.grades(grade_together(batch.pairs, self._options))
+        return self._rewards(grades, log_extra, log_metric)
+
+
+class AsyncCodeReward(_Reward):
+    """The same for `await`: TRL awaits all such functions together. `make_acode_reward` is its other name."""
+
+    async def __call__(
+        self,
+        completions: Sequence[JsonValue],
+        *,
+        log_extra: LogExtra | None = None,
+        log_metric: LogMetric | None = None,
+        **columns: JsonValue,
+    ) -> list[float | None]:
+        """As `CodeReward`'s, and the event loop runs on meanwhile."""
+        batch = self._batch(completions, columns)
+        grades = batch.grades(await agrade_together(batch.pairs, self._options))
+        return self._rewards(grades, log_extra, log_metric)
+
+
+class _Batch:
+    """The completions of one call. Equal ones of a task are graded once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._known: dict[tuple[bytes | int, str], int] = {}
+        self._tasks: dict[bytes | int, Task | RecordError] = {}
+        self._places: list[int | Grade | None] = []
+        self.pairs: list[tuple[Task, Rollout]] = []
+
+    def add(self, completion: str, values: Sequence[JsonValue], names: Sequence[str]) -> None:
+        """Adds a completion with what its row has in the columns `names`."""
+        number = len(self._places)
+        given = next((value for value in values if _may_be_tests(value)), None)
+        if given is None:
+            found = next((value for value in values if value is not None), None)
+            _warn_once(
+                "no tests",
+                f"completion {number} has no reward from {self._name}: its row has no tests in {', '.join(names)} "
+                f"({brief(found)}); later rows without tests get no reward and no warning",
             )
-            for grade in grades:
-                rewards[int(grade.sample_id)] = grade.reward
-        return rewards
+            self._places.append(None)
+            return
+        key = _key(given, number)
+        if key not in self._tasks:
+            self._tasks[key] = self._task(given, number)
+        task = self._tasks[key]
+        if isinstance(task, RecordError):
+            ungraded = Grade(task_id=str(number), sample_id=str(number), verdict=Verdict.UNKNOWN, reward=None)
+            ungraded.error_message = str(task)
+            self._places.append(ungraded)
+            return
+        place = self._known.setdefault((key, completion), len(self.pairs))
+        if place == len(self.pairs):
+            self.pairs.append((task, Rollout(task_id=task.task_id, sample_id=str(number), completion=completion)))
+        self._places.append(place)
 
-    reward.__name__ = reward.__qualname__ = name
-    return reward
+    def _task(self, given: JsonValue, number: int) -> Task | RecordError:
+        try:
+            return task_from(given, str(number))
+        except RecordError as error:
+            _warn_once(
+                "unreadable",
+                f"completion {number} has no reward from {self._name}: {error}; later rows that can't be read get no "
+                f"reward and no warning: the metric {self._name}/ungraded counts them",
+            )
+            return error
+
+    def grades(self, graded: Sequence[Grade]) -> list[Grade | None]:
+        """Of all completions, given those of `pairs`. None: the row has no tests."""
+        return [graded[place] if isinstance(place, int) else place for place in self._places]
 
 
-def _tests(columns: Mapping[str, JsonValue], column: str | None, count: int) -> Sequence[JsonValue]:
-    name = column or next((each for each in COLUMNS if each in columns), None)
-    if name is None or name not in columns:
-        wanted = f"column {column!r}" if column else f"column of tests ({', '.join(COLUMNS)})"
-        has = ", ".join(columns) or "none"
-        raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
-    tests: Sequence[JsonValue] = columns[name]
-    if len(tests) != count:
-        raise ValueError(f"column {name!r} has {len(tests)} values for {count} completions: give one per completion")
-    return tests
+_warned: set[str] = set()
 
 
-def _task_for(given: JsonValue, tasks: dict[str, Task], number: int) -> str | None:
-    """Adds the row's task to `tasks` and returns its id; equal tests share one. None if the tests can't be read."""
-    task_id = given if isinstance(given, str) else json.dumps(given, sort_keys=True, default=repr)
-    if task_id in tasks:
-        return task_id
+def _warn_once(kind: str, message: str) -> None:
+    """A warning of a kind that this process has not given yet."""
+    if kind not in _warned:
+        _warned.add(kind)
+        warnings.warn(message, stacklevel=2)
+
+
+def _may_be_tests(given: JsonValue) -> bool:
+    """Whether it is an object or a list that is not empty, or text of one: not None, nor the answer of a maths row."""
+    if isinstance(given, str):
+        return given.lstrip()[:1] in ("{", "[") and given.strip() not in ("{}", "[]")
+    if isinstance(given, Mapping):  # Arrow gives a struct that is missing as one whose fields are
+        return any(value is not None for value in given.values())
+    return hasattr(given, "__len__") and len(given) > 0
+
+
+def _key(given: JsonValue, number: int) -> bytes | int:
+    """The same for equal tests. For what can't be encoded the row's own number: it shares its task with no other."""
     try:
-        tasks[task_id] = task_from(given, task_id)
-    except RecordError as error:
-        warnings.warn(f"completion {number} has no reward: {error}", stacklevel=3)
-        return None
-    return task_id
+        return msgspec.msgpack.encode(given, enc_hook=lambda value: value.tolist())  # NumPy's
+    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError):
+        return number
 
 
 def _text(completion: JsonValue) -> str:
@@ -104,4 +246,23 @@ def _text(completion: JsonValue) -> str:
     return content if isinstance(content, str) else ""
 
 
-code_reward: Final = make_code_reward()
+def _error(grade: Grade) -> str:
+    """The first failing test's error in a line, such as `expected 4, got 3`; empty if it passed."""
+    text = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+make_code_reward = CodeReward
+make_acode_reward = AsyncCodeReward
+
+code_reward: Final = CodeReward()
+"""`code_reward` as TRL's trainers call it: completions, and each column of the dataset as a list."""
+
+
+async def acode_reward(completions: Sequence[JsonValue], **columns: JsonValue) -> list[float | None]:
+    """`code_reward` for `await`. A plain function, since TRL before 1.14 awaits no other."""
+    return await _acode_reward(completions, **columns)
+
+
+_acode_reward: Final = AsyncCodeReward()

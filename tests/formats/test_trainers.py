@@ -92,6 +92,14 @@ def test_of_trl_the_reward_is_the_sum_of_its_functions_and_their_own_columns_are
     assert rollout.metadata["advantage"] == pytest.approx(0.7071)
 
 
+def test_of_trl_the_verdict_is_what_our_reward_function_logged(read):
+    row = {"step": 1, "prompt": "q", "completion": "a", "code_reward": 0.0, "code_reward/verdict": "time_limit"}
+    rows = [{**row, "advantage": 0.0}, {**row, "code_reward": None, "code_reward/verdict": None, "advantage": 0.0}]
+    _, (graded, maths), _ = read(load_rollouts, *rows)
+    assert (graded.recorded_verdict, graded.given_reward, graded.expected_pass) == ("time_limit", 0.0, False)
+    assert (maths.recorded_verdict, maths.given_reward, maths.expected_pass) == (None, None, None)
+
+
 def test_numbers_that_a_trainer_computed_are_named_where_they_are_left_out(read):
     row = {"input": "q", "output": "a", "gts": "1", "score": 1.0, "step": 1, "values": [0.5] * 100, "few": [1, 2]}
     _, (rollout,), _ = read(load_rollouts, row)

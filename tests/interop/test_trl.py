@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
+import multiprocessing
+import pickle
+import subprocess
+import sys
+import warnings
+from collections import defaultdict
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evaluator import Limits
-from evaluator.interop.trl import code_reward, make_code_reward
+from evaluator import Limits, RecordError
+from evaluator.interop import trl
+from evaluator.interop.trl import acode_reward, code_reward, make_acode_reward, make_code_reward
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CALL = {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"}
 TIMES = {"inputs": ["3\n2", "2\n2"], "outputs": ["6", "4"], "fn_name": "add"}
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 HALF = "```python\ndef add(a, b):\n    return 3\n```"
 PRODUCT = "```python\ndef add(a, b):\n    return a * b\n```"
+
+
+class Logs:
+    """What a trainer is given: the columns of the table, and the metrics."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[str | None]] = defaultdict(list)
+        self.metrics: dict[str, float] = {}
+
+    def log_extra(self, column: str, values: list[str | None]) -> None:
+        self.columns[column].extend(values)
+
+    def log_metric(self, name: str, value: float) -> None:
+        assert name not in self.metrics
+        self.metrics[name] = value
+
+
+def refuse(name: str, value: float) -> None:
+    raise AssertionError(f"{name} of no rows with tests is {value}")
+
+
+@pytest.fixture(autouse=True)
+def _new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has given no warnings yet."""
+    monkeypatch.setattr(trl, "_warned", set())
 
 
 def said(text: str | None) -> list[dict[str, object]]:
@@ -51,10 +89,80 @@ def test_the_columns_of_open_r1_and_of_others() -> None:
     assert with_name(completions=[RIGHT], unit_tests=[CALL], in_outs=[TIMES]) == [1.0]
 
 
+def test_a_row_s_tests_are_in_any_of_the_columns() -> None:
+    """As in datasets that are concatenated: each row has a value in the column of its own."""
+    columns = {"in_outs": [CALL, None], "verification_info": [None, CALL], "ground_truth": ["4", "5"]}
+    assert code_reward(completions=[RIGHT, HALF], **columns) == [1.0, 0.0]
+
+
 def test_what_can_not_be_graded_has_no_reward_and_costs_no_other() -> None:
-    with pytest.warns(UserWarning, match="completion 1 has no reward: the tests are text that is not JSON"):
-        rewards = code_reward(completions=[RIGHT] * 4, in_outs=[CALL, "{", {"inputs": [], "outputs": []}, CALL])
-    assert rewards == [1.0, None, None, 1.0]
+    broken = ["{", {"language": "rust", "test_cases": [CALL]}, {"inputs": [], "outputs": []}]
+    logs = Logs()
+    with pytest.warns(UserWarning, match="completion 1 has no reward from code_reward: the tests are text") as warned:
+        rewards = code_reward(
+            completions=[RIGHT] * 5,
+            in_outs=[CALL, *broken, CALL],
+            log_extra=logs.log_extra,
+            log_metric=logs.log_metric,
+        )
+    assert rewards == [1.0, None, None, None, 1.0]
+    (warning,) = warned
+    with warnings.catch_warnings(action="error"):
+        assert code_reward(completions=[RIGHT], in_outs=["{"]) == [None]
+    assert str(warning.message).endswith("no warning: the metric code_reward/ungraded counts them")
+    assert logs.metrics["code_reward/ungraded"] == 3 / 5
+    assert logs.columns["code_reward/verdict"][1:4] == ["unknown"] * 3
+    assert all(logs.columns["code_reward/error"][1:4])
+
+
+def test_rows_that_are_not_code_have_no_reward_and_give_one_warning() -> None:
+    nothing = [None, "", "{}", [], {"inputs": None, "outputs": None, "fn_name": None}, "42", 42, np.array([])]
+    logs = Logs()
+    with pytest.warns(UserWarning, match=r"completion 1 has no reward .* no tests in in_outs \(None\)") as warned:
+        rewards = code_reward(
+            completions=[HALF, *[RIGHT] * len(nothing)],
+            in_outs=[CALL, *nothing],
+            log_extra=logs.log_extra,
+            log_metric=logs.log_metric,
+        )
+    assert len(warned) == 1
+    assert rewards == [0.0, *[None] * len(nothing)]
+    with warnings.catch_warnings(action="error"):
+        assert code_reward(completions=["4"], in_outs=[None], log_extra=logs.log_extra, log_metric=refuse) == [None]
+    assert logs.columns["code_reward/verdict"] == ["wrong_answer", *[None] * len(nothing), None]
+    assert logs.columns["code_reward/error"] == ["expected 4, got 3", *[None] * len(nothing), None]
+    assert (logs.metrics["code_reward/wrong_answer"], logs.metrics["code_reward/ungraded"]) == (1.0, 0.0)
+
+
+def test_the_table_and_the_metrics_say_why() -> None:
+    raises = "```python\ndef add(a, b):\n    raise ValueError('x' * 1000)\n```"
+    logs = Logs()
+    code_reward(
+        completions=[RIGHT, HALF, raises, ""],
+        in_outs=[CALL] * 4,
+        log_extra=logs.log_extra,
+        log_metric=logs.log_metric,
+    )
+    assert logs.columns["code_reward/verdict"] == ["passed", "wrong_answer", "runtime_error", "no_code"]
+    passed, wrong, raised, no_code = logs.columns["code_reward/error"]
+    assert (passed, wrong) == ("", "expected 4, got 3")
+    assert raised is not None
+    assert no_code
+    assert raised.startswith("ValueError: xxx")
+    assert len(raised) <= 200
+    shares = dict.fromkeys(("passed", "wrong_answer", "runtime_error", "no_code"), 0.25)
+    zeros = dict.fromkeys(("compile_error", "time_limit", "other_failure", "ungraded"), 0.0)
+    assert logs.metrics == {
+        f"code_reward/{name}": share for name, share in (shares | zeros | {"pass_rate": 0.375}).items()
+    }
+
+
+def test_two_functions_log_columns_of_their_own() -> None:
+    """TRL appends values to the column of that name: with one name for both it would have too many rows."""
+    logs = Logs()
+    for reward in (code_reward, make_code_reward(continuous=True, name="share")):
+        reward(completions=[HALF], in_outs=[CALL], log_extra=logs.log_extra, log_metric=logs.log_metric)
+    assert [len(values) for values in logs.columns.values()] == [1, 1, 1, 1]
 
 
 def test_a_dataset_without_tests_is_refused() -> None:
@@ -67,11 +175,70 @@ def test_a_dataset_without_tests_is_refused() -> None:
 
 
 def test_options_and_the_name_that_is_logged() -> None:
-    share = make_code_reward(continuous=True, limits=Limits(cpu_s=0.3), workers=1, name="share_of_tests")
-    assert (share.__name__, code_reward.__name__) == ("share_of_tests", "code_reward")
     forever = "```python\ndef add(a, b):\n    while b == 2 == a: pass\n    return 3\n```"
-    assert share(completions=[RIGHT, HALF, forever], in_outs=[CALL] * 3) == [1.0, 0.5, 0.5]
+    for limits in (Limits(cpu_s=0.3), {"cpu_s": 0.3}):
+        share = make_code_reward(continuous=True, limits=limits, name="share_of_tests")
+        assert (share.__name__, code_reward.__name__) == ("share_of_tests", "code_reward")
+        assert share(completions=[RIGHT, HALF, forever], in_outs=[CALL] * 3) == [1.0, 0.5, 0.5]
+    with pytest.raises(RecordError, match=r"limits: .*fields: wall_s"):
+        make_code_reward(limits={"seconds": 5})
+    with pytest.warns(UserWarning, match="workers has no effect"):
+        make_code_reward(workers=2)
+
+
+def test_functions_that_are_awaited_give_the_same() -> None:
+    share = make_acode_reward(continuous=True, name="share")
+    logs = Logs()
+
+    async def both() -> list[list[float | None]]:
+        completions, tests = [RIGHT, HALF, PRODUCT], [CALL, CALL, None]
+        return await asyncio.gather(
+            acode_reward(completions=completions, in_outs=tests, log_extra=logs.log_extra),
+            share(completions=completions, in_outs=tests, log_extra=logs.log_extra),
+        )
+
+    with pytest.warns(UserWarning, match="completion 2 has no reward"):
+        assert asyncio.run(both()) == [[1.0, 0.0, None], [1.0, 0.5, None]]
+    assert logs.columns["code_reward/verdict"] == logs.columns["share/verdict"] == ["passed", "wrong_answer", None]
+    assert inspect.iscoroutinefunction(acode_reward)  # what TRL asks, of newer instances of its class too
+    assert inspect.iscoroutinefunction(share.__call__)
+    assert not inspect.iscoroutinefunction(code_reward.__call__)
+    assert (acode_reward.__name__, share.__name__) == ("acode_reward", "share")
+
+
+def test_they_can_be_pickled_and_work_in_a_spawned_process() -> None:
+    share = make_code_reward(column="unit", continuous=True, name="share")
+    for reward in (share, code_reward, acode_reward, make_acode_reward(name="a")):
+        assert pickle.loads(pickle.dumps(reward)).__name__ == reward.__name__
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(share, kwds={"completions": [HALF], "unit": [CALL]}) == [0.5]
+
+
+def test_equal_rows_share_nothing_that_differs() -> None:
+    """Long arrays whose text is the same, since NumPy leaves out their middle."""
+    values = np.arange(2000)
+    others = values.copy()
+    others[1000] = -1
+    tests = [{"inputs": [[0]], "outputs": [each], "fn_name": "f"} for each in (values, others, values.tolist())]
+    assert code_reward(completions=["def f(x):\n    return list(range(2000))"] * 3, in_outs=tests) == [1.0, 0.0, 1.0]
+
+
+def test_the_workers_are_kept_between_calls() -> None:
+    def workers() -> set[str]:
+        return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+    code_reward(completions=[RIGHT], in_outs=[CALL])
+    kept = workers()
+    code_reward(completions=[HALF], in_outs=[CALL])
+    assert kept
+    assert workers() <= kept  # no new one
 
 
 def test_no_completions() -> None:
-    assert code_reward(completions=[], in_outs=[]) == []
+    assert code_reward(completions=[], in_outs=[], log_extra=Logs().log_extra, log_metric=Logs().log_metric) == []
+
+
+def test_importing_it_is_light_and_imports_no_trl() -> None:
+    code = "import sys, evaluator.interop.trl; print([m for m in ('trl', 'torch', 'asyncio') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
