@@ -19,6 +19,7 @@ import pytest
 from evaluator import Limits, RecordError
 from evaluator.interop import trl
 from evaluator.interop.trl import acode_reward, code_reward, make_acode_reward, make_code_reward
+from tests.sandbox.refusing import command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -206,6 +207,28 @@ def test_functions_that_are_awaited_give_the_same() -> None:
     assert (acode_reward.__name__, share.__name__) == ("acode_reward", "share")
 
 
+WITHOUT_SANDBOX = """
+import asyncio
+from evaluator import SandboxUnavailable
+from evaluator.interop.trl import acode_reward, code_reward
+
+batch = {"completions": ["print(1)", "print(2)"], "in_outs": [{"inputs": ["1"], "outputs": ["1"]}] * 2}
+for grade in (lambda: code_reward(**batch), lambda: asyncio.run(acode_reward(**batch))):
+    try:
+        print(grade())
+    except SandboxUnavailable as error:
+        print(error)
+"""
+
+
+def test_without_a_sandbox_both_raise_the_same() -> None:
+    words = command(["namespaces", "landlock"], sys.executable, "-c", WITHOUT_SANDBOX)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("no sandbox: ")
+    assert first == second
+
+
 def test_they_can_be_pickled_and_work_in_a_spawned_process() -> None:
     share = make_code_reward(column="unit", continuous=True, name="share")
     for reward in (share, code_reward, acode_reward, make_acode_reward(name="a")):
@@ -221,17 +244,24 @@ def test_equal_rows_share_nothing_that_differs() -> None:
     others[1000] = -1
     tests = [{"inputs": [[0]], "outputs": [each], "fn_name": "f"} for each in (values, others, values.tolist())]
     assert code_reward(completions=["def f(x):\n    return list(range(2000))"] * 3, in_outs=tests) == [1.0, 0.0, 1.0]
+    large = [{"inputs": [[0]], "outputs": [10**30 + n], "fn_name": "f"} for n in (0, 1)]
+    assert code_reward(completions=["def f(x):\n    return 10**30"] * 2, in_outs=large) == [1.0, 0.0]
+
+
+TWO_CALLS = """
+from pathlib import Path
+from evaluator.interop.trl import code_reward
+
+for number in range(2):
+    code_reward(completions=[f"print({number})"], in_outs=[{"inputs": [""], "outputs": ["1"]}])
+    print(*sorted(pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()))
+"""
 
 
 def test_the_workers_are_kept_between_calls() -> None:
-    def workers() -> set[str]:
-        return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
-
-    code_reward(completions=[RIGHT], in_outs=[CALL])
-    kept = workers()
-    code_reward(completions=[HALF], in_outs=[CALL])
-    assert kept
-    assert workers() <= kept  # no new one
+    done = subprocess.run([sys.executable, "-c", TWO_CALLS], cwd=ROOT, capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == second != ""
 
 
 def test_no_completions() -> None:

@@ -148,16 +148,22 @@ def dataset() -> Any:
 
 
 def compares() -> None:
-    """The programs that end and those that never do apart: how long these take is only the limit."""
+    """Of the programs that end: how long the others take is only the limit."""
     code_reward(completions=["print(1)"], in_outs=[TESTS])  # the workers are started
-    ending = [row for row in contest() if row["id"] not in ENDLESS]
-    endless = [row for row in contest() if row["id"] in ENDLESS]
-    for what, rows in (("contest, a new Python for each test", ending), ("endless loops, 1 s", endless)):
-        given = {"completions": [row["completion"] for row in rows], "in_outs": [row["tests"] for row in rows]}
-        ours, ours_s = timed(partial(make_code_reward(limits=LIMITS), **given))
-        theirs, theirs_s = timed(partial(plain_rewards, **given))
-        assert asyncio.run(make_acode_reward(limits=LIMITS)(**given)) == ours, "the awaited rewards are others"
-        compared("trl", what, rows, ours, theirs, ours_s, theirs_s)
+    rows = [row for row in contest() if row["id"] not in ENDLESS]
+    ours, ours_s = timed(partial(make_code_reward(limits=LIMITS), **columns(rows)))
+    theirs, theirs_s = timed(partial(plain_rewards, **columns(rows)))
+    compared("trl", "contest, a new Python for each test", rows, ours, theirs, ours_s, theirs_s)
+
+    rows = contest()
+    awaited = asyncio.run(make_acode_reward(limits=LIMITS)(**columns(rows)))
+    rewards = dict(zip([row["id"] for row in rows], awaited, strict=True))
+    assert [rewards.pop(name) for name in ENDLESS] == [0.0, 0.0], "endless programs have a reward"
+    assert list(rewards.values()) == ours, "the awaited rewards are others"
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"completions": [row["completion"] for row in rows], "in_outs": [row["tests"] for row in rows]}
 
 
 def plain_rewards(completions: list[str], in_outs: list[dict[str, Any]]) -> list[float]:
