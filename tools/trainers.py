@@ -154,7 +154,7 @@ def results(client: Client, python: str, log: Path) -> tuple[bool, list[dict[str
     """Whether the script passed, and what it compared. Prints a line if it failed."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [python, "-P", "-c", RUN, str(client.script)],
+        [python, "-c", RUN, str(client.script)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
