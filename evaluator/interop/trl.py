@@ -268,4 +268,4 @@ async def acode_reward(completions: Sequence[JsonValue], **columns: JsonValue) -
     return await _acode_reward(completions, **columns)
 
 
-_acode_reward: Final = AsyncCodeReward()
+_acode_reward: Final = AsyncCodeReward(name="acode_reward")

@@ -200,7 +200,7 @@ def test_functions_that_are_awaited_give_the_same() -> None:
 
     with pytest.warns(UserWarning, match="completion 2 has no reward"):
         assert asyncio.run(both()) == [[1.0, 0.0, None], [1.0, 0.5, None]]
-    assert logs.columns["code_reward/verdict"] == logs.columns["share/verdict"] == ["passed", "wrong_answer", None]
+    assert logs.columns["acode_reward/verdict"] == logs.columns["share/verdict"] == ["passed", "wrong_answer", None]
     assert inspect.iscoroutinefunction(acode_reward)  # what TRL asks, of newer instances of its class too
     assert inspect.iscoroutinefunction(share.__call__)
     assert not inspect.iscoroutinefunction(code_reward.__call__)
