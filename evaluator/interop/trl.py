@@ -52,13 +52,13 @@ class _Reward:
         """`column`: of the tests, in any shape that `trainer_tests.task_from` reads; None: for each row the first of
         `COLUMNS` that has some. `continuous`: reward the share of tests that passed; False: 1.0 if all passed, else
         0.0. `limits`: per test case and completion (`evaluator.Limits`, or some of its fields, such as `{"wall_s": 5}`:
-        seconds and MiB); None: its defaults, or the row's. `workers`: has no effect, which a warning says.
-        `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
+        seconds and MiB); None: its defaults, or the row's. `workers`: has no effect, which a warning says;
+        see `evaluator.configure`. `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
 
         Raises `RecordError` for bad `limits`.
         """
         if workers is not None:
-            _warn_once("workers", "workers has no effect: all calls share this process's warm workers")
+            _warn_once("workers", f"workers has no effect here: call evaluator.configure(workers={workers}) first")
         self.__name__ = self.__qualname__ = name
         self._column = column
         self._options = Options(
