@@ -87,8 +87,11 @@ async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Option
     """As `grade_together`, without a thread. If it is cancelled, or one of them raises, the others are given up."""
     import asyncio
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(agrade_one(*pair, options, place)) for pair in pairs]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(agrade_one(*pair, options, place)) for pair in pairs]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
 
 

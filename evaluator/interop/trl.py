@@ -151,11 +151,8 @@ class AsyncCodeReward(_Reward):
     ) -> list[float | None]:
         """As `CodeReward`'s, and the event loop runs on meanwhile."""
         batch = self._batch(completions, columns)
-        try:
-            graded = await agrade_together(batch.pairs, self._options)
-        except ExceptionGroup as group:  # of what each completion raised
-            raise group.exceptions[0] from None
-        return self._rewards(batch.grades(graded), log_extra, log_metric)
+        grades = batch.grades(await agrade_together(batch.pairs, self._options))
+        return self._rewards(grades, log_extra, log_metric)
 
 
 class _Batch:
