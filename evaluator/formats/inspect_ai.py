@@ -2,7 +2,7 @@
 
 A sample has `id`, `epoch`, `input`, `target`, `messages`, `output` and `scores`, `{scorer: {value, answer,
 explanation}}`. The values C and I (and true and false) are a verdict, P half a reward, N no answer; a number is a
-reward on the scorer's own scale. The model and the task are in the log's header.
+reward on the scorer's own scale. The model and the task are in the log's header. `metadata` or `target` may have tests.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats._zip_members import MemberError, read_member
 from evaluator.formats.container_kinds import ContainerKind, Row
+from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import FormatError, Problem, one_line
 from evaluator.formats.registry import Claim, Fields, Format
@@ -35,6 +36,7 @@ _TAKEN = {
     "transcript", "store", "timelines", "model_usage", "role_usage",
 }  # fmt: skip
 _ATTACHMENT = "attachment://"
+_ASSERT = re.compile(r"\s*assert\b")
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _MOST_BYTES = 64 * 1024 * 1024
 """Of one sample, most of which is its events."""
@@ -48,16 +50,45 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 def claim_task(fields: Fields) -> Claim | None:
     one = "epoch" in fields and claim_rollout(fields) is not None
-    return Claim(2, "tests in metadata") if one and _task(fields) is not None else None
+    return Claim(2, "tests in metadata or target") if one and task_of_sample(fields) is not None else None
 
 
 def read_task(fields: Fields) -> Task:
-    """The task of one sample, where its metadata has tests or is a known dataset's row."""
-    task = _task(fields)
+    """The task of one sample, where its metadata or its target has tests."""
+    task = task_of_sample(fields)
     if task is None:
-        raise RecordError("the sample's metadata has no tests: name a dataset")
+        raise RecordError("the sample's metadata and target have no tests: name a dataset")
     task.task_id, task.prompt = field.identifier(fields, "id"), task.prompt or read_prompt(fields)
     return task
+
+
+def task_of_sample(fields: Fields) -> Task | None:
+    """The task that a sample's `metadata` and `target` describe; None if they have no tests.
+
+    The metadata is a known dataset's row, has tests in a shape that trainers use, or has test code as `test`; else the
+    target is asserts (as in MBPP and APPS). `id` becomes the row's `task_id`.
+    """
+    metadata = fields.get("metadata")
+    if isinstance(metadata, Mapping):
+        known = trainer.dataset_task({"task_id": fields.get("id"), **metadata})
+        if known is not None:
+            return known
+    tests = trainer.tests_in(metadata)
+    if tests is not None:
+        return trainer.task_with(tests, "task", "", "inspect_ai")
+    test = metadata.get("test") if isinstance(metadata, Mapping) else None
+    try:
+        return task_of_code(test, "task") if isinstance(test, str) else _task_of_target(fields.get("target"))
+    except RecordError:
+        return None
+
+
+def _task_of_target(target: JsonValue) -> Task | None:
+    """The task of a target that is asserts: one text, or one for each."""
+    texts = [target] if isinstance(target, str) else target
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        return None
+    return task_of_code("\n".join(texts), "task") if all(map(_ASSERT.match, texts)) else None
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -197,15 +228,6 @@ def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
     if isinstance(value, Mapping):
         return {name: _put_back(part, texts) for name, part in value.items()}
     return value
-
-
-def _task(fields: Fields) -> Task | None:
-    metadata = fields.get("metadata")
-    tests = trainer.tests_in(metadata)
-    if tests is not None:
-        return trainer.task_with(tests, "task", "", "inspect_ai")
-    known = {"task_id": fields.get("id"), **metadata} if isinstance(metadata, Mapping) else None
-    return trainer.dataset_task(known)
 
 
 def claims(head: bytes, name: str) -> bool:

@@ -165,6 +165,20 @@ def test_inspects_values(read, value, reward, verdict):
     assert (rollout.given_reward, rollout.recorded_verdict, rollout.sample_index) == (reward, verdict, 1)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "target", "entry_point"),
+    [
+        ({"question": "Add."}, ["assert solution(1, 2) == 3", "assert solution(0, 0) == 0"], "solution"),
+        ({"prompt": "import os\n\ndef f():\n", "test": "def check(g):\n    assert g()", "entry_point": "f"}, "", "f"),
+    ],
+)
+def test_a_log_of_inspect_has_its_tests(read, metadata, target, entry_point):
+    row = {"id": "a", "epoch": 1, "input": "q", "metadata": metadata, "target": target, "output": {"choices": []}}
+    _, tasks, problems = read(load_tasks, row)
+    assert ([task.entry_point for task in tasks], problems) == ([entry_point], [])
+    assert tasks[0].preamble.strip() == ("import os" if "test" in metadata else "")
+
+
 def test_several_scorers_are_components(read):
     scores = {"verify": {"value": "C"}, "style": {"value": 0.25}}
     row = {"id": "a", "epoch": 1, "input": "q", "target": "t", "scores": scores, "output": {"choices": []}}
