@@ -36,12 +36,12 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 def claim_task(fields: Fields) -> Claim | None:
     one = claim_rollout(fields) is not None and "samples" not in fields
-    return Claim(2, "tests in label or metadata") if one and _tests(fields) is not None else None
+    return Claim(2, "tests in label or metadata") if one and tests_of(fields) is not None else None
 
 
 def read_task(fields: Fields) -> Task:
     """The task of one sample, where its label or its metadata has tests."""
-    return trainer.task_with(_tests(fields), _task_id(fields), read_prompt(fields), "slime")
+    return trainer.task_with(tests_of(fields), _task_id(fields), read_prompt(fields), "slime")
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -118,7 +118,8 @@ def _reward(reward: JsonValue) -> tuple[float | None, dict[str, float]]:
     return numbers.pop(total), numbers
 
 
-def _tests(fields: Fields) -> JsonValue:
+def tests_of(fields: Fields) -> JsonValue:
+    """The tests in a sample's label, else in its metadata; None if it has none."""
     return trainer.tests_in(fields.get("label"), fields.get("metadata"))
 
 
