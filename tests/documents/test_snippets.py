@@ -13,7 +13,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SNIPPETS = [
     pytest.param(text, id=f"{name}-{number}")
-    for name in ("agentfly", "code-eval", "slime", "trainers")
+    for name in ("agentfly", "code-eval", "opencompass", "slime", "trainers")
     for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", (DOCS / f"{name}.md").read_text(), re.M | re.S))
 ]
 
