@@ -62,8 +62,16 @@ def test_statements_run_after_the_program_as_they_are() -> None:
     assert words(statements, TIMES)[0].startswith("failed: wrong_answer")
 
 
+def test_what_passes_in_one_process_alone_passes() -> None:
+    assert words("text = 'long' * 99\nassert same(text) is text", "def same(text):\n    return text\n") == ["passed"]
+
+
 def test_a_program_that_takes_too_long_and_one_that_does_not_load() -> None:
-    assert words(ASSERTS, "while True: pass", timeout=0.5) == ["timed out"]
+    slow = "import time\n\ndef add(a, b):\n    end = time.process_time() + 0.6\n"
+    slow += "    while time.process_time() < end:\n        pass\n    return a + b\n"
+    assert words(ASSERTS, slow, timeout=0.3) == ["timed out"]
+    assert words(f"{ASSERTS}\nassert add(1, 1) == 2", slow, timeout=1) == ["timed out"]  # each alone is quick enough
+    assert words(ASSERTS, slow, timeout=60) == ["passed"]
     assert words(ASSERTS, "def add(") == ["failed: compile_error: SyntaxError: '(' was never closed"]
 
 
