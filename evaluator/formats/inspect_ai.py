@@ -68,19 +68,22 @@ def task_of_sample(fields: Fields) -> Task | None:
     The metadata is a known dataset's row, has tests in a shape that trainers use, or has test code as `test`; else the
     target is asserts (as in MBPP and APPS). `id` becomes the row's `task_id`.
     """
-    metadata = fields.get("metadata")
-    if isinstance(metadata, Mapping):
-        known = trainer.dataset_task({"task_id": fields.get("id"), **metadata})
-        if known is not None:
-            return known
-    tests = trainer.tests_in(metadata)
+    metadata = field.inner(fields, "metadata")
+    known = trainer.dataset_task({"task_id": fields.get("id"), **metadata})
+    if known is not None:
+        return known
+    tests = trainer.tests_in(fields.get("metadata"))
     if tests is not None:
         return trainer.task_with(tests, "task", "", "inspect_ai")
-    test = metadata.get("test") if isinstance(metadata, Mapping) else None
+    test = metadata.get("test")
     try:
-        return task_of_code(test, "task") if isinstance(test, str) else _task_of_target(fields.get("target"))
+        if not isinstance(test, str):
+            return _task_of_target(fields.get("target"))
+        task = task_of_code(test, "task")
     except RecordError:
         return None
+    task.metadata = field.without(metadata, {"test"})
+    return task
 
 
 def _task_of_target(target: JsonValue) -> Task | None:

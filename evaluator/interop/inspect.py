@@ -18,6 +18,7 @@ from evaluator.formats.inspect_ai import task_of_sample
 from evaluator.formats.trainer_tests import task_from
 from evaluator.graders.bench import Disagreements
 from evaluator.model import JsonValue, RecordError, Verdict, limits_from
+from evaluator.sandbox import Settings
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Scorer
@@ -32,19 +33,21 @@ def code_tests(
     limits: Mapping[str, float] | None = None,
     grader: str = "tests",
     disagreement: Disagreements = "unknown",
+    python: str | None = None,
 ) -> Scorer:
     """A scorer for samples whose answer is code: correct if all tests passed. The task needs no sandbox.
 
     `tests`: the field of the sample's metadata that holds the tests, or "target"; None: they are found, as the samples
     of `inspect_evals` have them (docs/inspect.md). They are test code, or in any shape that `trainer_tests.task_from`
     reads. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`; None: its defaults. `grader`: with options,
-    such as "tests:reward=fraction" for the share of tests. `disagreement`: as in `evaluator.grade`.
+    such as "tests:reward=fraction" for the share of tests. `disagreement`: as in `evaluator.grade`. `python`: path
+    of the interpreter whose packages completions may import; None: this one, with numpy alone.
 
     A score has the value C or I (a number if `grader` has options), the code as `answer`, and verdict, flags and the
     first failing test in `metadata`. A sample that can't be graded is unscored (NaN, which metrics leave out), with the
     reason as explanation. Raises `RecordError` for bad `limits`; scoring raises `SandboxUnavailable` if there is none.
     """
-    return _registered()(tests=tests, limits=limits, grader=grader, disagreement=disagreement)
+    return _registered()(tests=tests, limits=limits, grader=grader, disagreement=disagreement, python=python)
 
 
 @cache
@@ -53,9 +56,14 @@ def _registered() -> Callable[..., Scorer]:
     from inspect_ai.solver import TaskState
 
     def factory(
-        tests: str | None, limits: Mapping[str, float] | None, grader: str, disagreement: Disagreements
+        tests: str | None,
+        limits: Mapping[str, float] | None,
+        grader: str,
+        disagreement: Disagreements,
+        python: str | None,
     ) -> Scorer:
         chosen = limits_from(limits) if limits else Limits()
+        options: dict[str, Any] = {"limits": chosen, "grader": grader, "disagreement": disagreement}
 
         async def score(state: TaskState, target: Target) -> Score:
             texts = list(target)
@@ -64,8 +72,7 @@ def _registered() -> Callable[..., Scorer]:
                 task = task_for(fields, tests)
             except RecordError as error:
                 return Score(**unscored(str(error)))
-            completion = state.output.completion
-            grade = await agrade(task, completion, limits=chosen, grader=grader, disagreement=disagreement)
+            grade = await agrade(task, state.output.completion, sandbox=Settings(python=python), **options)
             return Score(**score_fields(task, grade, as_letter=(task.grader or grader) == "tests"))
 
         return score

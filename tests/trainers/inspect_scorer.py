@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -57,6 +58,9 @@ def check_other_samples(humaneval: Sample) -> None:
     assert values([apps], [solution], code_tests(grader="tests:reward=fraction")) == [0.5], "a sample of apps"
     assert values([humaneval], [ENDS_EARLY], verify(), "local") == [1.0], "verify is fooled by an early end"
     assert values([humaneval], [ENDS_EARLY], code_tests()) == [0.0], "an early end is no pass"
+    imports = f"import inspect_ai\n{SUM}"
+    assert values([mbpp], [imports], code_tests()) == [0.0], "packages are hidden"
+    assert values([mbpp], [imports], code_tests(python=sys.executable)) == [1.0], "the packages of this Python"
     [score] = scores([Sample(id=3, input="?", target="42")], ["42"], code_tests())
     assert isinstance(score.value, float), score
     assert math.isnan(score.value), score
