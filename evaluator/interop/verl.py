@@ -1,21 +1,23 @@
-"""A reward function for verl that grades with Rollscope. In the trainer's configuration:
+"""Reward functions for verl that grade with Rollscope. In the trainer's configuration:
 
-    custom_reward_function:
-      path: pkg://evaluator.interop.verl
-      name: compute_score
+    reward:
+      custom_reward_function:
+        path: pkg://evaluator.interop.verl
+        name: compute_score
 
 verl is not imported. Safe to call from several threads, and from a process that holds CUDA: sandboxes start by exec.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypedDict
 
-from evaluator import grade
+from evaluator import Grade, Limits, Rollout, Task
+from evaluator.engines.single import agrade_one, grade_together
 from evaluator.formats.trainer_tests import task_from
-from evaluator.graders.bench import Disagreements
-from evaluator.model import JsonValue, RecordError, limits_from
+from evaluator.graders.bench import Disagreements, Options
+from evaluator.model import JsonValue, RecordError, Verdict, limits_from
 
 
 class Score(TypedDict):
@@ -24,12 +26,14 @@ class Score(TypedDict):
     score: float
     acc: float
     """1.0 if all tests passed, else 0.0."""
+    graded: float
+    """1.0, or 0.0 if there is no grade: `score` is then the number that `ungraded` gives."""
     pass_rate: float
     tests_passed: int
     tests_total: int
     verdict: str
     error: str
-    """The first failing test's; empty if none failed."""
+    """The first failing test's, or why there is no grade; empty if all passed."""
 
 
 class UngradedError(RuntimeError):
@@ -42,50 +46,163 @@ def compute_score(
     ground_truth: JsonValue,
     extra_info: Mapping[str, JsonValue] | None = None,
     *,
+    plain: bool = False,
+    ungraded: float | Literal["raise"] = "raise",
     continuous: bool = False,
     limits: Mapping[str, float] | None = None,
     disagreement: Disagreements = "fail",
     **kwargs: object,
-) -> Score:
+) -> Score | float:
     """Grades one response. verl passes the positional arguments; the keywords are its `reward_kwargs`.
 
-    `data_source`: names the row in messages. `solution_str`: the response, a program or a chat answer with fenced code.
-    `ground_truth`: the tests, in any shape that `trainer_tests.task_from` reads. `continuous`: score the share of tests
-    that passed; False: 1.0 if all passed, else 0.0. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`
-    (seconds; MiB for `memory_mb`); None: the defaults, or the row's. `disagreement`: as in `evaluator.grade`, but a
-    suite that fails in two processes and passes in one fails by default: "unknown" raises, which would end the batch.
-    `extra_info` and other keywords are ignored.
+    `data_source`: names the row in messages, with the `index` of `extra_info` if it has one. `solution_str`: the
+    response, a program or a chat answer with fenced code. `ground_truth`: the tests, in any shape that
+    `trainer_tests.task_from` reads. `plain`: return the number alone. `ungraded`: the score if there is no grade;
+    "raise": raise, which ends the batch. `continuous`: score the share of tests that passed; False: 1.0 if all passed,
+    else 0.0. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}` (seconds; MiB for `memory_mb`); None: the
+    defaults, or the row's. `disagreement`: as in `evaluator.grade`, but a suite that fails in two processes and passes
+    in one fails by default: with "unknown" it has no grade. Other keywords are ignored.
 
-    Raises `UngradedError` if there is no grade (never scored 0), `SandboxUnavailable` if no sandbox starts,
-    `RecordError` for bad `limits`.
+    Raises `UngradedError` if there is no grade (see `ungraded`), `SandboxUnavailable` if no sandbox starts,
+    `RecordError` for bad `limits`, `ValueError` for another `ungraded`.
 
         tests = {"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}
         compute_score("taco", "def add(a, b): return a + b", tests)["score"]  # 1.0
     """
-    del extra_info, kwargs
-    if not isinstance(solution_str, str):
-        raise UngradedError(f"{data_source}: solution_str is of type {type(solution_str).__name__}: give text")
+    del kwargs
+    scoring = _scoring(plain=plain, ungraded=ungraded, continuous=continuous, limits=limits, disagreement=disagreement)
+    return scoring.scores([_row(data_source, solution_str, ground_truth, extra_info, {})])[0]
+
+
+async def acompute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: JsonValue,
+    extra_info: Mapping[str, JsonValue] | None = None,
+    **settings: Any,
+) -> Score | float:
+    """`compute_score` for a reward loop: the same arguments, result and exceptions, but it takes no thread."""
+    scoring, row = _scoring(**settings), _row(data_source, solution_str, ground_truth, extra_info, {})
+    return scoring.score(row, await agrade_one(*row.pair, scoring.options) if row.pair else None)
+
+
+def compute_score_batch(
+    data_sources: Iterable[str],
+    solution_strs: Iterable[str],
+    ground_truths: Iterable[JsonValue],
+    extra_infos: Iterable[Mapping[str, JsonValue] | None] | None = None,
+    **settings: Any,
+) -> list[Score | float]:
+    """The scores of a batch, in its order, graded on all CPUs at once: for verl's batch reward manager.
+
+    Each argument has one value per response; the keywords are those of `compute_score`. Raises as `compute_score`, and
+    `ValueError` if the lengths differ.
+    """
+    solutions = list(solution_strs)
+    infos = [None] * len(solutions) if extra_infos is None else extra_infos
+    tasks: dict[JsonValue, Task] = {}
+    given = zip(data_sources, solutions, ground_truths, infos, strict=True)
+    return _scoring(**settings).scores([_row(*each, tasks) for each in given])
+
+
+class _Row(NamedTuple):
+    """A response with its tests."""
+
+    name: str
+    pair: tuple[Task, Rollout] | None
+    """None if it can't be graded."""
+    problem: str = ""
+    """Why not."""
+
+
+def _row(
+    data_source: str,
+    solution: str,
+    ground_truth: JsonValue,
+    extra_info: Mapping[str, JsonValue] | None,
+    tasks: dict[JsonValue, Task],
+) -> _Row:
+    """`tasks`: those of the batch by their tests, which the responses to one prompt share."""
+    name = str(data_source) or "verl"
+    if isinstance(extra_info, Mapping) and extra_info.get("index") is not None:
+        name = f"{name}, index {extra_info['index']}"
+    if not isinstance(solution, str):
+        return _Row(name, None, f"solution_str is of type {type(solution).__name__}: give text")
+    key = ground_truth if isinstance(ground_truth, str) else id(ground_truth)
     try:
-        task = task_from(ground_truth, str(data_source) or "verl")
+        task = tasks.get(key) or tasks.setdefault(key, task_from(ground_truth, name))
     except RecordError as error:
-        raise UngradedError(f"{data_source}: {error}") from None
-    found = grade(
-        task,
-        solution_str,
-        limits=limits_from(limits) if limits else None,
+        return _Row(name, None, str(error))
+    return _Row(name, (task, Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=solution)))
+
+
+class _Scoring(NamedTuple):
+    """How responses are graded, and what becomes of their grades."""
+
+    plain: bool
+    ungraded: float | None
+    """The score without a grade; None: raise."""
+    options: Options
+
+    def scores(self, rows: Sequence[_Row]) -> list[Score | float]:
+        for row in rows:
+            if row.pair is None and self.ungraded is None:  # before the others are graded
+                raise UngradedError(f"{row.name}: {row.problem}")
+        grades = iter(grade_together([row.pair for row in rows if row.pair], self.options))
+        return [self.score(row, next(grades) if row.pair else None) for row in rows]
+
+    def score(self, row: _Row, grade: Grade | None) -> Score | float:
+        if grade is not None and grade.reward is not None:
+            return grade.reward if self.plain else _logged(grade.reward, grade)
+        problem = row.problem
+        if grade is not None:
+            problem = f"no grade ({grade.verdict}): {grade.error_message or 'no reason was given'}"
+        if self.ungraded is None:
+            raise UngradedError(f"{row.name}: {problem}")
+        return self.ungraded if self.plain else _not_graded(self.ungraded, grade, problem)
+
+
+def _scoring(
+    *,
+    plain: bool = False,
+    ungraded: float | Literal["raise"] = "raise",
+    continuous: bool = False,
+    limits: Mapping[str, float] | None = None,
+    disagreement: Disagreements = "fail",
+    **kwargs: object,
+) -> _Scoring:
+    del kwargs
+    if ungraded != "raise" and (isinstance(ungraded, bool) or not isinstance(ungraded, int | float)):
+        raise ValueError(f'ungraded is {ungraded!r}: give a number, or "raise"')
+    options = Options(
+        limits=limits_from(limits) if limits else Limits(),
         grader="tests:reward=fraction" if continuous else "tests",
         disagreement=disagreement,
     )
-    if found.reward is None:
-        raise UngradedError(
-            f"{data_source}: no grade ({found.verdict}): {found.error_message or 'no reason was given'}"
-        )
+    return _Scoring(plain, None if ungraded == "raise" else float(ungraded), options)
+
+
+def _logged(reward: float, grade: Grade) -> Score:
     return Score(
-        score=found.reward,
-        acc=float(found.passed),
-        pass_rate=found.pass_rate or 0.0,
-        tests_passed=found.tests_passed,
-        tests_total=found.tests_total,
-        verdict=found.verdict.value,
-        error=": ".join(part for part in (found.error_type, found.error_message) if part),
+        score=reward,
+        acc=float(grade.passed),
+        graded=1.0,
+        pass_rate=grade.pass_rate or 0.0,
+        tests_passed=grade.tests_passed,
+        tests_total=grade.tests_total,
+        verdict=grade.verdict.value,
+        error=": ".join(part for part in (grade.error_type, grade.error_message) if part),
+    )
+
+
+def _not_graded(score: float, grade: Grade | None, problem: str) -> Score:
+    return Score(
+        score=score,
+        acc=0.0,
+        graded=0.0,
+        pass_rate=0.0,
+        tests_passed=0,
+        tests_total=grade.tests_total if grade else 0,
+        verdict=(grade.verdict if grade else Verdict.UNKNOWN).value,
+        error=problem,
     )

@@ -1,12 +1,16 @@
-"""`compute_score` as verl calls it: by keyword, from threads, and from a file that it loads by its path."""
+"""The reward functions as verl calls them: by keyword, from threads and processes, awaited, loaded by their path."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import inspect
 import json
+import multiprocessing
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ import numpy as np
 import pytest
 
 from evaluator.interop import verl
-from evaluator.interop.verl import UngradedError, compute_score
+from evaluator.interop.verl import UngradedError, acompute_score, compute_score, compute_score_batch
 from evaluator.model import RecordError
 from tests.sandbox.refusing import command
 
@@ -60,11 +64,12 @@ def test_what_is_logged_has_the_same_types_each_time() -> None:
     texts = (RIGHT, HALF, "<think>hm</think> I can't.", "def add(:")
     scores = [compute_score("apps", text, CALL, None) for text in texts]
     assert scores[0] == {
-        "score": 1.0, "acc": 1.0, "pass_rate": 1.0, "tests_passed": 2, "tests_total": 2,
+        "score": 1.0, "acc": 1.0, "graded": 1.0, "pass_rate": 1.0, "tests_passed": 2, "tests_total": 2,
         "verdict": "passed", "error": "",
     }  # fmt: skip
     assert [score["verdict"] for score in scores[1:]] == ["wrong_answer", "no_code", "compile_error"]
     assert all(score["error"] for score in scores[1:])
+    scores += [compute_score("apps", RIGHT, tests, None, ungraded=0) for tests in (None, {"inputs": [], "outputs": []})]
     assert len({tuple((key, type(value)) for key, value in score.items()) for score in scores}) == 1
 
 
@@ -102,6 +107,89 @@ def test_what_can_not_be_graded_raises(ground_truth: object, message: str) -> No
     with pytest.raises(UngradedError, match=message) as raised:
         compute_score("apps", RIGHT, ground_truth, {})
     assert "\n" not in str(raised.value)
+    score = compute_score("apps", RIGHT, ground_truth, {}, ungraded=-1)
+    assert (score["score"], score["acc"], score["graded"], score["verdict"]) == (-1.0, 0.0, 0.0, "unknown")
+    assert f"apps: {score['error']}" == str(raised.value)
+    assert compute_score("apps", RIGHT, ground_truth, {}, ungraded=-1, plain=True) == -1.0
+
+
+@pytest.mark.parametrize("ungraded", ["skip", None, True])
+def test_the_score_without_a_grade_is_a_number(ungraded: Any) -> None:
+    with pytest.raises(ValueError, match=f'^ungraded is {ungraded!r}: give a number, or "raise"$'):
+        compute_score("apps", RIGHT, CALL, {}, ungraded=ungraded)
+
+
+def test_a_row_is_named_by_its_index() -> None:
+    with pytest.raises(UngradedError, match=r"^apps, index 7: the tests are of type NoneType"):
+        compute_score("apps", RIGHT, None, {"index": 7, "split": "train"})
+
+
+def test_a_plain_score_is_the_number_alone() -> None:
+    scores = [compute_score("apps", text, CALL, None, plain=True, continuous=True) for text in (RIGHT, HALF, "none")]
+    assert scores == [1.0, 0.5, 0.0]
+    assert {type(score) for score in scores} == {float}
+
+
+def test_from_forked_processes_as_the_prime_manager_does() -> None:
+    compute_score("apps", RIGHT, CALL, {})  # this process has workers, which are not the others'
+    function = partial(compute_score, plain=True)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
+        futures = [pool.submit(function, "apps", text, json.dumps(CALL), None) for text in (RIGHT, HALF, RIGHT)]
+        assert [future.result() for future in futures] == [1.0, 0.0, 1.0]
+
+
+def test_awaited_many_at_once() -> None:
+    async def scores() -> list[Any]:
+        texts = [RIGHT if n % 2 else HALF for n in range(24)]
+        calls = [
+            acompute_score(data_source="apps", solution_str=text, ground_truth=CALL, extra_info={}, continuous=True)
+            for text in texts
+        ]
+        return [score["score"] for score in await asyncio.gather(*calls)]
+
+    assert asyncio.run(scores()) == [0.5, 1.0] * 12
+    assert inspect.iscoroutinefunction(partial(acompute_score, plain=True))  # or verl would not await it
+
+
+def test_awaited_without_a_grade() -> None:
+    with pytest.raises(UngradedError, match=r"^apps: the tests are of type NoneType"):
+        asyncio.run(acompute_score("apps", RIGHT, None))
+    with pytest.raises(UngradedError, match=r"^apps: no grade \(unknown\): .*no test cases"):
+        asyncio.run(acompute_score("apps", RIGHT, {"inputs": [], "outputs": []}))
+    assert asyncio.run(acompute_score("apps", RIGHT, None, ungraded=0.5, plain=True)) == 0.5
+
+
+def batch(*rows: tuple[str, Any], **settings: Any) -> list[Any]:
+    """As verl's batch manager calls it: two arguments are arrays."""
+    return compute_score_batch(
+        data_sources=np.array(["apps"] * len(rows), dtype=object),
+        solution_strs=[text for text, _ in rows],
+        ground_truths=[tests for _, tests in rows],
+        extra_infos=np.array([{"index": number} for number in range(len(rows))], dtype=object),
+        **settings,
+    )
+
+
+def test_a_batch_has_its_scores_in_order() -> None:
+    rows = [(RIGHT, CALL), (ECHO, STDIN), (HALF, CALL), (RIGHT, json.dumps(ASSERTS)), (HALF, json.dumps(ASSERTS))] * 4
+    assert batch(*rows, plain=True) == [1.0, 1.0, 0.0, 1.0, 0.0] * 4
+    assert [score["pass_rate"] for score in batch(*rows[:3], continuous=True)] == [1.0, 1.0, 0.5]
+    assert batch() == []
+
+
+def test_a_batch_with_rows_that_have_no_grade() -> None:
+    rows = [(RIGHT, CALL), (RIGHT, "no JSON"), (HALF, CALL), (RIGHT, {"inputs": [], "outputs": []})]
+    scores = batch(*rows, ungraded=0.0, continuous=True)
+    assert [(score["score"], score["graded"]) for score in scores] == [(1.0, 1.0), (0.0, 0.0), (0.5, 1.0), (0.0, 0.0)]
+    with pytest.raises(UngradedError, match=r"^apps, index 1: the tests are text that is not JSON"):
+        batch(*rows)
+    with pytest.raises(UngradedError, match=r"^apps, index 1: no grade \(unknown\)"):
+        batch(rows[0], rows[3])
+
+
+def test_a_batch_whose_lengths_differ() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        compute_score_batch(["apps"] * 2, [RIGHT], [CALL])
 
 
 def test_from_many_threads() -> None:
@@ -124,7 +212,7 @@ WITHOUT_SANDBOX = f"""
 from evaluator import SandboxUnavailable
 from evaluator.interop.verl import compute_score
 try:
-    print(compute_score("apps", {RIGHT!r}, {CALL!r}, {{}}))
+    print(compute_score("apps", {RIGHT!r}, {CALL!r}, {{}}, ungraded=0.0))
 except SandboxUnavailable as error:
     print("none:", error)
 """
