@@ -101,7 +101,7 @@ def compute_score_batch(
     solutions = list(solution_strs)
     infos = [None] * len(solutions) if extra_infos is None else extra_infos
     tasks: dict[JsonValue, Task] = {}
-    given = zip(data_sources, solutions, ground_truths, infos, strict=True)
+    given = list(zip(data_sources, solutions, ground_truths, infos, strict=True))  # all held: `_row` knows tests by id
     return _scoring(**settings).scores([_row(*each, tasks) for each in given])
 
 
