@@ -217,7 +217,9 @@ class Dispatcher:
         elif isinstance(message, Withdrawn):
             member.withdrawing = False
             items = [member.outstanding.pop(number) for number in message.numbers if number in member.outstanding]
-            self._take_back(items)
+            staying = self._staying(member, items)
+            member.pinned.extendleft(reversed(staying))
+            self._take_back([item for item in items if item not in staying])
         elif not message.reason:
             member.ready = True
             member.width = message.workers
@@ -261,6 +263,13 @@ class Dispatcher:
         self._settled([item])
 
     # ---- rollouts
+
+    def _staying(self, member: Member, items: list[Item]) -> list[Item]:
+        """Those that must be given to this member again: it got an equal one while they were taken back."""
+        if not self._setup.remembers:
+            return []
+        equals = {item.key for item in (*member.outstanding.values(), *member.pinned)}
+        return [item for item in items if item.key in equals and item.place not in self._unwanted]
 
     def _take_back(self, items: list[Item]) -> None:
         """Nobody has these any more."""
