@@ -226,8 +226,8 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym"],
-        typer.Argument(help="agentfly, colossalai or nemo-gym: the system whose server to replace."),
+        Literal["agentfly", "colossalai", "nemo-gym", "sandbox-fusion"],
+        typer.Argument(help="The system whose server to replace."),
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
@@ -240,7 +240,7 @@ def serve(
         float | None,
         typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="agentfly: limits per program; nemo-gym: server fields.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Limits per program; for nemo-gym, server fields.")] = None,
     profile: Annotated[bool, typer.Option(help="nemo-gym: report at the end where verification time went.")] = False,
 ) -> int:
     """Answer over HTTP as another system's server does."""

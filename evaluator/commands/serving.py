@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 8000
 
-System = Literal["agentfly", "colossalai", "nemo-gym"]
+System = Literal["agentfly", "colossalai", "nemo-gym", "sandbox-fusion"]
 
 
 class Options(NamedTuple):
@@ -101,10 +101,16 @@ def _small(system: System, options: Options) -> _Server:
 
         limits = _limits(options.config, LIMITS) if options.config else LIMITS
         server = _Server(agentfly.application(limits), agentfly.LONGEST)
+    elif system == "sandbox-fusion":
+        from evaluator.interop.sandbox_fusion import server as sandbox_fusion
+
+        limits = _limits(options.config, sandbox_fusion.LIMITS) if options.config else sandbox_fusion.LIMITS
+        most = options.max_timeout or sandbox_fusion.MAX_TIMEOUT_S
+        server = _Server(sandbox_fusion.application(limits, most), sandbox_fusion.LONGEST)
     else:
         from evaluator.interop.colossalai import server as colossalai
 
-        most = colossalai.MAX_TIMEOUT_S if options.max_timeout is None else options.max_timeout
+        most = options.max_timeout or colossalai.MAX_TIMEOUT_S
         server = _Server(colossalai.application(most), colossalai.LONGEST)
     _prove_sandbox()
     return server

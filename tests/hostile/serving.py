@@ -1,4 +1,4 @@
-"""The three servers as people start them, and a client that may send what it likes."""
+"""The servers as people start them, and a client that may send what it likes."""
 
 from __future__ import annotations
 
@@ -62,6 +62,13 @@ def _check(code: str) -> dict[str, Any]:
     return {"in_outs": in_outs, "generation": code, "timeout": 60, "debug": False, "eval_mode": True}
 
 
+def _run(code: str) -> dict[str, Any]:
+    return {
+        "code": code, "language": "python", "stdin": "9", "compile_timeout": 10, "run_timeout": 10,
+        "memory_limit_MB": 512, "files": {"a": "OQ=="}, "fetch_files": ["a"],
+    }  # fmt: skip
+
+
 ORDERS = {
     "agentfly": Order("/exec", {"code": "print(9)"}, {"output": "9\n"}, {"code": SLEEP}),
     "colossalai": Order(
@@ -70,6 +77,10 @@ ORDERS = {
     "nemo-gym": Order(
         "/verify", _verify("print(int(input()) ** 2)"), {"reward": 1.0, "verdict": "passed"},
         {**_verify(SLEEP), "verifier_metadata": {"unit_tests": {"inputs": ["3\n"], "outputs": ["9"]}}},
+    ),
+    "sandbox-fusion": Order(
+        "/run_code", _run("print(open('a').read(), input())"), {"status": "Success", "files": {"a": "OQ=="}},
+        _run(SLEEP) | {"run_timeout": 600, "compile_timeout": 600},
     ),
 }  # fmt: skip
 
@@ -86,6 +97,11 @@ OTHERS = (
     Order("/aggregate_metrics", {"verify_responses": [_ROLLOUT]}, {}),
 )
 """What else a resource server of NeMo Gym's is asked for."""
+TESTS = (
+    Order("/test_program", {"program": "def f(): return 9", "tests": ["assert f() == 9"], "max_execution_time": 5}, {}),
+    Order("/test_program_stdio", {"program": "print(9)", "tests": [{"input": "", "output": "9"}]}, {}),
+)
+"""What open-instruct's client asks for."""
 
 
 class Answer(NamedTuple):

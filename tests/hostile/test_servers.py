@@ -1,4 +1,4 @@
-"""The corpus of requests, sent to the three servers: no 5xx, nothing that hangs, and a server that still answers."""
+"""The corpus of requests, sent to the servers: no 5xx, nothing that hangs, and a server that still answers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ import pytest
 from evaluator.interop.nemo_gym.new_server import write_server
 from tests.engines.processes import descendants, wait_until_none
 from tests.hostile.requests import BODIES, REFUSED, TAKEN, with_values
-from tests.hostile.serving import ORDERS, OTHERS, PATIENCE_S, Answer, Order, Served, start
+from tests.hostile.serving import ORDERS, OTHERS, PATIENCE_S, TESTS, Answer, Order, Served, start
 
 LONG = {
     "agentfly": ("--config", "[limits]\nwall_s = 600\ncpu_s = 600\ntotal_s = 600\n"),
     "colossalai": ("--max-timeout", "600"),
     "nemo-gym": ("--config", "unit_test_timeout_secs = 600\nmax_request_mb = 8\n"),
+    "sandbox-fusion": ("--max-timeout", "600"),
 }
 """Options with which programs have ten minutes; a text with lines is a file's."""
-TOO_LONG_MIB = {"agentfly": 40, "colossalai": 300, "nemo-gym": 40}
-"""What is sent of a body that is longer than the server takes (8, 256 and 8 MiB)."""
+TOO_LONG_MIB = {"agentfly": 40, "colossalai": 300, "nemo-gym": 40, "sandbox-fusion": 300}
+"""What is sent of a body that is longer than the server takes (8, 256, 8 and 256 MiB)."""
 
 
 class System:
@@ -212,9 +213,13 @@ def test_a_row_gets_no_more_time_than_the_server_gives(served: Callable[[Served]
         assert not masked or "max_timeout_secs" in answer["failure_reason"]
 
 
-@pytest.mark.parametrize("system", ["nemo-gym"], indirect=True)
-@pytest.mark.parametrize("order", OTHERS, ids=lambda order: order.path[1:])
-def test_no_other_endpoint_of_a_resource_server_fails(order: Order, system: System) -> None:
+@pytest.mark.parametrize(
+    ("order", "system"),
+    [(order, "nemo-gym") for order in OTHERS] + [(order, "sandbox-fusion") for order in TESTS],
+    ids=lambda value: value.path[1:] if isinstance(value, Order) else value,
+    indirect=["system"],
+)
+def test_no_other_endpoint_fails(order: Order, system: System) -> None:
     assert failures(system.served, order) == {}
     assert {
         name: status for name, body in BODIES.items() if (status := system.served.ask(order.path, body).status) > 422

@@ -75,6 +75,7 @@ def test_doctor_proves_the_sandbox(bare: Path) -> None:
         (["export", "runs/1"], "a run needs pyarrow and duckdb: pip install 'rollscope[runs]'"),
         (["view"], "the dashboard needs streamlit and more: pip install 'rollscope[dashboard]'"),
         (["serve", "colossalai"], "a server needs starlette and uvicorn: pip install 'rollscope[serve]'"),
+        (["serve", "sandbox-fusion"], "a server needs starlette and uvicorn: pip install 'rollscope[serve]'"),
         (["serve", "agentfly"], "a server needs starlette and uvicorn: pip install 'rollscope[serve]'"),
         (["serve", "nemo-gym"], "NeMo Gym's servers need fastapi and more: pip install 'rollscope[serve]'"),
         (["init-server", "mine"], "NeMo Gym's servers need fastapi and more: pip install 'rollscope[serve]'"),

@@ -1,0 +1,138 @@
+"""Runs one program as a request of SandboxFusion's `/run_code` describes it, and answers as SandboxFusion does."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal
+
+import msgspec
+
+from evaluator.engines import pool
+from evaluator.graders.bench import Bench, Options
+from evaluator.graders.cases.attempts import attempt
+from evaluator.interop.sandbox_fusion.files import Files
+from evaluator.model import Limits
+from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+
+LANGUAGE: Final = "python"
+_SECOND_RUN_S: Final = 8.0
+"""The most that a second run may add, if the machine was too busy for the first: verl waits 10 s more than a run."""
+_KILLED: Final = -9
+_LIMITS: Final = {Status.MEMORY: "memory", Status.OUTPUT: "output"}
+
+
+class Request(msgspec.Struct):
+    """A request. Unknown fields are ignored, and `compile_timeout` is not the program's: see `server`."""
+
+    code: str
+    language: str
+    stdin: str | None = None
+    compile_timeout: float = 10
+    run_timeout: float = 10
+    """Seconds, of wall time and of CPU time."""
+    memory_limit_MB: float | None = -1  # noqa: N815 - SandboxFusion's name
+    """MiB; 0, less or None: the server's."""
+    files: dict[str, str | None] = msgspec.field(default_factory=dict)
+    """Base64 by path, written before the run; None is left out."""
+    fetch_files: list[str] = msgspec.field(default_factory=list)
+    """Paths whose content is in the answer, if the program ends by itself and leaves such a file."""
+
+
+class CommandResult(msgspec.Struct):
+    """How the program ended. Times in seconds; a negative `return_code` is the signal that ended it."""
+
+    status: Literal["Finished", "TimeLimitExceeded"]
+    execution_time: float
+    return_code: int | None
+    """None after a time-out."""
+    stdout: str
+    stderr: str
+
+
+class Answer(msgspec.Struct):
+    """`Success`: ended with return code 0. `Failed`: another one, or a time-out. `SandboxError`: says nothing about
+    the program; the reason is in `message`."""
+
+    status: Literal["Success", "Failed", "SandboxError"]
+    message: str = ""
+    compile_result: None = None
+    run_result: CommandResult | None = None
+    executor_pod_name: None = None
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def run(request: Request, limits: Limits) -> Answer:
+    """Runs the program; blocks, also while all sandboxes are in use. Never raises for what the program does.
+
+    `limits`: of what the request does not set. Raises `ValueError` for unusable `files`, `fetch_files` or memory.
+    """
+    if request.language != LANGUAGE:
+        return Answer("SandboxError", f"language {request.language!r} is not supported: this server runs only python")
+    files = Files(request.files, request.fetch_files)
+    limits = _limits(request, limits)
+    try:
+        outcome = pool.in_sandbox(Settings(), lambda sandbox: _outcome(sandbox, request, files, limits))
+    except pool.FAULTS as fault:
+        return Answer("SandboxError", f"the sandbox failed, and the code may be right: {fault}")
+    result, fetched = _result(outcome, files)
+    return Answer("Success" if result.return_code == 0 else "Failed", run_result=result, files=fetched)
+
+
+def _limits(request: Request, limits: Limits) -> Limits:
+    seconds = request.run_timeout
+    memory = request.memory_limit_MB if request.memory_limit_MB and request.memory_limit_MB > 0 else limits.memory_mb
+    if math.isinf(memory):
+        raise ValueError("memory_limit_MB is too large: give MiB, or -1 for the server's limit")
+    return msgspec.structs.replace(
+        limits,
+        wall_s=seconds,
+        cpu_s=seconds,
+        total_s=seconds + min(seconds, _SECOND_RUN_S),
+        memory_mb=memory,
+        virtual_mb=max(limits.virtual_mb, memory),
+    )
+
+
+def _outcome(sandbox: Sandbox, request: Request, files: Files, limits: Limits) -> Outcome:
+    bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
+    stdin = (request.stdin or "").encode("utf-8", "surrogatepass")
+    program = Program(request.code, preamble=files.preamble)
+    with sandbox.execute(program, limits, reuse=False, several=False) as execution:
+        outcome = attempt(stdin, limits, bench, execution)
+    if outcome.status is Status.FAULT:
+        raise FaultError(outcome.message)
+    return outcome
+
+
+def _result(outcome: Outcome, files: Files) -> tuple[CommandResult, dict[str, str]]:
+    stdout, fetched = files.taken_from(outcome.stdout)
+    timed_out = outcome.status is Status.TIME
+    result = CommandResult(
+        status="TimeLimitExceeded" if timed_out else "Finished",
+        execution_time=outcome.wall_s,
+        return_code=None if timed_out else _return_code(outcome),
+        stdout=stdout,
+        stderr=_stderr(outcome),
+    )
+    return result, fetched
+
+
+def _return_code(outcome: Outcome) -> int:
+    if outcome.status is Status.ANSWERED:
+        return outcome.exit_status or 0
+    if outcome.status in (Status.RAISED, Status.NOT_LOADED):
+        return 1
+    return outcome.exit_status or _KILLED
+
+
+def _stderr(outcome: Outcome) -> str:
+    """What it wrote there, and what Python or the sandbox has to add."""
+    text = outcome.stderr.text()
+    if outcome.status in _LIMITS:
+        return f"{text}Killed: the {_LIMITS[outcome.status]} limit was exceeded.\n"
+    if outcome.status in (Status.DIED, Status.REJECTED):
+        return f"{text}Killed: {outcome.message}\n"
+    if outcome.status is Status.NOT_LOADED and outcome.failure is not None and not text:
+        places = [f'  File "main.py", line {frame.line}\n    {frame.text}\n' for frame in outcome.failure.frames[-1:]]
+        return "".join(places) + f"{outcome.failure.type}: {outcome.failure.message}\n"
+    return text
