@@ -94,10 +94,11 @@ def _results(
         found = {
             number: (case.verdict is Verdict.PASSED, case.wall_s or 0.0)
             for number, case in enumerate(together.cases)
-            if count == 1 or case.verdict in final
+            if case.verdict in final
         }
     others = [number for number in range(count) if number not in found]
-    for number, grade in zip(others, _grades(request, limits, [task([each]) for each in others], 1), strict=True):
+    apart = _grades(request, limits, [task([each]) for each in others], 1) if count > 1 else [together]
+    for number, grade in zip(others, apart, strict=False):
         if grade.verdict is Verdict.UNKNOWN:
             raise RecordError(f"tests[{number}] can't be graded: {grade.error_message}")
         if grade.reward is None:
@@ -155,15 +156,23 @@ def _case(number: int, test: JsonValue) -> TestCase:
 
 
 def _entry_point(program: ast.Module, test: str) -> str:
-    """What the test uses and nobody defines, so that it fails; else what it calls of the program, or a part of that."""
+    """What the test uses and nobody defines, so that it fails; else what it calls or names of the program."""
     tree = syntax.tree_of(test)
     assert tree is not None
     own, known = set(_bound(program)), {*dir(builtins), *_bound(tree)}
     used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     missing = [name for name in used if name not in own | known] if "*" not in own | known else []
-    called = [name for name in names_called([tree]) if name in own]
+    theirs = [name for name in (*_checked(tree), *names_called([tree]), *used) if name in own - known]
     defined = [node.name for node in program.body if isinstance(node, _DEFINITIONS)]
-    return next(iter([*missing, *called, *defined]), "solution")
+    return next(iter([*missing, *theirs, *defined]), "solution")
+
+
+def _checked(tree: ast.Module) -> Iterator[str]:
+    """The name in `check(name)`."""
+    for node in tree.body:
+        match node:
+            case ast.Expr(value=ast.Call(args=[ast.Name(id=name)])):
+                yield name
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

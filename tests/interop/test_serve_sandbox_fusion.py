@@ -137,6 +137,11 @@ def test_a_bad_request_is_one_line(url: str, path: str, body: object, message: s
         ),
         ("class A:\n    x = 1\nmake = lambda: A()", ["assert A().x == 1", "assert make().x == 2"], [1, 0]),
         (ADD, ["assert add(1, 1) == 2", "assert sub(1, 1) == 0", "assert add(1, 1) == TWO"], [1, 0, 0]),
+        (
+            f"def one(): return 1\n{ADD}",
+            ["def check(candidate):\n    assert candidate(one(), 1) == 2\ncheck(add)"],
+            [1],
+        ),
         ("import os\ndef add(a, b): os._exit(0)", ["assert add(1, 1) == 3"], [0]),
     ],
 )
