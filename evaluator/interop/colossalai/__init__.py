@@ -18,9 +18,10 @@ from evaluator.interop.colossalai.testing_util import (
     stripped_string_compare,
     truncatefn,
 )
-from evaluator.interop.colossalai.utils import check_correctness
+from evaluator.interop.colossalai.utils import check_correctness, check_correctness_code_api
 
 __all__ = [
-    "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "clean_traceback", "custom_compare_",
-    "reliability_guard", "run_test", "strict_compat", "stripped_string_compare", "truncatefn",
+    "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "check_correctness_code_api",
+    "clean_traceback", "custom_compare_", "reliability_guard", "run_test", "strict_compat", "stripped_string_compare",
+    "truncatefn",
 ]  # fmt: skip

@@ -1,14 +1,25 @@
-"""ColossalAI's `check_correctness` on Rollscope's sandbox. Source: `coati.distributed.reward.code_reward.utils`."""
+"""ColossalAI's `check_correctness` on Rollscope's sandbox, here or on a server.
+
+Source: `coati.distributed.reward.code_reward.utils`.
+"""
 
 from __future__ import annotations
 
+import json
+import urllib.error
+import urllib.request
 from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
 
 from evaluator.graders.colossalai_testing.run import Code, InOutsError
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.interop.colossalai.testing_util import report_of
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
+
+URL: Final = "http://localhost:8000/check_correctness"
+"""Where `rollscope serve colossalai` answers by default."""
 
 
 def check_correctness(
@@ -49,6 +60,45 @@ def check_correctness(
     if report.faulty:
         return every, [report.error_info]
     return report.results, [report.error_info]
+
+
+def check_correctness_code_api(
+    in_outs: Mapping[str, JsonValue],
+    generation: str | None,
+    timeout: float = 10,
+    debug: bool = True,
+    url: str = URL,
+    **unknown: object,
+) -> tuple[list[int], list[dict[str, str]]]:
+    """`check_correctness` by a server, such as `rollscope serve colossalai` or ColossalAI's verifier, at `url`.
+
+    Takes and returns the same, with 1 for True and 0 for False. A refusal gives -1 each and its reason in
+    `error_message`, with `error` "request" for unusable test cases or too large a `timeout` (status 422), else
+    "sandbox". Waits for the answer as long as it takes. Raises `ConnectionError` if there is no server, `InOutsError`
+    as `check_correctness`.
+
+        check_correctness_code_api({"inputs": ["1"], "outputs": ["1"]}, "print(input())", url=URL)  # ([1], [{}])
+    """
+    del unknown
+    every = [-1] * _count(in_outs)
+    sent = {"in_outs": in_outs, "generation": generation, "timeout": timeout, "debug": debug}
+    status, body = _posted(url, json.dumps(sent).encode())
+    if status == HTTPStatus.OK:
+        return body["result"], body["metadata"]
+    error = "request" if status == HTTPStatus.UNPROCESSABLE_ENTITY else "sandbox"
+    return every, [{"error": error, "error_message": f"{url} answered with status {status}: {body}"}]
+
+
+def _posted(url: str, body: bytes) -> tuple[int, Any]:
+    """The status of the answer; its JSON if it is a success, else its text."""
+    request = urllib.request.Request(url, body, {"content-type": "application/json"})  # noqa: S310 - the caller's
+    try:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read().decode("utf-8", "replace")
+    except urllib.error.URLError as error:
+        raise ConnectionError(f"{url}: {error.reason}: is `rollscope serve colossalai` running?") from None
 
 
 def _count(in_outs: object) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from evaluator.interop.colossalai import check_correctness_code_api
 from tests.interop.serving import Served, ask
 
 ADD = {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
@@ -57,3 +58,23 @@ def test_it_says_that_it_is_there_and_takes_no_get_for_a_check(address: str) -> 
     assert address.startswith("http://127.0.0.1:")
     assert ask(address, "GET", "/health") == (200, {"status": "ok"})
     assert ask(address, "GET", "/check_correctness")[0] == 405
+
+
+def test_the_client_gives_what_check_correctness_gives(address: str) -> None:
+    url = f"{address}/check_correctness"
+    assert check_correctness_code_api(ADD, "def add(a, b): return a + b", 10, False, url) == ([1, 1], [{}])
+    results, metadata = check_correctness_code_api(
+        in_outs=ADD, generation="def add(a, b): return 3", debug=False, url=url
+    )
+    assert (results, metadata[0]["expected"]) == ([1, 0], "7")
+    results, metadata = check_correctness_code_api({**ADD, "inputs": ["{1", "2"]}, "def add(a): 0", url=url)
+    assert (results, metadata[0]["error"]) == ([-1, -1], "request")
+    assert "inputs[0], line 1 is not JSON" in metadata[0]["error_message"]
+
+
+def test_the_client_says_what_no_completion_caused(address: str) -> None:
+    results, metadata = check_correctness_code_api(ADD, "", url=f"{address}/health")
+    assert (results, metadata[0]["error"]) == ([-1, -1], "sandbox")
+    assert "status 405" in metadata[0]["error_message"]
+    with pytest.raises(ConnectionError, match="is `rollscope serve colossalai` running"):
+        check_correctness_code_api(ADD, "", url="http://127.0.0.1:1/check_correctness")

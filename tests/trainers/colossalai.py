@@ -1,0 +1,140 @@
+"""ColossalAI's reward function and verifier with our imports, and its own grader beside ours.
+
+It is on no package index: COLOSSALAI=/path/to/checkout says where it is; without that nothing is tried.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from comparing import compared, contest, timed
+
+from evaluator.interop import colossalai
+
+PACKAGES = (
+    "math-verify==0.9.0", "latex2sympy2_extended", "requests", "numpy",
+    "filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec",  # torch's
+)  # fmt: skip
+NO_DEPS = ("torch==2.6.0",)
+EXTRAS = ("serve",)
+
+CLIENT = "colossalai"
+CHECKOUT = os.environ.get("COLOSSALAI")
+REWARD = "coati.distributed.reward"
+ENDLESS = ("apps-train/4184/codet5-apps/12", "apps-train/2287/codet5-apps/0")
+"""Left out: a time-out takes as long with either grader."""
+
+
+def main() -> None:
+    if CHECKOUT is None:
+        print("ColossalAI was not tried: set COLOSSALAI=/path/to/checkout")
+        return
+    rows = [row for row in contest() if row["id"] not in ENDLESS]
+    open_checkout(Path(CHECKOUT) / "applications" / "ColossalChat")
+    own = importlib.import_module(f"{REWARD}.code_reward.utils")
+    check_graders(rows, own)
+    with rollscope_server() as url:
+        check_reward_function(rows, own, f"{url}/check_correctness")
+    check_verifier(rows)
+
+
+def check_graders(rows: list[dict[str, Any]], own: ModuleType) -> None:
+    colossalai.check_correctness(rows[0]["tests"], "", debug=False)  # it starts its sandbox
+    ours, ours_s = timed(partial(rewards, colossalai.check_correctness, rows))
+    theirs, theirs_s = timed(partial(rewards, own.check_correctness, rows))
+    compared(CLIENT, "check_correctness", rows, ours, theirs, ours_s, theirs_s)
+    compared(CLIENT, "check_correctness, by the rows", rows, ours, [float(row["expected"]) for row in rows], ours_s, 0)
+
+
+def check_reward_function(rows: list[dict[str, Any]], own: ModuleType, url: str) -> None:
+    """`code_reward_fn` with our client and with its own, both of our server."""
+    module = importlib.import_module(f"{REWARD}.reward_fn")
+    found = []
+    for client in (colossalai.check_correctness_code_api, own.check_correctness_code_api):
+        module.check_correctness_code = client
+        found.append(timed(partial(rewards_of_function, module.code_reward_fn, rows, url)))
+    (ours, ours_s), (theirs, theirs_s) = found
+    compared(CLIENT, "code_reward_fn, by our client and its own", rows, ours, theirs, ours_s, theirs_s)
+    expected = [10.0 * row["expected"] for row in rows]
+    compared(CLIENT, "code_reward_fn, by the rows", rows, ours, expected, ours_s, 0)
+    assert module.verify_math_representation("1/2", "0.5") == module.SUCCESS
+
+
+def check_verifier(rows: list[dict[str, Any]]) -> None:
+    """The script that serves `check_correctness`, over our import."""
+    sys.modules[f"{REWARD}.code_reward.utils"] = importlib.import_module("evaluator.interop.colossalai.utils")
+    verifier = importlib.import_module("start_code_verifier")
+    for row in rows[:10]:
+        request = verifier.CheckCorrectnessRequest(in_outs=row["tests"], generation=code(row), eval_mode=True)
+        answer = verifier.check_correctness_api(request)
+        assert all(each == 1 for each in answer.result) == row["expected"], (row["id"], answer)
+
+
+def rewards(check: Callable[..., Any], rows: list[dict[str, Any]]) -> list[float]:
+    return [
+        float(all(each == 1 for each in check(row["tests"], code(row), timeout=10, debug=False)[0])) for row in rows
+    ]
+
+
+def rewards_of_function(reward: Callable[..., Any], rows: list[dict[str, Any]], url: str) -> list[float]:
+    import torch
+
+    class Characters:
+        """A tokenizer with a token for each character."""
+
+        def decode(self, tokens: torch.Tensor, **_: object) -> str:
+            return "".join(map(chr, tokens.tolist()))
+
+    found = []
+    for row in rows:
+        tokens = torch.tensor([ord(character) for character in row["completion"]])
+        span = torch.tensor([0, len(tokens) - 1])
+        given = reward(tokens, row["tests"], span, tokenizer=Characters(), max_new_tokens=10**6, url=url)
+        found.append(given[0].item())
+    return found
+
+
+def code(row: dict[str, Any]) -> str:
+    return str(row["completion"].rpartition("```python")[2].partition("```")[0])
+
+
+def open_checkout(folder: Path) -> None:
+    """Makes its modules importable, without what the packages above them import."""
+    sys.path.insert(0, str(folder))
+    for name in ("coati", "coati.distributed", REWARD):
+        package = sys.modules[name] = ModuleType(name)
+        package.__path__ = [str(folder / name.replace(".", "/"))]
+    pyext = sys.modules["pyext"] = ModuleType("pyext")  # it can't be installed for Python 3.11
+    pyext.RuntimeModule = RuntimeModule  # type: ignore[attr-defined]
+
+
+class RuntimeModule:
+    @staticmethod
+    def from_string(name: str, doc: str, source: str) -> ModuleType:
+        module = ModuleType(name, doc)
+        exec(source, module.__dict__)
+        return module
+
+
+@contextlib.contextmanager
+def rollscope_server() -> Iterator[str]:
+    words = [sys.executable, "-m", "evaluator.cli", "serve", "colossalai", "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip().removeprefix("listening on ")
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()
