@@ -232,6 +232,8 @@ class SuiteCase:
         self._source = source
         self.report: CaseReport | None = None
         self._message: LastMessage | None = None
+        self._may_come = False
+        """Whether the suite may say something of it: not before it was sent, and not after a long silence."""
 
     @property
     def final(self) -> bool:
@@ -245,7 +247,8 @@ class SuiteCase:
         return message.last if message is not None else ""
 
     def _received(self) -> LastMessage | None:
-        if self._message is None:
+        if self._message is None and self._may_come:
+            self._may_come = False
             self._message = self._process.last_message()
         return self._message
 
@@ -258,6 +261,7 @@ class SuiteCase:
         """Raises what `watch` raises, `EOFError` and `BrokenFrameError` for the completion's process."""
         process = self._process
         process.usable = False  # until it has finished the test case
+        self._may_come = True
         own = process.begin()
         both = _BothClocks(watch, own)
         try:
