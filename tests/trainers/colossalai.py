@@ -5,18 +5,16 @@ It is on no package index: COLOSSALAI=/path/to/checkout says where it is; withou
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from comparing import compared, contest, timed
+from comparing import compared, contest, served, timed
 
 from evaluator.interop import colossalai
 
@@ -42,7 +40,7 @@ def main() -> None:
     open_checkout(Path(CHECKOUT) / "applications" / "ColossalChat")
     own = importlib.import_module(f"{REWARD}.code_reward.utils")
     check_graders(rows, own)
-    with rollscope_server() as url:
+    with served("colossalai") as url:
         check_reward_function(rows, own, f"{url}/check_correctness")
     check_verifier(rows)
 
@@ -123,17 +121,6 @@ class RuntimeModule:
         module = ModuleType(name, doc)
         exec(source, module.__dict__)
         return module
-
-
-@contextlib.contextmanager
-def rollscope_server() -> Iterator[str]:
-    words = [sys.executable, "-m", "evaluator.cli", "serve", "colossalai", "--port", "0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip().removeprefix("listening on ")
-        finally:
-            process.terminate()
 
 
 if __name__ == "__main__":

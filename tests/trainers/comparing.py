@@ -6,7 +6,10 @@ Runs in the client's own environment, so it imports neither the client nor anyth
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -28,6 +31,18 @@ def functions() -> list[dict[str, Any]]:
 
 def _rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+
+
+@contextmanager
+def served(system: str) -> Iterator[str]:
+    """The address of our server for a system, which runs meanwhile."""
+    words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip().removeprefix("listening on ")
+        finally:
+            process.terminate()
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:

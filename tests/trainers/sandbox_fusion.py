@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 import requests
-from comparing import compared, contest, functions, timed
+from comparing import compared, contest, functions, served, timed
 
 PACKAGES = ("sandbox-fusion==0.3.7", "requests")
 NO_DEPS = ("verl==0.9.1",)
@@ -47,7 +47,7 @@ Case = tuple[dict[str, Any], str, list[Any]]
 
 
 def main() -> None:
-    with rollscope_server() as url:
+    with served("sandbox-fusion") as url:
         with starting_server() as theirs:
             check_verl(url, theirs)
         check_own_client(url)
@@ -174,17 +174,6 @@ def mean(results: list[int]) -> float:
 def by_rows(what: str, rows: list[dict[str, Any]], scores: list[float], seconds: float) -> None:
     passed, expected = [float(score == 1) for score in scores], [float(row["expected"]) for row in rows]
     compared(CLIENT, f"{what}, by the rows", rows, passed, expected, seconds, 0)
-
-
-@contextlib.contextmanager
-def rollscope_server() -> Iterator[str]:
-    words = [sys.executable, "-m", "evaluator.cli", "serve", "sandbox-fusion", "--port", "0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip().removeprefix("listening on ")
-        finally:
-            process.terminate()
 
 
 @contextlib.contextmanager
