@@ -168,6 +168,9 @@ def results(client: Client, python: str, log: Path) -> tuple[bool, list[dict[str
         log.write_text(done.stdout + done.stderr, encoding="utf-8")
         last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
         say(f"{client.name}.py failed: {last}: its output is in {log}")
+    elif not any(line.startswith('{"client": ') for line in done.stdout.splitlines()):
+        said = done.stdout.strip() or done.stderr.strip() or "it compared nothing"
+        say(f"{client.name}.py: {said.splitlines()[-1]}")
     lines = (decoded(line) for line in done.stdout.splitlines() if line.startswith('{"client": '))
     return done.returncode == 0, [line for line in lines if line is not None]
 
@@ -185,7 +188,7 @@ def decoded(line: str) -> dict[str, Any] | None:
 
 def cells(client: Client, found: dict[str, Any]) -> list[str]:
     ours, theirs = found["ours_s"], found["theirs_s"]
-    times = f"{theirs / ours:.1f}" if ours else ""
+    times = f"{theirs / ours:.1f}" if ours and theirs else ""
     return [client.title, found["what"], str(found["rows"]), str(found["equal"]), f"{ours:.2f}", f"{theirs:.2f}", times]
 
 

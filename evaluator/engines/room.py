@@ -20,12 +20,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from evaluator.engines.hands import EngineError
 from evaluator.engines.workers import WORKERS, worker_count
 from evaluator.stages import stage
 
 MACHINE_WIDE: Final = "ROLLSCOPE_MACHINE_WIDE"
 """The environment variable that says "no" if processes are to run as many each as if they were alone."""
 
+_YES: Final = ("", "yes", "1", "true")
+_NO: Final = ("no", "0", "false")
 _LOCK: Final = struct.Struct("hhqqi4x")  # struct flock
 _QUEUE: Final = 0
 _SHARE_S: Final = 0.05
@@ -129,8 +132,11 @@ def _of_thread() -> Room:
 
 
 def is_machine_wide() -> bool:
-    """Whether single calls share this machine with those of other processes."""
-    return os.environ.get(MACHINE_WIDE, "").lower() not in ("no", "0", "false")
+    """Whether single calls share this machine with those of other processes. Raises `EngineError`."""
+    told = os.environ.get(MACHINE_WIDE, "").lower()
+    if told not in (*_YES, *_NO):
+        raise EngineError(f"{MACHINE_WIDE} is {told!r}: give yes or no, or remove it")
+    return told in _YES
 
 
 def _taken(descriptor: int, place: int) -> bool:

@@ -17,7 +17,7 @@ from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, traits
 from evaluator.graders.bench import Options
 from evaluator.graders.spec import anchored
-from evaluator.model import Grade, Rollout, Task
+from evaluator.model import Grade, Rollout, Task, brief
 from evaluator.stages import measuring
 
 
@@ -107,6 +107,8 @@ class _Calls(NamedTuple):
 
 
 def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> warm.Call:
+    if not isinstance(rollout.completion, str):
+        raise TypeError(f"the completion of task {task.task_id!r} is {brief(rollout.completion)}: give text")
     options = _anchored(options)
     return warm.service(*place, options).call(task, rollout, options, measure=measure)
 

@@ -137,7 +137,11 @@ class Service:
             call = self._arrived.popleft()
             if call.future.done():
                 continue
-            call.item = dispatcher.add(call.order, call.rollout, 0)
+            try:
+                call.item = dispatcher.add(call.order, call.rollout, 0)
+            except Exception as error:  # the others are not to fail with it
+                self._settle(call, error)
+                continue
             self._under_way[call.item.number] = call
         dispatcher.measure = any(call.measure for call in self._under_way.values())
         for batch in dispatcher.wait(_IDLE_S):

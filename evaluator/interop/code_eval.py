@@ -55,6 +55,9 @@ def compute(
         raise ValueError(f"{len(references)} references for {len(predictions)} predictions: give one for each task")
     if any(isinstance(candidates, str) for candidates in predictions):
         raise ValueError("a prediction is text: give a list of candidates for each task")
+    for place, candidates in enumerate(predictions):
+        if not all(isinstance(code, str) for code in candidates):
+            raise ValueError(f"predictions[{place}] has a candidate that is no text: give programs")
     tasks = [_task(reference, place) for place, reference in enumerate(references)]
     programs = [(place, code) for place, candidates in enumerate(predictions) for code in candidates]
     found = results_of([(tasks[place], code) for place, code in programs], timeout)

@@ -88,7 +88,9 @@ def task_for(sample: Mapping[str, JsonValue], tests: str | None = None) -> Task:
     """
     task = task_of_sample(sample) if tests is None else _task_of_field(sample, tests)
     if task is None:
-        raise RecordError("neither metadata nor target has tests: name the field with code_tests(tests=...)")
+        raise RecordError(
+            "neither metadata nor target has tests that can be read: name the field with code_tests(tests=...)"
+        )
     task.task_id = str(sample.get("id"))
     task.prompt = task.prompt or str(sample.get("input") or "")
     return task

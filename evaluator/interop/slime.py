@@ -15,7 +15,7 @@ from evaluator.engines.single import agrade_together
 from evaluator.formats.slime import tests_of
 from evaluator.formats.trainer_tests import task_from
 from evaluator.graders.bench import Options
-from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, limits_from
+from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
 
 
 class Sample(Protocol):
@@ -81,11 +81,13 @@ async def _grades(samples: Sequence[Sample], options: Options) -> list[Grade]:
 
 def _task(sample: Sample, task_id: str) -> Task | str:
     """The task of a sample, or why there is none."""
+    if not isinstance(sample.response, str):
+        return f"the response is {brief(sample.response)}: give text"
     tests = tests_of({"label": sample.label, "metadata": sample.metadata})
     try:
         return task_from(sample.label if tests is None else tests, task_id)
     except RecordError as error:
-        return f"neither the label nor the metadata has tests: {error}"
+        return str(error) if sample.label else f"neither the label nor the metadata has tests: {error}"
 
 
 def _ungraded(reason: str) -> Grade:

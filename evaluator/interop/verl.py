@@ -10,7 +10,10 @@ verl is not imported. Safe to call from several threads, and from a process that
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from evaluator import Grade, Limits, Rollout, Task
@@ -69,7 +72,8 @@ def compute_score(
         tests = {"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}
         compute_score("taco", "def add(a, b): return a + b", tests)["score"]  # 1.0
     """
-    del kwargs
+    for name in kwargs:
+        _warn_if_misspelt(name)
     scoring = _scoring(plain=plain, ungraded=ungraded, continuous=continuous, limits=limits, disagreement=disagreement)
     return scoring.scores([_row(data_source, solution_str, ground_truth, extra_info, {})])[0]
 
@@ -98,11 +102,16 @@ def compute_score_batch(
     Each argument has one value per response; the keywords are those of `compute_score`. Raises as `compute_score`, and
     `ValueError` if the lengths differ.
     """
-    solutions = list(solution_strs)
-    infos = [None] * len(solutions) if extra_infos is None else extra_infos
+    sources, solutions, truths = list(data_sources), list(solution_strs), list(ground_truths)
+    infos = [None] * len(solutions) if extra_infos is None else list(extra_infos)
+    lengths = {"data_sources": len(sources), "solution_strs": len(solutions), "ground_truths": len(truths)}
+    lengths["extra_infos"] = len(infos)
+    if len(set(lengths.values())) > 1:
+        has = ", ".join(f"{count} {name}" for name, count in lengths.items())
+        raise ValueError(f"{has}: give one of each for a response")
     tasks: dict[JsonValue, Task] = {}
-    given = list(zip(data_sources, solutions, ground_truths, infos, strict=True))  # all held: `_row` knows tests by id
-    return _scoring(**settings).scores([_row(*each, tasks) for each in given])
+    given = enumerate(zip(sources, solutions, truths, infos, strict=True))
+    return _scoring(**settings).scores([_row(*each, tasks, place) for place, each in given])
 
 
 class _Row(NamedTuple):
@@ -121,11 +130,14 @@ def _row(
     ground_truth: JsonValue,
     extra_info: Mapping[str, JsonValue] | None,
     tasks: dict[JsonValue, Task],
+    place: int | None = None,
 ) -> _Row:
-    """`tasks`: those of the batch by their tests, which the responses to one prompt share."""
+    """`tasks`: those of the batch by their tests, which the responses to one prompt share. `place`: in the batch."""
     name = str(data_source) or "verl"
     if isinstance(extra_info, Mapping) and extra_info.get("index") is not None:
         name = f"{name}, index {extra_info['index']}"
+    elif place is not None:
+        name = f"{name}, response {place} of the batch"
     if not isinstance(solution, str):
         return _Row(name, None, f"solution_str is of type {type(solution).__name__}: give text")
     key = ground_truth if isinstance(ground_truth, str) else id(ground_truth)
@@ -171,7 +183,8 @@ def _scoring(
     disagreement: Disagreements = "fail",
     **kwargs: object,
 ) -> _Scoring:
-    del kwargs
+    for name in kwargs:
+        _warn_if_misspelt(name)
     if ungraded != "raise" and (isinstance(ungraded, bool) or not isinstance(ungraded, int | float)):
         raise ValueError(f'ungraded is {ungraded!r}: give a number, or "raise"')
     options = Options(
@@ -180,6 +193,14 @@ def _scoring(
         disagreement=disagreement,
     )
     return _Scoring(plain, None if ungraded == "raise" else float(ungraded), options)
+
+
+@cache
+def _warn_if_misspelt(name: str) -> None:
+    """verl passes keywords of its own, so that unknown ones can't be refused. Each is looked at once."""
+    close = get_close_matches(name, ("plain", "ungraded", "continuous", "limits", "disagreement"), 1, 0.8)
+    if close:
+        warnings.warn(f"the keyword {name!r} is ignored: is it {close[0]!r}?", stacklevel=4)
 
 
 def _logged(reward: float, grade: Grade) -> Score:

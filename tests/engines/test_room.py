@@ -177,3 +177,7 @@ def test_what_is_no_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     warm.close()
     with pytest.raises(EngineError, match=r"^ROLLSCOPE_WORKERS is 'many': give a whole number from 1, or remove it$"):
         grade(Task.from_row(ECHO), "print(7)")
+    monkeypatch.setenv(WORKERS, "1")
+    monkeypatch.setenv(MACHINE_WIDE, "maybe")
+    with pytest.raises(EngineError, match=r"^ROLLSCOPE_MACHINE_WIDE is 'maybe': give yes or no, or remove it$"):
+        grade(Task.from_row(ECHO), "print(7)")

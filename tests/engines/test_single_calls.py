@@ -130,3 +130,16 @@ def test_its_time_is_measured_by_stage() -> None:
         grade(ADD, RIGHT, limits=LONG)
     assert {"extraction", "run", "compare", "queue"} <= set(spent.seconds)
     assert all(seconds >= 0 for seconds in spent.seconds.values())
+
+
+def test_a_completion_that_is_no_text_is_said_at_once_and_costs_no_other() -> None:
+    task = Task.from_row({"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}})
+
+    async def together() -> list[object]:
+        calls = [agrade(task, "print(7)"), agrade(task, None), agrade(task, "print(input())")]  # type: ignore[arg-type]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    first, error, last = asyncio.run(together())
+    assert isinstance(error, TypeError)
+    assert str(error) == "the completion of task 'echo' is None: give text"
+    assert [getattr(each, "reward", each) for each in (first, last)] == [1.0, 1.0]

@@ -112,7 +112,7 @@ def test_what_can_not_be_graded_has_no_value() -> None:
         (
             sample({}, "42"),
             None,
-            r"neither metadata nor target has tests: name the field with code_tests\(tests=\.\.\.\)",
+            r"neither metadata nor target has tests that can be read: name the field with code_tests\(tests=\.\.\.\)",
         ),
         (sample({"a": 1, "b": 2}), "tests", "metadata has no field 'tests'; it has a, b"),
         (sample({"tests": "assert ("}), "tests", "the test code is not valid Python: line 1"),

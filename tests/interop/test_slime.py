@@ -64,9 +64,7 @@ def test_a_group_has_its_rewards_in_order() -> None:
 
 def test_a_sample_of_a_group_without_a_grade_moves_nothing() -> None:
     group = [Sample(RIGHT, TESTS), Sample(RIGHT, UNREADABLE), Sample(HALF, TESTS), Sample(RIGHT, TESTS)]
-    with pytest.warns(
-        UserWarning, match="taken out of the loss: unknown: neither the label nor the metadata has tests"
-    ):
+    with pytest.warns(UserWarning, match="taken out of the loss: unknown: the tests have only fn_name"):
         found = rewards(group)
     assert found == [1.0, pytest.approx(2 / 3), 0.0, 1.0]
     assert [sample.remove_sample for sample in group] == [False, True, False, False]
@@ -77,10 +75,7 @@ def test_a_sample_of_a_group_without_a_grade_moves_nothing() -> None:
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        (
-            UNREADABLE,
-            r"no grade \(unknown\): neither the label nor the metadata has tests: the tests have only fn_name",
-        ),
+        (UNREADABLE, r"no grade \(unknown\): the tests have only fn_name"),
         (None, "neither the label nor the metadata has tests: the tests are of type NoneType"),
         ({"inputs": [], "outputs": [], "fn_name": "add"}, r"no grade \(unknown\): "),
     ],
@@ -88,6 +83,13 @@ def test_a_sample_of_a_group_without_a_grade_moves_nothing() -> None:
 def test_a_single_sample_without_a_grade_has_no_reward(label: Any, message: str) -> None:
     with pytest.raises(UngradedError, match=message):
         rewards(Sample(RIGHT, label))
+
+
+def test_a_response_that_is_no_text_has_no_reward_and_costs_no_other() -> None:
+    with pytest.raises(UngradedError, match=r"the response is None: give text"):
+        rewards(Sample(None, TESTS))  # type: ignore[arg-type]
+    with pytest.warns(UserWarning, match="the response is None: give text"):
+        assert rewards([Sample(None, TESTS), Sample(RIGHT, TESTS)]) == [1.0, 1.0]  # type: ignore[arg-type]
 
 
 def test_limits_of_ones_own() -> None:

@@ -188,8 +188,18 @@ def test_a_batch_with_rows_that_have_no_grade() -> None:
 
 
 def test_a_batch_whose_lengths_differ() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match=r"^2 data_sources, 1 solution_strs, .* give one of each"):
         compute_score_batch(["apps"] * 2, [RIGHT], [CALL])
+
+
+def test_a_response_without_an_index_is_named_by_its_place() -> None:
+    with pytest.raises(UngradedError, match=r"^apps, response 1 of the batch: the tests are text that is not JSON"):
+        compute_score_batch(["apps"] * 2, [RIGHT] * 2, [CALL, "no JSON"])
+
+
+def test_a_misspelt_keyword_is_said() -> None:
+    with pytest.warns(UserWarning, match="the keyword 'continous' is ignored: is it 'continuous'"):
+        compute_score("apps", HALF, CALL, {}, continous=True)
 
 
 def test_from_many_threads() -> None:

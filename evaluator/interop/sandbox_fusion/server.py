@@ -110,7 +110,11 @@ async def _health(_request: Request) -> Response:
 
 async def _body(request: Request, kind: type[Body]) -> Body:
     """Raises `ValueError`, and `RecursionError` for JSON that is nested too deeply."""
-    return msgspec.convert(json.loads(await request.body()), kind)
+    try:
+        fields = json.loads(await request.body())
+    except ValueError as error:
+        raise ValueError(f"the body is not JSON: {error}") from None
+    return msgspec.convert(fields, kind)
 
 
 def _require(most: float, **timeout: float) -> None:
