@@ -189,7 +189,10 @@ def decoded(line: str) -> dict[str, Any] | None:
 def cells(client: Client, found: dict[str, Any]) -> list[str]:
     ours, theirs = found["ours_s"], found["theirs_s"]
     times = f"{theirs / ours:.1f}" if ours and theirs else ""
-    return [client.title, found["what"], str(found["rows"]), str(found["equal"]), f"{ours:.2f}", f"{theirs:.2f}", times]
+    name = (
+        client.title if client.title.startswith(found["client"]) else found["client"]
+    )  # one that pip does not install
+    return [name, found["what"], str(found["rows"]), str(found["equal"]), f"{ours:.2f}", f"{theirs:.2f}", times]
 
 
 def differences(client: Client, found: dict[str, Any]) -> list[str]:

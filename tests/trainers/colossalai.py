@@ -18,11 +18,7 @@ from comparing import compared, contest, served, timed
 
 from evaluator.interop import colossalai
 
-PACKAGES = (
-    "math-verify==0.9.0", "latex2sympy2_extended", "requests", "numpy",
-    "filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec",  # torch's
-)  # fmt: skip
-NO_DEPS = ("torch==2.6.0",)
+PACKAGES = ("math-verify==0.9.0", "latex2sympy2_extended", "requests", "numpy", "torch==2.13.0")
 EXTRAS = ("serve",)
 
 CLIENT = "colossalai"
