@@ -54,7 +54,7 @@ class Client:
     @property
     def title(self) -> str:
         """Its package and version, as it is pinned."""
-        return self.packages[0].replace("==", " ") if self.packages else self.name
+        return self.packages[0].partition(" @ ")[0].replace("==", " ") if self.packages else self.name
 
 
 def main(arguments: Sequence[str]) -> int:
