@@ -73,10 +73,14 @@ def test_the_development_pins_are_those_of_the_command_and_more() -> None:
     }
 
 
+CLIENTS = {"evaluate", "inspect_ai", "opencompass"}
+"""Who calls an adapter for one has it: the adapter imports it when it is called."""
+
+
 def test_what_the_library_and_the_pages_import_is_in_an_extra() -> None:
     wanted = [*ranges_of("all"), *ranges_of("ray")]
     known = {canonicalize_name(Requirement(each).name) for each in wanted} | {"referencing"}  # jsonschema's
-    ours = {"evaluator", "dashboard", "nemo_gym", *sys.stdlib_module_names}
+    ours = {"evaluator", "dashboard", "nemo_gym", *CLIENTS, *sys.stdlib_module_names}
     for folder in ("evaluator", "dashboard", "pages"):
         for path in (ROOT / folder).rglob("*.py"):
             names = imported_by(path) - ours if "inside" not in path.parts else set()

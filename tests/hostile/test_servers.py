@@ -87,11 +87,17 @@ def test_no_value_in_a_field_makes_it_fail(system: System) -> None:
     assert system.is_well()
 
 
+_TRIES = 20
+
+
 def failures(served: Served, order: Order) -> dict[str, object]:
     """The answers to a good request with each value in each of its fields, as far as they speak of a fault of ours."""
 
     def fault(body: bytes) -> object:
-        status, answer = served.ask(order.path, body)
+        for _ in range(_TRIES):
+            status, answer = served.ask(order.path, body)
+            if status != 504:  # no sandbox was free in time: other tests keep them all
+                break
         if status not in (200, 400, 408, 422):
             return status
         masked = isinstance(answer, dict) and answer.get("failure_kind") in ("verifier_error", "provider_unavailable")
