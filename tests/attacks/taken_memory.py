@@ -173,10 +173,12 @@ with tempfile.TemporaryFile(buffering=0) as file:
 """),
     taking("sparse-file", "disk", "os, tempfile",
         "with tempfile.TemporaryFile() as file:\n    os.ftruncate(file.fileno(), 200 << 20)"),
-    taking("removed-files-that-stay-open", "removed files", "os, tempfile", """
+    # Without namespaces these are looked at ten times a second: it holds them for longer than that.
+    taking("removed-files-that-stay-open", "removed files", "os, tempfile, time", """
 held = [tempfile.TemporaryFile(buffering=0) for _ in range(90)]
 for file in held:
     for _ in range(3): assert file.write(bytes(1 << 20)) == 1 << 20
+time.sleep(0.25)
 """),
     holding("removed-files-that-stay-mapped", "removed files", "mmap, os, tempfile, time", """
 held = []
