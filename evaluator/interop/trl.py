@@ -248,8 +248,7 @@ def _text(completion: JsonValue) -> str:
 
 def _error(grade: Grade) -> str:
     """The first failing test's error in a line, such as `expected 4, got 3`; empty if it passed."""
-    text = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
-    line = " ".join(text.split())
+    line = " ".join(grade.error.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 

@@ -212,7 +212,7 @@ def _logged(reward: float, grade: Grade) -> Score:
         tests_passed=grade.tests_passed,
         tests_total=grade.tests_total,
         verdict=grade.verdict.value,
-        error=": ".join(part for part in (grade.error_type, grade.error_message) if part),
+        error=grade.error,
     )
 
 

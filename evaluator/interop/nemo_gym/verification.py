@@ -212,8 +212,7 @@ def _why_undecided(grade: Grade) -> tuple[FailureKind, str, Verdict]:
 
 def _reason(grade: Grade) -> str | None:
     """Why the completion did not pass; `failure_reason` is for masked rollouts only."""
-    reason = ": ".join(part for part in (grade.error_type, grade.error_message) if part)
-    return _one_line(reason) if reason else None
+    return _one_line(grade.error) or None
 
 
 def _one_line(text: str) -> str:
