@@ -16,19 +16,20 @@ from evaluator.model import Kind, Mode, Task
 from evaluator.sandbox import SandboxUnavailable
 
 _SCRIPT = Task(task_id="script", mode=Mode.STDIN)
+_NOT_GIVEN: Any = object()
 
 
 @reward(name="code_reward_test")
 async def code_reward_test(
-    context: object, prediction: str | None = None, final_response: str | None = None
+    context: object, prediction: str | None = None, final_response: str | None = _NOT_GIVEN
 ) -> RewardDict:
     """Runs a program in the sandbox. Returns `{"reward": 1.0, "output": what it printed}` without one final newline, or
     `{"reward": 0.0, "output": the error}`, such as `NameError: name 'x' is not defined`.
 
     Call it by keyword. `context`: a `Context`, whose sandbox is used; any other object, such as AgentFly's own, is
     ignored. `prediction`: source code, fences not removed. `final_response`: without `prediction`, the chat answer to
-    extract the program from, as AgentFly's rollouts pass it; no code in it is reward 0.0. Limits: 10 s of wall time,
-    8 s of CPU, 1 GiB.
+    extract the program from, as AgentFly's rollouts pass it; no code in it, or None for a model that said nothing, is
+    reward 0.0. Limits: 10 s of wall time, 8 s of CPU, 1 GiB.
 
     Raises `TypeError` if the text is not `str`, and for what says nothing about the code: `SandboxFault`,
     `SandboxUnavailable`, and what `Context.acquire_resource` raises. Within `as_observed()` failing code earns 1.0.
@@ -36,8 +37,8 @@ async def code_reward_test(
         async with Context("rollout-1") as context:
             await code_reward_test(prediction="print(1)", context=context)  # {"reward": 1.0, "output": "1"}
     """
-    if prediction is None and final_response is not None:
-        answer = _text(final_response, "final_response", "give the answer's text")
+    if prediction is None and final_response is not _NOT_GIVEN:
+        answer = "" if final_response is None else _text(final_response, "final_response", "give the answer's text")
         found = extract(answer, task=_SCRIPT, kind=None if has_fence(answer) else Kind.CHAT)
         if found.code is None:
             return {"reward": 0.0, "output": f"No code: {found.reason}"}

@@ -38,7 +38,7 @@ def containers(agentfly: Any) -> list[str]:
     return agentfly.resources.ResourceEngine._runners["local"].containers
 
 
-CHAINS: dict[str, tuple[str, dict[str, Any], float, str]] = {
+CHAINS: dict[str, tuple[str | None, dict[str, Any], float, str]] = {
     "code in a fence": (ANSWER, {}, 1.0, "120"),
     "code that fails": ("```\nprint(undefined)\n```", {}, 0.0, "NameError: name 'undefined' is not defined"),
     "bare code": ("print(1)", {}, 1.0, "1"),
@@ -47,6 +47,7 @@ CHAINS: dict[str, tuple[str, dict[str, Any], float, str]] = {
     "prose": ("I do not know.", {}, 0.0, "No code: no fenced block"),
     "a number": ("42", {}, 0.0, "No code: no fenced block"),
     "nothing": ("", {}, 0.0, "No code: the completion is empty"),
+    "no text, as of a server whose model only thought": (None, {}, 0.0, "No code: the completion is empty"),
     "a row with a program of its own": ("prose", {"prediction": "print(3)"}, 1.0, "3"),
     "a row with an empty program": (ANSWER, {"prediction": None}, 1.0, "120"),
 }

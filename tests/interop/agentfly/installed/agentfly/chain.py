@@ -8,7 +8,9 @@ from agentfly.core import Context
 from agentfly.rewards.reward_base import calculate_reward
 
 
-async def finalize(reward_fn: Any, answer: str, row: dict[str, Any], chain_id: str) -> tuple[float, dict[str, Any]]:
+async def finalize(
+    reward_fn: Any, answer: str | None, row: dict[str, Any], chain_id: str
+) -> tuple[float, dict[str, Any]]:
     context = Context(chain_id, "group-0")
     context.trajectory = [
         {"role": "user", "content": [{"type": "text", "text": row["question"]}]},
