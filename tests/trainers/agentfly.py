@@ -1,58 +1,68 @@
-"""Our reward in AgentFly's own registry, called by its `calculate_reward` as its agents call it.
+"""Our reward and Python environment in rollouts of AgentFly's own code agent, after `install()`.
 
-It is on no package index: AGENTFLY=/path/to/checkout says where it is; without that nothing is tried. The rest of its
-rollout chain is not tried: it imports vLLM, and its environment is a container. So the rewards are compared to what
-the rows expect.
+It is on no package index: AGENTFLY=/path/to/checkout says where it is; without that nothing is tried. Its backend
+`client` asks an OpenAI server, here one that answers with the rows' programs. vLLM, which it imports for another
+backend, is an empty module. Its own environment is a container, so the rewards are compared to what the rows expect.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
+import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
 from comparing import compared, functions, timed
 
-from evaluator.interop.agentfly import Context, code_reward_test
+from evaluator.interop.agentfly import install
 
-PACKAGES = ()
+PACKAGES = (
+    "chat-bricks==0.1.3",
+    "torch==2.13.0",
+    "transformers",
+    "datasets",
+    "ray",
+    "wandb",
+    "openai",
+    "google-genai",
+    "docker",
+    "enroot-py",
+    "redis",
+    "omegaconf",
+    "beautifulsoup4",
+    "chess",
+    "pillow",
+    "termcolor",
+)
+"""What its modules import. Of chat-bricks a later version has other templates."""
 
 CHECKOUT = os.environ.get("AGENTFLY")
+Message = dict[str, Any]
 
 
 def main() -> None:
     if CHECKOUT is None:
         print("AgentFly was not tried: set AGENTFLY=/path/to/checkout")
         return
-    base = reward_base(Path(CHECKOUT) / "src")
-    base.register_reward("code_reward_test", code_reward_test)
+    find_agentfly(CHECKOUT)
+    install()
     rows = functions()
-    asyncio.run(rewards(base, rows[:5]))  # it starts its sandboxes
-    ours, ours_s = timed(lambda: asyncio.run(rewards(base, rows)))
+    programs = {row["id"]: program(row) for row in rows}
+    with chat_server(lambda messages: answer(programs, messages)) as url:
+        rollouts(url, rows[:5])  # it starts its sandboxes
+        done, seconds = timed(lambda: rollouts(url, rows))
+    for row, trajectory in zip(rows, done, strict=True):
+        check(row, trajectory)
     expected = [float(row["expected"]) for row in rows]
-    compared("agentfly", "code_reward_test, by the rows", rows, ours, expected, ours_s, 0)
-
-
-async def rewards(base: ModuleType, rows: list[dict[str, Any]]) -> list[float]:
-    """As `_finalize_chain` of its agents makes them, for all rollouts at once."""
-
-    async def reward(row: dict[str, Any]) -> float:
-        function = base.get_reward_from_name("code_reward_test")
-        answer = f"```python\n{program(row)}\n```"
-        context = Context(row["id"])
-        found = await base.calculate_reward(
-            function, final_response=answer, trajectory=[], id=row["id"], context=context, task_id=row["task_id"]
-        )
-        await context.release_resource(scope="global")
-        await context.end_resource(scope="rollout")
-        return float(found.reward)
-
-    return list(await asyncio.gather(*map(reward, rows)))
+    compared("agentfly", "rollouts, by the rows", rows, [one.reward for one in done], expected, seconds, 0)
 
 
 def program(row: dict[str, Any]) -> str:
@@ -60,13 +70,78 @@ def program(row: dict[str, Any]) -> str:
     return f"{row['preamble']}\n{before}{row['completion']}\n{row['test']}\ncheck({row['entry_point']})"
 
 
-def reward_base(folder: Path) -> ModuleType:
-    """Its module of that name, without what the package imports for its other rewards."""
+# --- its agent
+
+
+def find_agentfly(checkout: str) -> None:
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # it makes folders there
-    sys.path.insert(0, str(folder))
-    package = sys.modules["agentfly.rewards"] = ModuleType("agentfly.rewards")
-    package.__path__ = [str(folder / "agentfly" / "rewards")]
-    return importlib.import_module("agentfly.rewards.reward_base")
+    os.environ["HF_HUB_OFFLINE"] = "1"  # it looks for a tokenizer of the server's model
+    sys.path.insert(0, str(Path(checkout, "src")))
+    vllm = sys.modules["vllm"] = ModuleType("vllm")
+    for name in ("AsyncEngineArgs", "AsyncLLMEngine", "SamplingParams"):
+        setattr(vllm, name, type(name, (), {}))
+
+
+def rollouts(url: str, rows: list[dict[str, Any]]) -> list[Any]:
+    """Its trajectory of each row."""
+    from agentfly.agents import AutoAgent
+
+    settings = {
+        "agent_type": "code",
+        "model_name_or_path": "qwen2.5",  # the server takes any; it is also the name of a chat template
+        "backend_config": {"backend": "client", "base_url": url},
+        "tools": ["code_interpreter"],
+        "reward_name": "code_reward_test",
+        "monitors": [],
+    }
+    agent = AutoAgent.from_config(settings)
+    prompts = [{**row, "messages": [{"role": "user", "content": row["id"]}]} for row in rows]
+    return list(asyncio.run(agent.run(prompts, max_turns=3, num_chains=1)))
+
+
+def check(row: dict[str, Any], trajectory: Any) -> None:
+    """Its reward is that of the last answer, which has the same program as the tool ran."""
+    [messages] = trajectory.segments
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant"], f"{row['id']}: the turns are {roles}"
+    observed = messages[3]["content"][0]["text"].removesuffix("\n")
+    output = trajectory.metrics["output"]
+    assert observed == output, f"{row['id']}: the tool said {observed!r}, the reward {output!r}"
+    assert trajectory.reward == row["expected"], f"{row['id']}: its reward is {trajectory.reward}: {output}"
+
+
+# --- its model
+
+
+def answer(programs: dict[str, str], messages: list[Message]) -> str:
+    """First the program for the tool, which takes `python` fences; then the same program as the last answer."""
+    question = next(one for one in messages if one["role"] == "user")["content"][0]["text"]
+    language = "" if messages[-1]["role"] == "tool" else "python"
+    return f"```{language}\n{programs[question]}\n```"
+
+
+@contextmanager
+def chat_server(reply: Callable[[list[Message]], str]) -> Iterator[str]:
+    """The address of an OpenAI server whose model says `reply(messages)`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            message = {"role": "assistant", "content": reply(request["messages"])}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            body = {"id": "0", "object": "chat.completion", "created": 0, "model": "", "choices": [choice]}
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
 
 
 if __name__ == "__main__":
