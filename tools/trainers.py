@@ -6,7 +6,8 @@
 
 A client is a script, `tests/trainers/<client>.py`, with constants that are read and not run: `PACKAGES`, what pip
 installs, the client's own first; and if needed `NO_DEPS`, installed before them without their dependencies, `EXTRAS`
-of this package, and `PYTHON`, such as `(3, 12)`. It prints what `comparing.compared` prints, and fails if a check does.
+of this package, `PYTHON`, such as `(3, 12)`, and `CHECKOUTS`, the environment variables that say where a client is that
+pip can't install: without them it is not tried. It prints what `comparing.compared` prints, and fails if a check does.
 
 Exit status 1 if a script failed. One whose packages can't be installed is reported, and is no failure.
 """
@@ -37,6 +38,7 @@ sys.path.append(sys.argv[0].rpartition("/")[0])
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 """Runs a script with its folder last on the path: a script has its client's name, and must not be imported for it."""
+CONSTANTS = ("PACKAGES", "NO_DEPS", "EXTRAS", "PYTHON", "CHECKOUTS")
 HEADINGS = ("client", "what", "rows", "equal", "ours s", "theirs s", "times as fast")
 
 
@@ -50,6 +52,7 @@ class Client:
     no_deps: tuple[str, ...]
     extras: tuple[str, ...]
     python: tuple[int, int] | None
+    checkouts: tuple[str, ...]
 
     @property
     def title(self) -> str:
@@ -69,6 +72,10 @@ def main(arguments: Sequence[str]) -> int:
     differ: list[str] = []
     failed = False
     for client in clients:
+        missing = [name for name in client.checkouts if not os.environ.get(name)]
+        if missing:
+            say(f"{client.name} is not tried: set {' and '.join(f'{name}=/path/to/checkout' for name in missing)}")
+            continue
         try:
             python = python_for(client, environments / client.name)
         except StopError as stop:
@@ -106,7 +113,7 @@ def read(script: Path) -> Client:
     constants: dict[str, Any] = {}
     for node in ast.parse(script.read_text(encoding="utf-8")).body:
         match node:
-            case ast.Assign(targets=[ast.Name(id="PACKAGES" | "NO_DEPS" | "EXTRAS" | "PYTHON" as name)], value=value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in CONSTANTS:
                 try:
                     constants[name] = tuple(ast.literal_eval(value))
                 except (ValueError, TypeError):
@@ -120,6 +127,7 @@ def read(script: Path) -> Client:
         constants.get("NO_DEPS", ()),
         constants.get("EXTRAS", ()),
         constants.get("PYTHON"),
+        constants.get("CHECKOUTS", ()),
     )
 
 

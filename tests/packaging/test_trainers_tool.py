@@ -105,6 +105,13 @@ def test_a_client_that_can_not_be_installed_is_no_failure(folder: Path) -> None:
     assert "failed: ERROR: " in reason
 
 
+def test_a_client_without_its_checkout_is_not_tried_and_nothing_is_installed(folder: Path) -> None:
+    script(folder, "absent", "PACKAGES = ('./no/such/folder',)\nCHECKOUTS = ('ABSENT_SOURCE',)")
+
+    assert tried(folder) == (0, [], ["rollscope: absent is not tried: set ABSENT_SOURCE=/path/to/checkout"])
+    assert "can't be installed" in "".join(tried(folder, ABSENT_SOURCE="/source")[2])
+
+
 def test_a_client_of_another_python_that_is_missing_is_skipped(folder: Path) -> None:
     script(folder, "absent", "PACKAGES = ('absent==1',)\nPYTHON = (3, 12)")
 

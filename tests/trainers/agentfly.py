@@ -44,15 +44,12 @@ PACKAGES = (
 )
 """What its modules import. Of chat-bricks a later version has other templates."""
 
-CHECKOUT = os.environ.get("AGENTFLY")
+CHECKOUTS = ("AGENTFLY",)
 Message = dict[str, Any]
 
 
 def main() -> None:
-    if CHECKOUT is None:
-        print("AgentFly was not tried: set AGENTFLY=/path/to/checkout")
-        return
-    find_agentfly(CHECKOUT)
+    find_agentfly(os.environ["AGENTFLY"])
     install()
     rows = functions()
     programs = {row["id"]: program(row) for row in rows}
