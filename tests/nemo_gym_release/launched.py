@@ -208,6 +208,14 @@ class Launched:
             self.process.wait()
             self._reader.join()
 
+    def send(self, number: signal.Signals) -> None:
+        """Sends the launcher a signal. Once more if that was lost: Python drops a Ctrl-C in a finalizer."""
+        self.process.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(SHUTDOWN_S)
+        if self.process.poll() is None and "Exception ignored in" in self.told():
+            self.process.send_signal(number)
+
     def _read(self) -> None:
         """Until all servers are shown the launcher is still at work: on a SIGINT then, 0.4 leaves them all behind."""
         assert self.process.stdout

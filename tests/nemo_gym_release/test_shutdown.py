@@ -26,5 +26,5 @@ def test_no_process_is_left(release: Release, number: signal.Signals, options: t
         with project.launched("gym", "env", "start", *configs, *project.settings(OURS), *options) as servers:
             ours = watched(servers.of_server(OURS))
             assert len(ours) > 1, "the server and its sandbox"
-            servers.process.send_signal(number)
+            servers.send(number)
             assert still_there(ours) == 0, servers.told()
