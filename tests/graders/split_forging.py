@@ -95,6 +95,11 @@ _OBJECTS = {
     "fields-without-object": "def f(x): say(answer(message(4, bodies=[[1, 2], [3, 4]])))",
     "unknown-tag": "def f(x): say(answer(message({'?': 4})))",
     "two-tags": "def f(x): say(answer(message({'t': [], 'd': []})))",
+    "drop-of-nothing": "def f(x): say(answer(message(4, extras={'d': [7]})))",
+    "drop-of-a-text": "def f(x): say(answer(message(4, extras={'d': 'x'})))",
+    "drop-of-a-list": "def f(x): say(answer(message(4, extras={'d': [[0]]})))",
+    "drop-twice": "def f(x): say(answer(message([], extras={'d': [0, 0]})))",
+    "extras-of-no-name": "def f(x): say(answer(message(4, extras={'x': []})))",
     "extras-of-no-kind": "def f(x): say(answer(message(4, extras=[1])))",
     "class-that-is-everything": """
 def f(x):

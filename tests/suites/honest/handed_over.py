@@ -62,6 +62,40 @@ SUITES: list[Suite] = [
         assert board[0] is first
         """, "def put(board, row, column): board[row][column] = 1",
         "def put(board, row, column): board = [list(line) for line in board]"),
+    check_suite("a-line-of-a-board-that-is-gone",
+        "def mark(board): keep its first line; where that is None, append 1 to the line kept.", "mark", """
+        board = [[0], [2]]
+        candidate(board)
+        candidate([[3]] * 2)
+        candidate(board)
+        candidate(None)
+        assert board == [[0, 1], [2]]
+        assert candidate(board) is board[0]
+        """, """
+        kept = []
+        def mark(board):
+            if board is None: kept[-1].append(1)
+            else: kept.append(board[0])
+            return kept[-1]
+        """,
+        ("board[0]", "board[0][:]"),
+    ),
+    check_suite("a-list-given-again", "def turn(items): reverses items in place, and returns them.", "turn", """
+        items = [[1], [2], [3]]
+        first = items[0]
+        for _ in range(3):
+            assert candidate(items) is items
+        assert items == [[3], [2], [1]]
+        assert items[2] is first
+        items[2].append(4)
+        assert candidate(items) == [[1, 4], [2], [3]]
+        """, """
+        def turn(items):
+            items.reverse()
+            return items
+        """,
+        ("return items", "return items[:]"),
+    ),
     check_suite("a-list-that-is-kept", "def note(log): write to log, or where that is None to the first one given.",
         "note", """
         log = []

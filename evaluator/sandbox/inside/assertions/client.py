@@ -249,12 +249,24 @@ class Completion:
         return extras or None
 
     def incoming(self, extras: Any) -> None:
-        output = extras.get("o") if type(extras) is dict else None
+        if type(extras) is not dict or not extras.keys() <= {"d", "o"}:
+            raise BadMessageError("unknown extras")
+        self._drop(extras.get("d", []))
+        output = extras.get("o", ["", ""])
         if type(output) is not list or [type(text) for text in output] != [str, str]:
             raise BadMessageError("output that is not text")
         for stream, text, captured in zip((sys.stdout, sys.stderr), output, self._captured, strict=True):
             if text and captured:
                 stream.write(text)
+
+    def _drop(self, numbers: Any) -> None:
+        """The completion's process has none of these objects any more."""
+        table = self.exchange.table
+        if type(numbers) is not list or not all(type(number) is int for number in numbers):
+            raise BadMessageError("objects without numbers")
+        if len(set(numbers)) != len(numbers) or not table.objects.keys() >= set(numbers):
+            raise BadMessageError("the number of no object")
+        table.drop(numbers)
 
     def perform(self, request: list[Any]) -> Any:
         """Answers a request of the completion: a call, the next item of an iterator, or an operation on a mock."""

@@ -1,8 +1,8 @@
 """Objects that both processes hold, by number, and their contents when they last crossed.
 
 A mutable object gets a number when it first crosses, the same on both sides. So aliases and cycles are preserved, a
-result that is an argument comes back as that argument, and changes on one side are made on the other. Only the test's
-side decides when a number is dropped: when nothing there refers to the object any more.
+result that is an argument comes back as that argument, and changes on one side are made on the other. A number is
+dropped, on both sides, when nothing on one side refers to the object any more: each message costs a look at all others.
 """
 
 from __future__ import annotations

@@ -120,11 +120,16 @@ class Server:
             self._output_from = [_fstat(number).st_size if on else None for number, on in enumerate(extras["o"], 1)]
 
     def outgoing(self) -> object:
-        if self._output_from == [None, None]:
-            return None
-        flush(*loading.STREAMS[1:])
-        output = [self._output_of(number) for number in (1, 2)]
-        return {"o": output} if any(output) else None
+        extras: dict[str, Any] = {}
+        if self._output_from != [None, None]:
+            flush(*loading.STREAMS[1:])
+            output = [self._output_of(number) for number in (1, 2)]
+            if any(output):
+                extras["o"] = output
+        dropped = self.exchange.table.drop_unheld()
+        if dropped:
+            extras["d"] = dropped
+        return extras or None
 
     def _output_of(self, number: int) -> str:
         """The output to a stream since the last call of this."""
