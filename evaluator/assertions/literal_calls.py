@@ -18,6 +18,7 @@ from typing import Any
 
 from evaluator.assertions.literals import NotLiteralError, described, fold
 from evaluator.assertions.relations import Expectation, Relation, expectation_holds
+from evaluator.assertions.source import walk
 from evaluator.assertions.test_module import CheckModule, RefusedError, read_check, refusal
 from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task, TestCase
@@ -243,7 +244,7 @@ class _Reader:
 def _names(body: list[ast.stmt], context: type[ast.expr_context]) -> Iterator[str]:
     """Every use of a name, except in the messages of asserts, which are read only after the assert has failed."""
     for node in body:
-        for part in ast.walk(node.test if isinstance(node, ast.Assert) else node):
+        for part in walk(node.test if isinstance(node, ast.Assert) else node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, context):
                 yield part.id
 

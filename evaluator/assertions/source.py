@@ -15,6 +15,7 @@ FILE = "<dataset source>"
 # `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not thread-safe.
 warnings.filterwarnings("ignore", module=FILE)
 
+_LITERAL = "is_literal"
 _DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -38,12 +39,29 @@ def walk(root: ast.AST | Iterable[ast.AST]) -> list[ast.AST]:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """A node's children; most nodes of a large test are in lists."""
+    """A node's children; most nodes of a large test are in lists of lists."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [item for item in items if type(item) is not ast.Constant]
+            return [item for item in items if not _is_literal(item)]
         case _:
             return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _DULL)]
+
+
+def _is_literal(node: ast.expr | None) -> bool:
+    """Whether there are only numbers, texts and other constants in it. A container remembers that."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            known: bool | None = getattr(node, _LITERAL, None)
+            if known is None:
+                parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
+                known = all(map(_is_literal, parts))
+                setattr(node, _LITERAL, known)
+            return known
+    return False
 
 
 def walk_own(root: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:

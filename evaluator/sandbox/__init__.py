@@ -113,6 +113,7 @@ class Sandbox:
         apart = warm_for(
             program.source,
             program.preamble,
+            *(program.suite.imports if program.suite else ()),
             system=program.system and self.settings.way is Way.NAMESPACES,
             runner=program.runner,
         )

@@ -118,6 +118,8 @@ def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
     modules = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
     for package in warm.packages:
         modules += _OF_PACKAGE[package] if has_numpy else ()
+    if warm.suite and warm.packages and has_numpy:
+        modules.append("numpy.testing")  # a test's process watches its functions: see `empty_arrays`
     return modules
 
 
