@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
 
@@ -72,3 +73,10 @@ ROWS = [*COMPARED, *CHANGED]
 @each_answer(ROWS)
 def test_arrays_cross_with_type_and_shape(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)
+
+
+def test_numpy_is_there_before_a_completion_whose_test_imports_it(graded: Graded) -> None:
+    """Its import would take a tenth of a second of each completion's time."""
+    task = check_task("for _ in range(2): assert candidate()", before="import numpy as np")
+    program = "import sys\nREADY = 'num' 'py' in sys.modules\ndef f(): return READY\n"
+    assert graded(task, program).verdict is Verdict.PASSED
