@@ -77,7 +77,7 @@ class Together:
         late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._source))
         late.memory_mb = self.watch.peak.total
         late.stdout, late.stderr = (file.read(self._output_bytes) for file in self._child.output)
-        late.wall_s = self.watch.wall_s() - before_s
+        late.wall_s = max(0.0, self.watch.wall_s() - before_s)
         late.cpu_s = max(self.watch.cpu_s() - sum(answer.cpu_s for answer in answers), 0.0)
         return [*self._read(answers), late]
 

@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
+from evaluator.sandbox.limits.watch import LimitWatch
 from tests.sandbox.conftest import PATIENT, Run
 
 HASTY = Limits(wall_s=0.3, cpu_s=30)
@@ -23,6 +24,17 @@ def lines_of(outcome: Outcome) -> list[int]:
 
 
 # ---- time
+
+
+def test_a_time_is_never_negative(sandbox: Sandbox) -> None:
+    """Where another process had, and waited for, more than all of it: the two overlap on a busy machine."""
+    with sandbox.execute(Program("def f(): return 1", "f"), PATIENT, reuse=False) as execution:
+        child = execution.start(wall_s=30)
+        assert child is not None
+        watch = LimitWatch(child, PATIENT, 30)
+        watch.exclude(1000)
+        assert watch.wall_s() == 0
+        assert watch.patience_ms() > 0
 
 
 ENDLESS = {

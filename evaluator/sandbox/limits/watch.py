@@ -86,8 +86,11 @@ class LimitWatch:
         return max((min(left_s, look_s) if left_s > 0 else look_s) * 1000, 1)
 
     def wall_s(self) -> float:
-        """Seconds since the start, without those that others used and without its waits for a CPU."""
-        return time.monotonic() - self._started - self._others_s - self._starved_s()
+        """Seconds since the start, without those that others used and without its waits for a CPU.
+
+        On a busy machine these two can be more than all: both may have waited at once.
+        """
+        return max(0.0, time.monotonic() - self._started - self._others_s - self._starved_s())
 
     def busy_s(self) -> float:
         """Seconds in which it ran or waited for a CPU."""
