@@ -197,9 +197,8 @@ def decoded(line: str) -> dict[str, Any] | None:
 def cells(client: Client, found: dict[str, Any]) -> list[str]:
     ours, theirs = found["ours_s"], found["theirs_s"]
     times = f"{theirs / ours:.1f}" if ours and theirs else ""
-    name = (
-        client.title if client.title.startswith(found["client"]) else found["client"]
-    )  # one that pip does not install
+    is_pinned = client.title.startswith(found["client"])  # not one that pip does not install
+    name = client.title if is_pinned else found["client"]
     return [name, found["what"], str(found["rows"]), str(found["equal"]), f"{ours:.2f}", f"{theirs:.2f}", times]
 
 

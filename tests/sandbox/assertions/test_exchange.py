@@ -8,27 +8,13 @@ from typing import Any
 
 import pytest
 
-from evaluator.sandbox.inside.assertions.client import Completion
-from evaluator.sandbox.inside.assertions.server import Server
-from evaluator.sandbox.inside.rehearsal import Pipe
+from evaluator.sandbox.inside.assertions.suite_rehearsal import connected
 from tests.sandbox.assertions.orders import order
 
 
-def connected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as a test suite sees it."""
+def seen_by_a_test(function: Callable[..., Any]) -> Callable[..., Any]:
     made = order("assert candidate([]) == []") | {"output_bytes": 2**20}
-    there, back = Pipe(), Pipe()
-    side = Server(0, {"candidate": function}, made | {"mentioned": [], "classes": []})
-    side._write, side._read = back.write, there.read
-    completion = Completion(0, made, {})
-
-    def read(descriptor: int, size: int) -> bytes:
-        if not back.waiting:
-            side.answer()
-        return back.read(descriptor, size)
-
-    completion._write, completion._read = there.write, read
-    found: Callable[..., Any] = completion.look_up(["candidate"])[0]["candidate"]
+    found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])[0]["candidate"]
     return found
 
 
@@ -56,6 +42,6 @@ def work(call: Callable[[], object]) -> int:
 def test_a_call_costs_no_more_for_what_earlier_ones_were_given(function: Callable[..., Any]) -> None:
     """However much of it the test still has: benchmarks keep a thousand inputs in a list, and go through it."""
     given = [[[number, 1], [2, number]] for number in range(300)]
-    candidate = connected(function)
+    candidate = seen_by_a_test(function)
     costs = [work(lambda rows=rows: candidate(rows)) for rows in given]  # type: ignore[misc]
     assert max(costs[250:]) < 1.5 * max(costs[5:10]), costs

@@ -80,6 +80,25 @@ SUITES: list[Suite] = [
         """,
         ("board[0]", "board[0][:]"),
     ),
+    check_suite("a-list-given-after-a-call-that-failed",
+        "def tidy(items, show): sorts items in place and returns them; show is called with each length, and may fail.",
+        "tidy", """
+        items, shown = [3, 1, 2], []
+        assert candidate(items, shown.append) is items
+        assert candidate([], shown.append) == []
+        assert candidate(items, shown.append) == [1, 2, 3]
+        assert items == [1, 2, 3]
+        """, """
+        def tidy(items, show):
+            items.sort()
+            deep = []
+            for _ in range(250): deep = [deep]
+            try: show(len(items) if items else deep)
+            except Exception: pass
+            return items
+        """,
+        ("items.sort()", "items = sorted(items)"),
+    ),
     check_suite("a-list-given-again", "def turn(items): reverses items in place, and returns them.", "turn", """
         items = [[1], [2], [3]]
         first = items[0]

@@ -29,6 +29,8 @@ class Table:
         self.numbers: dict[int, int] = {}
         """Number by `id`."""
         self.next = 0
+        self.untold: list[int] = []
+        """Those dropped here, of which the other side has not heard yet."""
         self._seen: dict[int, Any] = {}
         self._settled = 0
 
@@ -59,14 +61,13 @@ class Table:
             self._seen.pop(number, None)
 
     def drop_unheld(self) -> list[int]:
-        """Drops objects that only this table holds and that have not changed; returns their numbers."""
-        dropped = []
+        """Drops objects that only this table holds and that have not changed; returns the numbers to tell."""
         for number in list(self.objects):  # containers have lower numbers than their contents
             unheld = sys.getrefcount(self.objects[number]) <= _OWN_REFERENCES
             if unheld and _unchanged(self.objects[number], self._seen[number]):
                 self.drop([number])
-                dropped.append(number)
-        return dropped
+                self.untold.append(number)
+        return self.untold
 
 
 def contents(value: Any) -> Any:

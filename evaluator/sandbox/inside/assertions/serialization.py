@@ -100,6 +100,7 @@ class Message:
             self._take_back(first, 0, 0)
             raise
         table.settle(changed)
+        table.untold.clear()  # each side's extras have them
         announced.settle()
         return text.encode("ascii")
 

@@ -38,12 +38,12 @@ def _f(x: object, y: object = 0) -> list[object]:
     return [x, y]
 
 
-def run_suite() -> None:
-    """A suite of a few assertions, which calls a function."""
+def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
+    """A completion with these names, as its test sees it; both are in this process."""
     there, back = Pipe(), Pipe()
-    side = Server(0, {"f": _f}, _ORDER)
+    side = Server(0, names, order)
     side._write, side._read = back.write, there.read
-    completion = Completion(0, _ORDER, {})
+    completion = Completion(0, order, {})
 
     def read(descriptor: int, size: int) -> bytes:
         if not back.waiting:
@@ -51,6 +51,12 @@ def run_suite() -> None:
         return back.read(descriptor, size)
 
     completion._write, completion._read = there.write, read
+    return completion
+
+
+def run_suite() -> None:
+    """A suite of a few assertions, which calls a function."""
+    completion = connected({"f": _f}, _ORDER)
     namespace, _ = completion.look_up(["f"])
     runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
     runner.load()
