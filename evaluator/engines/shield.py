@@ -8,6 +8,7 @@ hands the work to another thread and waits.
 from __future__ import annotations
 
 import _thread
+import queue
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
@@ -30,7 +31,7 @@ def shielded(work: Callable[[], Result]) -> Result:
     try:
         # Not a `Thread`: an exception while it starts would leave it in an inconsistent state.
         _thread.start_new_thread(copy_context().run, (job.run,))
-        job.done.wait()
+        job.done.get()
     except BaseException:
         stop.request()
         raise
@@ -42,7 +43,8 @@ class _Job(Generic[Result]):
         self._work = work
         self._results: list[Result] = []
         self._error: BaseException | None = None
-        self.done = threading.Event()
+        # Not an `Event`: interrupted at the wrong moment, that raises a `RuntimeError` of its own.
+        self.done: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def run(self) -> None:
         try:
@@ -50,7 +52,7 @@ class _Job(Generic[Result]):
         except BaseException as error:
             self._error = error
         finally:
-            self.done.set()
+            self.done.put(None)
 
     def result(self) -> Result:
         if self._error is not None:

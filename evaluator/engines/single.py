@@ -36,8 +36,12 @@ def grade_one(task: Task, rollout: Rollout, options: Options, place: Place = HER
 
     Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
     """
+    return shielded(lambda: _grade_one(task, rollout, options, place))
+
+
+def _grade_one(task: Task, rollout: Rollout, options: Options, place: Place) -> Grade:
     if not traits(task, options.grader).runs_code:
-        return shielded(lambda: Worker(options).grade(task, rollout))
+        return Worker(options).grade(task, rollout)
     spent, began = measuring(), time.perf_counter()
     call = _call(task, rollout, options, place, measure=spent is not None)
     try:
@@ -69,13 +73,17 @@ async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Plac
 
 def grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
     """The grades of many rollouts, in their order, as many at once as there are workers. Raises as `grade_one`."""
+    return shielded(lambda: _grade_together(pairs, options, place))
+
+
+def _grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place) -> list[Grade]:
     calls = _Calls(
         [_call(*pair, options, place) if traits(pair[0], options.grader).runs_code else None for pair in pairs]
     )
     try:
         with stoppable(calls):
             return [
-                call.future.result().grade if call is not None else grade_one(*pair, options)
+                call.future.result().grade if call is not None else _grade_one(*pair, options, HERE)
                 for pair, call in zip(pairs, calls.calls, strict=True)
             ]
     except BaseException:

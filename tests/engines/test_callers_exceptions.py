@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 import pytest
 
 from evaluator import Limits, grade, grade_all
+from evaluator.engines import warm as worker_processes
 from evaluator.interop.colossalai import run_test
-from evaluator.model import Kind, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.model import Kind, Mode, Rollout, Task, TestCase
 
 LONG = Limits(wall_s=120, cpu_s=120, total_s=120)
 SOON_S = 60.0
@@ -49,6 +53,10 @@ def graded() -> object:
     return grade(TASK, ENDLESS, limits=LONG, kind=Kind.FULL)
 
 
+def graded_well() -> None:
+    assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
+
+
 def graded_by_colossalai() -> object:
     return run_test(ADD, f"input()\n{ENDLESS}", timeout=120)
 
@@ -68,14 +76,14 @@ def test_and_of_whatever_else_runs_code(work: Callable[[], object]) -> None:
 
 
 def assert_interrupted(work: Callable[[], object], error: Exception) -> None:
-    assert grade(TASK, "print(input())", kind=Kind.FULL).verdict is Verdict.PASSED  # the sandbox is warm
+    graded_well()  # the sandbox is warm
     started = time.monotonic()
     with pytest.raises(type(error)) as raised, alarm(error, 0.3):
         work()
     assert raised.value is error
     assert time.monotonic() - started < SOON_S
     for _ in range(3):
-        assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
+        graded_well()
 
 
 @pytest.mark.parametrize("seconds", [0.0001, 0.001, 0.003, 0.01, 0.03])
@@ -83,5 +91,33 @@ def test_whenever_it_comes_nothing_is_lost(seconds: float) -> None:
     """Also while the sandbox is being taken, warmed up or given back."""
     for _ in range(10):
         with suppress(TimeoutError), alarm(TimeoutError("now"), seconds):
-            assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
-    assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
+            graded_well()
+    graded_well()
+
+
+@pytest.mark.parametrize("between", [graded_well, worker_processes.close], ids=["warm", "cold"])
+def test_at_whatever_step_it_comes_nothing_else_comes_out(between: Callable[[], None]) -> None:
+    """At each step where a handler can run: after a call of a function of C, and where one of Python begins."""
+    for step in itertools.count():
+        between()
+        if not raised_at(step, TimeoutError("now"), graded_well):
+            break
+    assert step > 10
+
+
+def raised_at(step: int, error: BaseException, work: Callable[[], None]) -> bool:
+    """Raises `error` in this thread at such a step of the work. Returns whether there was such a step."""
+    left = step
+
+    def profile(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal left
+        left -= event in ("call", "c_return")
+        if left < 0:
+            sys.setprofile(None)
+            raise error
+
+    with suppress(type(error)):
+        sys.setprofile(profile)
+        work()
+        sys.setprofile(None)  # here, before the next step of this thread
+    return left < 0  # also if nothing came out: Python drops what is raised in a finalizer
