@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import Limits
+from evaluator import Limits, grade
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
 from evaluator.graders.bench import Options
@@ -126,3 +126,15 @@ def test_cpu_time_still_decides_there(monkeypatch: pytest.MonkeyPatch, tmp_path:
         found = worker.grade(TASK, busy)
     assert found.verdict is Verdict.TIME_LIMIT
     assert found.reward == 0.0
+
+
+def test_the_wait_for_a_test_on_the_same_core_is_left_out_once() -> None:
+    """A completion and its test suite take turns, and on one core each waits a little for the other to step down."""
+    test = (
+        "def check(candidate):\n    for number in range(400):\n        assert candidate([number] * 40) == 40 * number"
+    )
+    task = Task(task_id="a", mode=Mode.ASSERT, test=test, entry_point="f")
+    for _ in range(5):
+        (case,) = grade(task, "def f(numbers): return sum(numbers) + 0 * sum(range(3000))", kind=Kind.FULL).cases
+        assert case.cpu_s > 0
+        assert case.wall_s > 0.9 * case.cpu_s

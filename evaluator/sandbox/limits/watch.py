@@ -88,9 +88,12 @@ class LimitWatch:
     def wall_s(self) -> float:
         """Seconds since the start, without those that others used and without its waits for a CPU.
 
-        On a busy machine these two can be more than all: both may have waited at once.
+        Where it shares a core with one of them, it waits while that runs. So that this is not left out twice, they are
+        at least those of its CPU time.
         """
-        return max(0.0, time.monotonic() - self._started - self._others_s - self._starved_s())
+        elapsed_s = time.monotonic() - self._started
+        least_s = min(self._cpu_used, elapsed_s) if self._others_s else 0.0
+        return max(elapsed_s - self._others_s - self._starved_s(), least_s)
 
     def busy_s(self) -> float:
         """Seconds in which it ran or waited for a CPU."""
