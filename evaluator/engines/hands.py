@@ -1,7 +1,7 @@
 """The engine interface: who may grade for a `Dispatcher`, and how that works.
 
 An engine is a way to get *hands*. A hand grades rollouts one after the other with a sandbox of its own: a process of
-this machine (`local_hand`), or, behind the same methods, a worker on another machine. The `Dispatcher`
+this machine (`local_hand`), one that a server lends (`borrowed_hand`), or a worker on another machine. The `Dispatcher`
 (`dispatching`) reads rollouts, hands them out and gets grades back; it knows no processes, sockets or sandboxes.
 
 A hand gets and gives messages (`messages`) in this order:

@@ -13,38 +13,32 @@ from typing import Final
 
 from evaluator.engines import pool
 from evaluator.engines.hands import HandLostError
-from evaluator.engines.messages import Frames, FromHand, ToHand, framed, from_hand
+from evaluator.engines.socket_hand import SocketHand
 
 _BOOT: Final = (
     "import json, sys; path, *rest = json.loads(sys.argv[1]); sys.path[:] = path; "
     "from evaluator.engines.worker_process import main; main(*rest)"
 )
-_READ: Final = 1 << 20
 _BUFFER: Final = 1 << 20
 _ENDS_WITHIN_S: Final = 5.0
-_MOST_READ: Final = 16
 
 
-class LocalHand:
+class LocalHand(SocketHand):
     """One process. It is started by exec without a copy of the caller's memory, however large that is (vfork)."""
 
     def __init__(self) -> None:
         """Starts it. Raises `HandLostError` if there is no room for it."""
-        self._owner = os.getpid()
-        self._frames = Frames()
-        self._waiting = bytearray()
-        self._lost = ""
         try:
-            self._connection, theirs = socket.socketpair()
-            with theirs:
-                for each in (self._connection, theirs):
+            ours, theirs = socket.socketpair()
+            with theirs, contextlib.ExitStack() as failing:
+                failing.callback(ours.close)
+                for each in (ours, theirs):
                     each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
                 self._process = self._started(theirs.fileno())
+                failing.pop_all()
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-            with contextlib.suppress(AttributeError):
-                self._connection.close()
             raise HandLostError(str(error)) from error
-        self._connection.setblocking(False)
+        super().__init__(ours)
 
     @staticmethod
     def _started(descriptor: int) -> subprocess.Popen[bytes]:
@@ -61,49 +55,6 @@ class LocalHand:
     def number(self) -> int:
         """Its process's."""
         return self._process.pid
-
-    def fileno(self) -> int:
-        return self._connection.fileno()
-
-    def send(self, message: ToHand) -> None:
-        self._waiting += framed(message)
-        self.flush()
-
-    def flush(self) -> bool:
-        try:
-            while self._waiting:
-                del self._waiting[: self._connection.send(self._waiting)]
-        except BlockingIOError:
-            return True
-        except OSError:
-            self._waiting.clear()  # it has ended, which `receive` says
-        return False
-
-    def receive(self) -> list[FromHand]:
-        if self._lost:
-            raise HandLostError(self._lost)
-        found: list[FromHand] = []
-        try:
-            for _ in range(_MOST_READ):
-                data = self._connection.recv(_READ)
-                found += [from_hand(body) for body in self._frames.feed(data)]
-                if not data:
-                    self._lost = self._how_it_ended()
-                    break
-                if len(data) < _READ:
-                    break
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._lost = self._how_it_ended()
-        if self._lost and not found:
-            raise HandLostError(self._lost)
-        return found
-
-    def end(self) -> None:
-        if os.getpid() == self._owner:
-            with contextlib.suppress(OSError):
-                self._connection.shutdown(socket.SHUT_RDWR)  # also where a forked child of ours holds it open
 
     def gone(self) -> bool:
         if os.getpid() == self._owner and self._process.poll() is None:

@@ -24,6 +24,7 @@ from evaluator.engines.hands import EngineError
 from evaluator.engines.workers import WORKERS, worker_count
 from evaluator.stages import stage
 
+SHARED_FOLDER: Final = Path(f"/tmp/rollscope-{os.getuid()}")  # noqa: S108 - used only if it is this user's alone
 MACHINE_WIDE: Final = "ROLLSCOPE_MACHINE_WIDE"
 """The environment variable that says "no" if processes are to run as many each as if they were alone."""
 
@@ -42,10 +43,10 @@ _LONGEST_S: Final = 120.0
 class Room:
     """A process's way to a place. For one thread at a time."""
 
-    def __init__(self, count: int | None = None, folder: Path | None = None) -> None:
+    def __init__(self, count: int | None = None, folder: Path = SHARED_FOLDER) -> None:
         """`count`: how many places there are; None: as many as this process may have workers."""
         self._count = count or worker_count()
-        self._path = _file(folder or Path(f"/tmp/rollscope-{os.getuid()}"))  # noqa: S108 - checked in `_file`
+        self._path = _file(folder)
         self._held: int | None = None
         """The descriptor whose locks are ours."""
         self._since = 0.0
@@ -156,14 +157,24 @@ def _lock(byte: int, how: int = fcntl.F_WRLCK) -> bytes:
     return _LOCK.pack(how, os.SEEK_SET, byte, 1, 0)
 
 
-def _file(folder: Path) -> Path | None:
-    """The file for those who may use the same cores; None if the folder is not this user's alone."""
+def shared_folder(folder: Path = SHARED_FOLDER) -> Path | None:
+    """The folder that this user's processes share, made if need be; None if it is not this user's alone."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-            return None
-        path = folder / f"cores-{sum(1 << core for core in os.sched_getaffinity(0)):x}"
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    return folder if is_ours else None
+
+
+def _file(folder: Path) -> Path | None:
+    """The file for those who may use the same cores; None if there is no folder for it."""
+    found = shared_folder(folder)
+    if found is None:
+        return None
+    path = found / f"cores-{sum(1 << core for core in os.sched_getaffinity(0)):x}"
+    try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     except OSError:
         return None

@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evaluator.engines import warm
+from evaluator.engines.borrowed_hand import can_borrow
 from evaluator.engines.choice import EngineName
+from evaluator.engines.room import is_machine_wide
 from evaluator.engines.shield import shielded
 from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
@@ -118,7 +120,14 @@ def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measu
     if not isinstance(rollout.completion, str):
         raise TypeError(f"the completion of task {task.task_id!r} is {brief(rollout.completion)}: give text")
     options = _anchored(options)
-    return warm.service(*place, options).call(task, rollout, options, measure=measure)
+    borrows = place == HERE and _can_borrow(task, options)
+    return warm.service(*place, options, borrows=borrows).call(task, rollout, options, measure=measure)
+
+
+def _can_borrow(task: Task, options: Options) -> bool:
+    """Not where a grader has code of its own or asks a judge: a server has other folders, and other keys."""
+    own = ".py:" in (options.grader or "")
+    return not own and not traits(task, options.grader).waits and is_machine_wide() and can_borrow()
 
 
 def _anchored(options: Options) -> Options:

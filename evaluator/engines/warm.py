@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evaluator.engines.batches import Item
+from evaluator.engines.borrowed_hand import borrowed_or_own
 from evaluator.engines.choice import EngineName, engine_named
 from evaluator.engines.dispatching import Dispatcher
 from evaluator.engines.messages import Setup
@@ -61,9 +62,10 @@ class Call:
 class Service:
     """The processes for one kind of sandbox. Safe from all threads."""
 
-    def __init__(self, engine: EngineName, address: str | None, options: Options) -> None:
-        """Of `options`, the sandbox and the grader's file count."""
+    def __init__(self, engine: EngineName, address: str | None, options: Options, *, borrows: bool) -> None:
+        """Of `options`, the sandbox and the grader's file count. `borrows`: whether from a server, while one lends."""
         self._engine = engine, address, options
+        self._borrows = borrows
         self._lock = threading.Lock()
         self._arrived: deque[Call] = deque()
         self._dropped: deque[Call] = deque()
@@ -122,9 +124,11 @@ class Service:
         atexit.unregister(close)
         atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
         machine_wide = is_machine_wide()
-        is_full = Room().is_full if machine_wide and engine == "local" else None
+        is_full = Room().is_full if machine_wide and engine == "local" and not self._borrows else None
         # Other processes have such workers too, each of which would take the first cores.
         found = found._replace(cores=(), is_full=is_full)
+        if self._borrows:
+            found = found._replace(start=borrowed_or_own)
         return Dispatcher(found, Setup(options.sandbox, remembers=False, machine_wide=machine_wide))
 
     def _exchange(self, dispatcher: Dispatcher) -> None:
@@ -196,19 +200,19 @@ def _same(one: object, other: object) -> bool:
     return one is other
 
 
-_Key = tuple[EngineName, str | None, Settings, str | None]
+_Key = tuple[EngineName, str | None, Settings, str | None, bool]
 _services: dict[_Key, Service] = {}
 _services_lock = threading.Lock()
 
 
-def service(engine: EngineName, address: str | None, options: Options) -> Service:
-    """The processes for such calls in this process, or the machines of the cluster at this address."""
+def service(engine: EngineName, address: str | None, options: Options, *, borrows: bool = False) -> Service:
+    """The processes for such calls in this process, or a server's, or the machines of the cluster at this address."""
     file = options.grader if engine == "ray" and ".py:" in (options.grader or "") else None
-    key = (engine, address, options.sandbox, file)
+    key = (engine, address, options.sandbox, file, borrows)
     with _services_lock:
         found = _services.get(key)
         if found is None:
-            found = _services[key] = Service(engine, address, options)
+            found = _services[key] = Service(engine, address, options, borrows=borrows)
         return found
 
 

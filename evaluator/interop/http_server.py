@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+from evaluator.engines.lending import lending
 from evaluator.extras import needs
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def serve(
     for each in (signal.SIGINT, signal.SIGTERM):
         # uvicorn stops by its own handler, then raises the signal again for this one.
         signal.signal(each, stop)
-    server.run(sockets=[listener])
+    with lending():
+        server.run(sockets=[listener])
 
 
 def _url(host: str, listener: socket.socket) -> str:

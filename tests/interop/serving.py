@@ -38,13 +38,19 @@ class Served:
     """A server as people start it."""
 
     def __init__(
-        self, *arguments: object, port: int = 0, without: tuple[str, ...] = (), system: str = "nemo-gym"
+        self,
+        *arguments: object,
+        port: int = 0,
+        without: tuple[str, ...] = (),
+        system: str = "nemo-gym",
+        **variables: str,
     ) -> None:
-        """`without`: what the machine refuses (see `tests.sandbox.refusing`)."""
+        """`without`: what the machine refuses (see `tests.sandbox.refusing`). `variables`: of its environment."""
         words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", str(port), *map(str, arguments)]
         self.process = subprocess.Popen(
-            command(without, *words), env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+            command(without, *words), env=ENVIRONMENT | variables, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
         assert self.process.stdout
         self.first_line = self.process.stdout.readline().strip()
         self.url = self.first_line.removeprefix("listening on ")

@@ -16,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from comparing import HERE, compared, contest, timed
+from comparing import HERE, compared, contest, served, timed
 
 sys.path.remove(str(HERE))  # also those of Ray's workers, or this file would be the module `verl`
 
@@ -146,8 +146,11 @@ def managers(trainer: Trainer, rows: list[Row]) -> None:
         check(f"{name} manager", rows, ours[0], theirs[0], ours_s, theirs_s)
     theirs, theirs_s = timed(lambda: trainer.rewards("prime", default_compute_score, rows))
     ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
-    # It starts 64 processes for each batch, each of which starts a sandbox for one or two programs.
+    # It starts 64 processes for each batch, each of which starts a sandbox for one or two programs, or borrows one.
     check("prime manager", rows, ours[0], theirs[0], ours_s, theirs_s, faster=False)
+    with served("sandbox-fusion"):
+        ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
+    check("prime manager beside a server", rows, ours[0], theirs[0], ours_s, theirs_s)
 
 
 def loops(trainer: Trainer, rows: list[Row], functions: Mapping[str, Mapping[str, object]], what: str = "") -> None:

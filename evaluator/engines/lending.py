@@ -1,0 +1,156 @@
+"""A server lends its worker processes to this user's other processes, which then need not start any.
+
+Trainers run many reward processes on a machine, some for a single completion, and a sandbox takes longer to start than
+most completions run. Where a server of ours runs, single calls of the others go to it: through a socket in the folder
+that only this user can enter, and only between processes that would give the same grades. What travels are the messages
+of `messages`, and at this end they become calls of `warm`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import math
+import os
+import queue
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from evaluator.engines import borrowed_hand, warm
+from evaluator.engines.lender_socket import GREETING, abandoned, lender_socket
+from evaluator.engines.messages import (
+    Done,
+    Frames,
+    FromHand,
+    Job,
+    Ready,
+    Setup,
+    ToHand,
+    Withdraw,
+    Withdrawn,
+    Work,
+    framed,
+    packed,
+    task_in,
+    to_hand,
+)
+from evaluator.graders.bench import Options
+from evaluator.model import Task
+
+_READ: Final = 1 << 20
+_PAUSE_S: Final = 0.1
+
+
+@contextmanager
+def lending() -> Iterator[None]:
+    """Inside, this process lends, unless another one does already or there is no folder for it."""
+    path = lender_socket()
+    listener = _listener(path) if path is not None else None
+    if path is None or listener is None:
+        yield
+        return
+    borrowed_hand.do_without(math.inf)
+    threading.Thread(target=_accept, args=(listener,), daemon=True).start()
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        listener.shutdown(socket.SHUT_RDWR)  # which ends `accept`; closing it would not
+        listener.close()
+
+
+def _listener(path: Path) -> socket.socket | None:
+    for each in abandoned(path.parent):
+        each.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(os.fspath(path))
+        listener.listen(socket.SOMAXCONN)
+    except OSError:  # another one lends
+        listener.close()
+        return None
+    return listener
+
+
+def _accept(listener: socket.socket) -> None:
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):  # it is closed
+                return
+            time.sleep(_PAUSE_S)
+            continue
+        threading.Thread(target=_Borrower(connection).serve, daemon=True).start()
+
+
+class _Borrower:
+    """Who is at the other end of a connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._answers: queue.SimpleQueue[FromHand | None] = queue.SimpleQueue()
+        self._tasks: dict[int, tuple[Task, Options]] = {}
+        self._calls: dict[int, warm.Call] = {}
+
+    def serve(self) -> None:
+        """Until the connection is closed, which ends what it wanted."""
+        frames = Frames()
+        threading.Thread(target=self._answer, daemon=True).start()
+        try:
+            with contextlib.suppress(OSError):
+                self._connection.sendall(GREETING)
+                while data := self._connection.recv(_READ):
+                    for body in frames.feed(data):
+                        self._take(to_hand(body))
+        finally:
+            for call in list(self._calls.values()):
+                call.abort()
+            self._answers.put(None)
+
+    def _answer(self) -> None:
+        """In a thread of its own, because who does not read may not keep anybody else waiting."""
+        with self._connection, contextlib.suppress(OSError):  # nobody is there any more, which `serve` notices
+            while (answer := self._answers.get()) is not None:
+                self._connection.sendall(framed(answer))
+            self._connection.shutdown(socket.SHUT_RDWR)
+
+    def _take(self, message: ToHand) -> None:
+        if isinstance(message, Setup):
+            self._answers.put(Ready())
+        elif isinstance(message, Withdraw):
+            self._answers.put(Withdrawn([]))
+        elif isinstance(message, Work):
+            for number in message.forget:
+                self._tasks.pop(number, None)
+            for each in message.tasks:
+                self._tasks[each.number] = task_in(each)
+            for job in message.jobs:
+                self._begin(job, measure=message.measure)
+
+    def _begin(self, job: Job, *, measure: bool) -> None:
+        task, options = self._tasks[job.task]
+        began = time.monotonic()
+        call = warm.service("local", None, options).call(task, job.rollout, options, measure=measure)
+        self._calls[job.number] = call
+
+        def ended(future: Future[warm.Answer]) -> None:
+            self._calls.pop(job.number, None)
+            try:
+                grade, spent = future.result()
+            except BaseException:  # no sandbox, or nobody waits: the other end tries by itself, and says what is wrong
+                self._answers.put(None)
+                return
+            seconds = time.monotonic() - began
+            verdicts = {grade.verdict.value: 1}
+            self._answers.put(
+                Done([job.number], packed([grade]), verdicts, int(grade.cached), seconds, seconds, spent=spent)
+            )
+
+        call.future.add_done_callback(ended)

@@ -1,0 +1,127 @@
+"""A server's sandboxes are those of this user's other processes too, which then start none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from evaluator import Limits, Task, agrade, grade
+from evaluator.engines import borrowed_hand, warm
+from evaluator.engines.room import MACHINE_WIDE
+from evaluator.engines.workers import WORKERS
+from evaluator.model import Kind, Verdict
+from tests.engines.processes import runs_code, wait_until, workers, zygotes_below
+from tests.interop.serving import PATIENCE_S, ROOT, Served
+
+ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
+TASK = Task.from_row(ECHO)
+WORK = "import time\nwhile time.process_time() < 1.5: pass\nprint(input())"
+ENDLESS_CALL = f"""
+from evaluator import Limits, Task, grade
+grade(Task.from_row({ECHO!r}), "while True: pass", limits=Limits(wall_s=900, cpu_s=900, total_s=900), kind="full")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_borrowed_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    warm.close()
+    monkeypatch.setattr(borrowed_hand, "_not_before", 0.0)
+    yield
+    warm.close()
+
+
+def lender(**variables: str) -> Served:
+    """A server that keeps its grades where this process does."""
+    served = Served(system="sandbox-fusion", XDG_CACHE_HOME=os.environ["XDG_CACHE_HOME"], **variables)
+    assert served.url.startswith("http"), served.end()
+    return served
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    served = lender()
+    yield served
+    served.end()
+
+
+def graded(code: str = "print(input())") -> Verdict:
+    return grade(TASK, code, kind=Kind.FULL).verdict
+
+
+def test_the_server_grades_and_no_process_is_started(server: Served) -> None:
+    assert graded() is Verdict.PASSED
+    assert graded("print(8)") is Verdict.WRONG_ANSWER
+    assert workers() == []
+    assert workers(server.process.pid)
+
+
+def test_from_many_threads(server: Served) -> None:
+    programs = [f"print({number})" for number in range(5, 10)] * 4
+    with ThreadPoolExecutor(8) as threads:
+        verdicts = list(threads.map(graded, programs))
+    assert [verdict is Verdict.PASSED for verdict in verdicts] == [program == "print(7)" for program in programs]
+    assert workers() == []
+    assert workers(server.process.pid)
+
+
+def test_what_a_killed_server_was_doing_is_done_here(server: Served) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        grading = threads.submit(graded, WORK)
+        wait_until(lambda: is_running_code(server))
+        server.process.kill()
+        assert grading.result(PATIENCE_S) is Verdict.PASSED
+    assert workers()
+
+
+def test_the_next_server_takes_over_from_a_killed_one(server: Served) -> None:
+    server.end(signal.SIGKILL)
+    following = lender()
+    assert graded() is Verdict.PASSED
+    assert workers() == []
+    assert following.end() == (0, "")
+    warm.close()
+    assert graded() is Verdict.PASSED
+    assert workers()
+
+
+def test_what_a_killed_process_wanted_is_ended() -> None:
+    server = lender(**{WORKERS: "1"})
+    with subprocess.Popen([sys.executable, "-c", ENDLESS_CALL], cwd=ROOT) as client:
+        wait_until(lambda: is_running_code(server))
+        client.kill()
+    grading = asyncio.wait_for(agrade(TASK, "print(input())", limits=Limits(wall_s=60), kind=Kind.FULL), PATIENCE_S)
+    assert asyncio.run(grading).verdict is Verdict.PASSED
+    assert workers() == []
+    server.end()
+
+
+def test_a_grader_of_ones_own_runs_in_ones_own_processes(server: Served, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judged(task, rollout, bench): return 0.25\n")
+    assert grade(TASK, "print(input())", grader=f"{tmp_path}/own.py:judged", kind=Kind.FULL).reward == 0.25
+    assert workers(server.process.pid) == []
+
+
+def test_a_process_that_is_to_work_as_if_alone_borrows_nothing(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MACHINE_WIDE, "no")
+    assert graded() is Verdict.PASSED
+    assert workers()
+    assert workers(server.process.pid) == []
+
+
+def test_nor_does_one_that_keeps_its_grades_elsewhere(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{os.environ['XDG_CACHE_HOME']}/elsewhere")
+    assert graded() is Verdict.PASSED
+    assert workers()
+    assert workers(server.process.pid) == []
+
+
+def is_running_code(server: Served) -> bool:
+    return any(runs_code(zygote) for worker in workers(server.process.pid) for zygote in zygotes_below(worker))
