@@ -15,9 +15,11 @@ import pytest
 
 from evaluator import Limits, Task, agrade, grade
 from evaluator.engines import borrowed_hand, warm
+from evaluator.engines.lender_socket import lender_socket
 from evaluator.engines.room import MACHINE_WIDE
 from evaluator.engines.workers import WORKERS
-from evaluator.model import Kind, Verdict
+from evaluator.model import Kind, Mode, Verdict
+from evaluator.sandbox import Settings, Way
 from tests.engines.processes import runs_code, wait_until, workers, zygotes_below
 from tests.interop.serving import PATIENCE_S, ROOT, Served
 
@@ -121,6 +123,29 @@ def test_nor_does_one_that_keeps_its_grades_elsewhere(server: Served, monkeypatc
     assert graded() is Verdict.PASSED
     assert workers()
     assert workers(server.process.pid) == []
+
+
+@pytest.mark.parametrize("way", list(Way))
+@pytest.mark.parametrize("test", ["", "import socket\n"], ids=["no network", "loopback"])
+def test_no_completion_reaches_the_server(server: Served, way: Way, test: str) -> None:
+    """Whoever reaches its socket is believed, so that must be none of those who are graded."""
+    code = (
+        f"import socket\ndef f():\n    made = socket.socket(socket.AF_UNIX)\n    made.connect({os.fspath(path())!r})\n"
+    )
+    code += "    return made.recv(9)"
+    test += "def check(candidate):\n    assert candidate() == b'rollscope'"
+    outside = subprocess.run([sys.executable, "-c", f"{code}\n{test}\ncheck(f)"], check=False)
+    assert outside.returncode == 0
+    task = Task(task_id="reach", mode=Mode.ASSERT, test=test, entry_point="f")
+    found = grade(task, code, sandbox=Settings(way=way), kind=Kind.FULL)
+    assert found.reward == 0.0, found
+    assert workers() == []
+
+
+def path() -> Path:
+    found = lender_socket()
+    assert found is not None
+    return found
 
 
 def is_running_code(server: Served) -> bool:
