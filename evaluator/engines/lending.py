@@ -16,6 +16,7 @@ import queue
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -49,13 +50,13 @@ _PAUSE_S: Final = 0.1
 
 @contextmanager
 def lending() -> Iterator[None]:
-    """Inside, this process lends, unless another one does already or there is no folder for it."""
+    """Inside, this process lends, unless another one does already or there is no folder for it. It borrows nothing."""
+    borrowed_hand.do_without(math.inf)
     path = lender_socket()
     listener = _listener(path) if path is not None else None
     if path is None or listener is None:
         yield
         return
-    borrowed_hand.do_without(math.inf)
     threading.Thread(target=_accept, args=(listener,), daemon=True).start()
     try:
         yield
@@ -91,13 +92,16 @@ def _accept(listener: socket.socket) -> None:
 
 
 class _Borrower:
-    """Who is at the other end of a connection."""
+    """Who is at the other end of a connection. As any hand, it does one job after the other."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._answers: queue.SimpleQueue[FromHand | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
         self._tasks: dict[int, tuple[Task, Options]] = {}
-        self._calls: dict[int, warm.Call] = {}
+        self._todo: deque[Job] = deque()
+        self._doing: warm.Call | None = None
+        self._measure = False
 
     def serve(self) -> None:
         """Until the connection is closed, which ends what it wanted."""
@@ -110,8 +114,11 @@ class _Borrower:
                     for body in frames.feed(data):
                         self._take(to_hand(body))
         finally:
-            for call in list(self._calls.values()):
-                call.abort()
+            with self._lock:
+                self._todo.clear()
+                doing = self._doing
+            if doing is not None:
+                doing.abort()
             self._answers.put(None)
 
     def _answer(self) -> None:
@@ -125,32 +132,42 @@ class _Borrower:
         if isinstance(message, Setup):
             self._answers.put(Ready())
         elif isinstance(message, Withdraw):
-            self._answers.put(Withdrawn([]))
+            self._answers.put(Withdrawn(self._without(set(message.numbers))))
         elif isinstance(message, Work):
-            for number in message.forget:
-                self._tasks.pop(number, None)
-            for each in message.tasks:
-                self._tasks[each.number] = task_in(each)
-            for job in message.jobs:
-                self._begin(job, measure=message.measure)
+            with self._lock:
+                self._measure = message.measure
+                for number in message.forget:
+                    self._tasks.pop(number, None)
+                for each in message.tasks:
+                    self._tasks[each.number] = task_in(each)
+                self._todo.extend(message.jobs)
+            self._begin_next()
 
-    def _begin(self, job: Job, *, measure: bool) -> None:
-        task, options = self._tasks[job.task]
+    def _without(self, numbers: set[int]) -> list[int]:
+        with self._lock:
+            found = [job.number for job in self._todo if job.number in numbers]
+            self._todo = deque(job for job in self._todo if job.number not in numbers)
+        return found
+
+    def _begin_next(self) -> None:
         began = time.monotonic()
-        call = warm.service("local", None, options).call(task, job.rollout, options, measure=measure)
-        self._calls[job.number] = call
-
-        def ended(future: Future[warm.Answer]) -> None:
-            self._calls.pop(job.number, None)
-            try:
-                grade, spent = future.result()
-            except BaseException:  # no sandbox, or nobody waits: the other end tries by itself, and says what is wrong
-                self._answers.put(None)
+        with self._lock:
+            if self._doing is not None or not self._todo:
                 return
-            seconds = time.monotonic() - began
+            job = self._todo.popleft()
+            task, options = self._tasks[job.task]
+            service = warm.service("local", None, options)
+            call = self._doing = service.call(task, job.rollout, options, measure=self._measure)
+        call.future.add_done_callback(lambda future: self._ended(job, time.monotonic() - began, future))
+
+    def _ended(self, job: Job, seconds: float, future: Future[warm.Answer]) -> None:
+        try:
+            grade, spent = future.result()
             verdicts = {grade.verdict.value: 1}
             self._answers.put(
                 Done([job.number], packed([grade]), verdicts, int(grade.cached), seconds, seconds, spent=spent)
             )
-
-        call.future.add_done_callback(ended)
+            self._doing = None
+            self._begin_next()
+        except BaseException:  # no sandbox, or nobody waits: the other end tries by itself, and says what is wrong
+            self._answers.put(None)

@@ -15,10 +15,13 @@ import pytest
 
 from evaluator import Limits, Task, agrade, grade
 from evaluator.engines import borrowed_hand, warm
+from evaluator.engines.borrowed_hand import BorrowedHand
 from evaluator.engines.lender_socket import lender_socket
+from evaluator.engines.messages import FromHand, Job, Ready, Setup, Withdraw, Withdrawn, Work, shipped
 from evaluator.engines.room import MACHINE_WIDE
 from evaluator.engines.workers import WORKERS
-from evaluator.model import Kind, Mode, Verdict
+from evaluator.graders.bench import Options
+from evaluator.model import Kind, Mode, Rollout, Verdict
 from evaluator.sandbox import Settings, Way
 from tests.engines.processes import runs_code, wait_until, workers, zygotes_below
 from tests.interop.serving import PATIENCE_S, ROOT, Served
@@ -123,6 +126,20 @@ def test_nor_does_one_that_keeps_its_grades_elsewhere(server: Served, monkeypatc
     assert graded() is Verdict.PASSED
     assert workers()
     assert workers(server.process.pid) == []
+
+
+def test_what_is_not_begun_can_be_taken_back(server: Served) -> None:
+    """Otherwise whoever has nothing to do asks for it again and again, as fast as the machine can."""
+    options = Options(limits=Limits(wall_s=900, cpu_s=900, total_s=900))
+    jobs = [Job(n, 0, Rollout(task_id="echo", completion=f"while True: pass  # {n}", kind=Kind.FULL)) for n in range(3)]
+    hand = BorrowedHand(path())
+    hand.send(Setup(options.sandbox))
+    hand.send(Work(jobs, [shipped(0, TASK, options)]))
+    hand.send(Withdraw([0, 1, 2]))
+    heard: list[FromHand] = []
+    wait_until(lambda: bool(heard.extend(hand.receive()) or any(isinstance(each, Withdrawn) for each in heard)))
+    assert heard == [Ready(), Withdrawn([1, 2])]
+    hand.close()
 
 
 @pytest.mark.parametrize("way", list(Way))
