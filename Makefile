@@ -1,7 +1,9 @@
 # make run    the dashboard on the bundled example       PORT=8501, ROLLSCOPE_NO_BROWSER=1
-# make quick  linters, types and the fast tests: a minute
+# make quick  linters, types and the fastest tests: half a minute
 # make test   linters, types and every behaviour once    PAGES=no leaves out the tests that need Chromium
-# make attacks  the attacks and the honest programs, as root and not, with namespaces and without
+# make test-all   `make test`, then everything slow: half an hour
+# make test-slow  what `make test-all` adds
+# make attacks    a part of that: the attacks and the honest programs, as root and not, with namespaces and without
 # make lint   linters and types alone
 # make screenshots  every page into docs/images; RUN=runs/mine
 # make bench  the benchmarks; figures on stdout
@@ -12,23 +14,39 @@
 .POSIX:
 # A file of tests is one worker's, so that its fixtures are made once. Compiled files are kept, whatever the environment says:
 # the tests start hundreds of processes of Python.
-PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
+RUFF = .venv/bin/ruff check . && .venv/bin/ruff format --check .
+MYPY = .venv/bin/mypy
+FAST = not slow and not attacks
+# Hypothesis' tests again, with many examples.
+SLOW = slow or attacks or hypothesis
+# Sets CHROMIUM, and PAGES to what leaves the tests out that need it.
+BROWSER = if [ "$${PAGES:-yes}" = no ]; then PAGES=--ignore=tests/browser; else PAGES=; \
+	CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; fi
 
-.PHONY: run quick test attacks test-nemo-gym test-trainers screenshots lint bench lock environment environment-dev check
+.PHONY: run quick test test-all test-slow attacks test-nemo-gym test-trainers screenshots lint bench lock \
+	environment environment-dev check
 SHELL = /bin/sh
 
 run: environment
 	@exec .venv/bin/rollscope view $${PORT:+--port "$$PORT"}
 
 quick: environment-dev
-	@$(MAKE) -s check && $(PYTEST) $(QUICK) $$PYTEST_ARGS && exec $(PYTEST) -m smoke tests/graders tests/dashboard $$PYTEST_ARGS
+	@$(MAKE) -s check && $(PYTEST) -m "$(FAST)" $(QUICK) $$PYTEST_ARGS && \
+	exec $(PYTEST) -m "smoke and $(FAST)" tests/graders tests/dashboard $$PYTEST_ARGS
 
+# Types are checked beside the tests, which wait much of their time.
 test: environment-dev
-	@if [ "$${PAGES:-yes}" = no ]; then pages=--ignore=tests/browser; \
-	else CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; pages=; fi; \
-	$(MAKE) -s check && exec $(PYTEST) -m "not attacks" $$pages $$PYTEST_ARGS
+	@$(BROWSER); $(RUFF) || exit; $(MYPY) >.mypy.log 2>&1 & types=$$!; \
+	$(PYTEST) -m "$(FAST)" $$PAGES $$PYTEST_ARGS; tests=$$?; \
+	wait $$types || { cat .mypy.log; exit 1; }; exit $$tests
+
+test-all: test test-slow
+
+test-slow: environment-dev
+	@$(BROWSER); exec $(PYTEST) -m "$(SLOW)" --hypothesis-profile=many $$PAGES $$PYTEST_ARGS
 
 attacks: environment-dev
 	@exec $(PYTEST) -m attacks $$PYTEST_ARGS
@@ -47,9 +65,7 @@ lint: environment-dev
 	@$(MAKE) -s check
 
 check:
-	@.venv/bin/ruff check .
-	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy
+	@$(RUFF) && $(MYPY)
 
 bench: environment-dev
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done

@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""What holds for every test. Run one folder alone: .venv/bin/python -m pytest tests/checkers"""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ import itertools
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from tests.lifeline import MARK
+
 # How long an example takes says more of the machine than of the code.
-hypothesis.settings.register_profile(
-    "patient", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("patient")
+_patient = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("few", _patient, max_examples=20)
+hypothesis.settings.register_profile("many", _patient, max_examples=500)
+hypothesis.settings.load_profile("few")  # `make test-all` asks for the other one, too
+
+_lifelines: list[subprocess.Popen[bytes]] = []
+"""Referred to here, so that its stdin stays open until this process ends. Nobody inherits that."""
+
+LONG = ("tests/browser/", "tests/dashboard/")
+"""Folders whose files take longest: begun first, so that none is left alone at the end."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -28,13 +40,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 class ByFile(LoadFileScheduling):
-    """A file's tests in one worker, and all tests of the pages in one: they share a server, and a browser that is warm.
-
-    The other workers have the tests that wait meanwhile; a browser in each would keep all processors busy at the end.
-    """
+    """A file's tests in one worker; in `make test` all of the browser's in one, which share a server and a browser."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+        together = nodeid.startswith("tests/browser/") and "not slow" in self.config.option.markexpr
+        return "tests/browser" if together else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
@@ -42,13 +52,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
-def pytest_configure() -> None:
-    """What the program keeps for its user is not this user's. And Ctrl-C ends the tests.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the Makefile has xdist keep the order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What the program keeps for its user is not this user's. When the tests end, so does all that they started.
 
     A script that starts the tests in the background has them ignore Ctrl-C, and all that they start with them."""
     cache = tempfile.mkdtemp(prefix="rollscope-tests-")
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
     os.environ["XDG_CACHE_HOME"] = cache
+    if not hasattr(config, "workerinput"):
+        os.environ[MARK] = uuid.uuid4().hex
+        lifeline = [sys.executable, "-I", Path(__file__).with_name("lifeline.py"), os.environ[MARK]]
+        unmarked = {name: value for name, value in os.environ.items() if name != MARK}
+        _lifelines.append(subprocess.Popen(lifeline, stdin=subprocess.PIPE, start_new_session=True, env=unmarked))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

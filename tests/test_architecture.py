@@ -56,6 +56,7 @@ def test_an_example_passes_the_linter(path: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_examples_work(tmp_path: Path) -> None:
     for name in ("evaluator", "dashboard", "pages", "data", ".streamlit"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from evaluator.bounded_query import Bounds, Written, query
 from evaluator.runs.files import QueryError
-from evaluator.runs.reading import Run
+from evaluator.runs.reading import Run, select
 from tests.dashboard import sample_run
 
 
@@ -78,7 +78,18 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("sql", HOSTILE)
-def test_it_refuses_in_one_line_what_is_not_a_question_about_the_run(run: Path, tmp_path: Path, sql: str) -> None:
+def test_it_refuses_what_is_not_a_question_about_the_run(run: Path, sql: str) -> None:
+    with (
+        Run.open(run).connect(memory_mb=128, threads=1, spills=False) as connection,
+        pytest.raises((QueryError, duckdb.Error)) as refused,
+    ):
+        select(connection, sql).limit(2).fetchall()
+    assert "root:" not in str(refused.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_a_refusal_is_one_line(run: Path, tmp_path: Path, sql: str) -> None:
     with pytest.raises(QueryError) as refused:
         query(Run.open(run), sql, tmp_path / "rows")
     assert str(refused.value).strip()
@@ -93,12 +104,10 @@ ENDLESS = [
 ]
 
 
-@pytest.mark.parametrize("sql", ENDLESS)
+@pytest.mark.parametrize("sql", [ENDLESS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in ENDLESS[1:])])
 def test_a_statement_ends_when_its_time_is_over(run: Path, tmp_path: Path, sql: str) -> None:
-    began = time.monotonic()
     with pytest.raises(QueryError, match="stopped after 1 s, the limit"):
         query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(seconds=1))
-    assert time.monotonic() - began < 40  # on a busy machine the process may start late
 
 
 LARGE = [
@@ -110,21 +119,27 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize("sql", LARGE)
+@pytest.mark.parametrize("sql", [LARGE[0], *(pytest.param(each, marks=pytest.mark.slow) for each in LARGE[1:])])
 def test_a_statement_ends_when_it_needs_too_much_memory(run: Path, tmp_path: Path, sql: str) -> None:
     with pytest.raises(QueryError, match="needs more than 128 MB, the limit"):
-        query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(seconds=60, memory_mb=128))
+        query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(seconds=600, memory_mb=128))
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 64 << 20
 
 
+@pytest.mark.slow
 def test_more_rows_than_are_wanted_are_not_read(run: Path, tmp_path: Path) -> None:
     found, written = rows(run, tmp_path / "rows", "FROM range(1000000000)", Bounds(rows=1_234))
     assert len(found) == 1_234
     assert written == Written(1_234, more=True)
-    exact = rows(run, tmp_path / "rows", "FROM range(1234)", Bounds(rows=1_234))[1]
-    assert exact == Written(1_234, more=False)
 
 
+def test_columns_of_one_name_are_told_apart_and_the_last_row_that_is_wanted_is_read(run: Path, tmp_path: Path) -> None:
+    found, written = rows(run, tmp_path / "rows", "SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS a", Bounds(rows=1))
+    assert found == [{"a": 1, "a_1": 2, "b": 3, "a_2": 4}]
+    assert written == Written(1, more=False)
+
+
+@pytest.mark.slow
 def test_a_large_result_ends_early_and_says_so(run: Path, tmp_path: Path) -> None:
     sql = "SELECT repeat(md5(range::VARCHAR), 1000) AS text FROM range(100000)"
     written = query(Run.open(run), sql, tmp_path / "rows", bounds=Bounds(rows=100_000, result_mb=32))
@@ -133,20 +148,16 @@ def test_a_large_result_ends_early_and_says_so(run: Path, tmp_path: Path) -> Non
     assert (tmp_path / "rows").stat().st_size < 64 << 20
 
 
-def test_columns_of_one_name_are_told_apart(run: Path, tmp_path: Path) -> None:
-    assert rows(run, tmp_path / "rows", "SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS a")[0] == [
-        {"a": 1, "a_1": 2, "b": 3, "a_2": 4}
-    ]
-
-
-def test_the_column_group_needs_quotes(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match='the column group needs quotes: "group"'):
-        query(Run.open(run), "SELECT group FROM rollouts", tmp_path / "rows")
-    with pytest.raises(QueryError) as other:
-        query(Run.open(run), "SELECT model FROM rollouts GROUP BY model ORDER", tmp_path / "rows")
+def test_the_column_group_needs_quotes(run: Path) -> None:
+    with Run.open(run).connect() as connection:
+        with pytest.raises(QueryError, match='the column group needs quotes: "group"'):
+            select(connection, "SELECT group FROM rollouts")
+        with pytest.raises((QueryError, duckdb.Error)) as other:
+            select(connection, "SELECT model FROM rollouts GROUP BY model ORDER")
     assert "quotes" not in str(other.value)
 
 
+@pytest.mark.slow
 def test_files_hold_the_rows_and_no_formula(run: Path, tmp_path: Path) -> None:
     sql = """SELECT '=1+1' AS "=cmd()", [1, 2] AS list, {'a': 1} AS struct, MAP {'k': 1} AS map, 1::HUGEINT AS large,
                     1.5::DECIMAL(4, 1) AS amount, DATE '2026-01-02' AS day, TIMESTAMP '2026-01-02 03:04:05' AS at"""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
-from evaluator.cli import main
+from evaluator.commands.summary import summarise
 from evaluator.interop.trl import make_code_reward
 from evaluator.interop.verl import compute_score
-from evaluator.model import Disagreement, Verdict
-from evaluator.runs.reading import Run
+from evaluator.model import Disagreement, Grade, Rollout, Task, Verdict
+from evaluator.runs.reading import Manifest, Run, RunWriter
+from tests.commands.command_line import rollscope, write_rows
 
 TEST = """
 def check(candidate):
@@ -30,33 +30,40 @@ RIGHT = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int
 WRONG = RIGHT.replace("Point(x)", "Point(x + 1)")
 
 
-def graded(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[dict[str, Any], Run]:
-    (folder / "tasks.jsonl").write_text(json.dumps(TASK) + "\n")
-    rows = [{"task_id": "Points/0", "completion": program} for program in (RIGHT, WRONG)]
-    (folder / "rollouts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    files = [str(folder / "rollouts.jsonl"), "--dataset", str(folder / "tasks.jsonl"), "--out", str(folder / "run")]
-    with pytest.raises(SystemExit):
-        main(["grade", *files, "--json", *options])
-    return json.loads(capsys.readouterr().out), Run.open(folder / "run")
-
-
-def test_disagreement_counts_as_not_passed_and_the_mean_has_bounds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    summary, run = graded(tmp_path, capsys)
-    assert (summary["disagreements"], summary["unknown"]) == (1, 1)
-    assert summary["pass_at_1"]["value"] == 0.0
-    assert (summary["mean_reward"], summary["mean_reward_bounds"]) == (0.0, [0.0, 0.5])
+def test_disagreement_counts_as_not_passed_and_the_mean_has_bounds(tmp_path: Path) -> None:
+    told = Disagreement(apart=Verdict.WRONG_ANSWER, plain=Verdict.PASSED)
+    with RunWriter.create(tmp_path / "run", Manifest()) as writer:
+        writer.add_task(Task.from_row(TASK), ())
+        for row, (verdict, reward, disagreement) in enumerate(
+            [(Verdict.UNKNOWN, None, told), (Verdict.WRONG_ANSWER, 0.0, None)]
+        ):
+            grade = Grade(
+                task_id="Points/0", sample_id=str(row), verdict=verdict, reward=reward, disagreement=disagreement
+            )
+            writer.add(Rollout(task_id="Points/0", sample_id=str(row), completion=RIGHT), grade, row)
+        writer.close()
+    run = Run.open(tmp_path / "run")
+    summary = summarise(run, seconds=1.0, graded_now=2, cached=0)
+    assert (summary.disagreements, summary.unknown, summary.pass_at_1.value) == (1, 1, 0.0)
+    assert (summary.mean_reward, summary.mean_reward_bounds) == (0.0, (0.0, 0.5))
     rows = run.connect().execute("SELECT disagreement FROM rollouts ORDER BY row").fetchall()
-    found = msgspec.json.decode(rows[0][0], type=Disagreement)
-    assert (found.apart, found.plain, rows[1][0]) == (Verdict.WRONG_ANSWER, Verdict.PASSED, None)
+    assert (msgspec.json.decode(rows[0][0], type=Disagreement), rows[1][0]) == (told, None)
 
 
-def test_disagreement_is_kept_where_that_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    summary, run = graded(tmp_path, capsys, "--disagreement", "keep")
-    assert (summary["pass_at_1"]["value"], summary["unverified_rewarded"]) == (0.5, 1)
-    assert (summary["disagreements"], summary["mean_reward_bounds"]) == (1, None)
-    assert run.manifest.disagreement == "keep"
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "passed", "rewarded", "bounds"), [((), 0.0, 0, [0.0, 0.5]), (("--disagreement", "keep"), 0.5, 1, None)]
+)
+def test_disagreement_is_kept_where_that_is_asked(
+    tmp_path: Path, options: tuple[str, ...], passed: float, rewarded: int, bounds: list[float] | None
+) -> None:
+    write_rows(tmp_path / "d.jsonl", TASK)
+    write_rows(tmp_path / "r.jsonl", *({"task_id": "Points/0", "completion": program} for program in (RIGHT, WRONG)))
+    asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--json", *options)
+    summary = json.loads(rollscope(*asked, cwd=tmp_path).stdout)
+    assert (summary["pass_at_1"]["value"], summary["unverified_rewarded"]) == (passed, rewarded)
+    assert (summary["disagreements"], summary["mean_reward_bounds"]) == (1, bounds)
+    assert Run.open(tmp_path / "run").manifest.disagreement == (options[-1] if options else "unknown")
 
 
 def test_trainers_get_no_reward_or_a_failure_and_the_batch_goes_on() -> None:

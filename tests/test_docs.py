@@ -6,7 +6,7 @@ import ast
 import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,9 @@ from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+OF_A_FILE = {"RANGE": own_function.USUAL_RANGE, "RUNS_CODE": True, "WAITS": 0}
 
 
 def headings(text: str) -> set[str]:
@@ -61,37 +64,54 @@ def texts(node: ast.expr | None) -> Iterator[str]:
             yield from texts(text)
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_a_verdict_has_a_row_with_its_letter(verdict: Verdict) -> None:
-    assert f"\n| `{verdict}` | {verdict.letter} | " in (DOCS / "verdicts.md").read_text()
-    assert f"{verdict.letter} | `{verdict}`" in (ROOT / "README.md").read_text()
+def rows() -> Iterator[tuple[str, str]]:
+    """The rows of tables that there have to be, by page."""
+    for verdict in Verdict:
+        yield "verdicts.md", f"\n| `{verdict}` | {verdict.letter} | "
+        yield "../README.md", f"{verdict.letter} | `{verdict}`"
+    for limit in Limits.__struct_fields__:
+        yield "verdicts.md", f"\n| `{limit}` | {getattr(Limits(), limit):g} | "
+    for flag in {
+        *told("Flag", "graders/reward_range.py"),
+        *told("_flagged", "graders/own_function.py"),
+        "judge_failed",
+    }:
+        yield "graders.md", f"\n| `{flag}` | "
+    for name, default in OF_A_FILE.items():
+        yield "graders.md", f"\n| `{name}` | `{default}` | "
+    for field in ServerConfig.model_fields.keys() - {"name", "host", "port"}:
+        yield "nemo-gym.md", f"\n| `{field}` | `{json.dumps(getattr(ServerConfig(), field))}` | "
+    for kind in FailureKind:
+        yield "nemo-gym.md", f"\n| `{kind}` | "
 
 
-@pytest.mark.parametrize("field", Limits.__struct_fields__)
-def test_a_limit_has_a_row_with_its_default(field: str) -> None:
-    assert f"\n| `{field}` | {getattr(Limits(), field):g} | " in (DOCS / "verdicts.md").read_text()
+@pytest.mark.parametrize(("page", "row"), sorted(rows()))
+def test_what_there_is_has_a_row_with_its_default(page: str, row: str) -> None:
+    assert row in (DOCS / page).read_text()
 
 
-def test_every_checker_has_a_heading_and_no_other_does() -> None:
-    assert headings((DOCS / "checkers.md").read_text()) == set(known_checkers())
+@pytest.mark.parametrize("name", OF_A_FILE)
+def test_the_default_of_what_a_file_of_ones_own_may_say_is_the_one_that_is_told(name: str) -> None:
+    assert f'getattr(module, "{name}", ' in inspect.getsource(own_function)
 
 
-def test_every_format_has_a_heading_and_no_other_does() -> None:
-    assert headings((DOCS / "formats.md").read_text()) == set(known_formats())
-
-
-def test_every_command_has_a_heading_and_no_other_does() -> None:
-    assert headings((DOCS / "command.md").read_text()) == {f"rollscope {name}" for name in COMMANDS}
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("checkers.md", known_checkers()),
+        ("formats.md", known_formats()),
+        ("graders.md", known_graders()),
+        ("command.md", [f"rollscope {name}" for name in COMMANDS]),
+    ],
+)
+def test_every_one_has_a_heading_and_no_other_does(page: str, names: Iterable[str]) -> None:
+    assert headings((DOCS / page).read_text()) == set(names)
 
 
 @pytest.mark.parametrize(("command", "option"), list(options()))
 def test_an_option_is_named_under_its_command(command: str, option: str) -> None:
     text = section((DOCS / "command.md").read_text(), f"rollscope {command}")
     assert re.search(re.escape(f"`{option}") + r"\b", text)
-
-
-def test_every_grader_has_a_heading_and_no_other_does() -> None:
-    assert headings((DOCS / "graders.md").read_text()) == set(known_graders())
 
 
 def of_grader(name: str) -> str:
@@ -122,31 +142,6 @@ def test_an_option_of_a_grader_is_told(grader: str, option: str) -> None:
 def test_an_option_of_a_grader_has_a_row_with_its_default(grader: str, option: str) -> None:
     default = json.dumps(getattr(known_graders()[grader].Config(), option))
     assert f"\n| `{option}` | `{default}` | " in of_grader(grader)
-
-
-@pytest.mark.parametrize(
-    "flag",
-    sorted({*told("Flag", "graders/reward_range.py"), *told("_flagged", "graders/own_function.py"), "judge_failed"}),
-)
-def test_a_flag_of_a_reward_has_a_row(flag: str) -> None:
-    assert f"\n| `{flag}` | " in (DOCS / "graders.md").read_text()
-
-
-@pytest.mark.parametrize(("name", "default"), [("RANGE", own_function.USUAL_RANGE), ("RUNS_CODE", True), ("WAITS", 0)])
-def test_what_a_file_of_ones_own_may_say_has_a_row(name: str, default: object) -> None:
-    assert f'getattr(module, "{name}", ' in inspect.getsource(own_function)
-    assert f"\n| `{name}` | `{default}` | " in (DOCS / "graders.md").read_text()
-
-
-@pytest.mark.parametrize("field", sorted(ServerConfig.model_fields.keys() - {"name", "host", "port"}))
-def test_a_field_of_a_resource_server_has_a_row_with_its_default(field: str) -> None:
-    default = json.dumps(getattr(ServerConfig(), field))
-    assert f"\n| `{field}` | `{default}` | " in (DOCS / "nemo-gym.md").read_text()
-
-
-@pytest.mark.parametrize("kind", FailureKind)
-def test_why_a_rollout_is_masked_has_a_row(kind: FailureKind) -> None:
-    assert f"\n| `{kind}` | " in (DOCS / "nemo-gym.md").read_text()
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md"])

@@ -175,3 +175,64 @@ def test_markup_is_in_view_modules_alone() -> None:
     views = {"facts.py", "escape.py"}
     found = {path for path in modules("dashboard") if any(map(MARKUP.search, texts(path)))}
     assert [path.name for path in found if not path.stem.endswith("_view") and path.name not in views] == []
+
+
+CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"}
+SLEEPS = {"sleep", "wait_for_timeout"}
+ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def calls(node: ast.AST, names: set[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in names
+    return False
+
+
+def holds_a_time(node: ast.AST, kept: set[str]) -> bool:
+    """Whether an expression is made of a duration or a time of day; `kept` are the names that hold one."""
+    return any(
+        calls(part, CLOCKS)
+        or (isinstance(part, ast.Attribute) and part.attr == "wall_s")
+        or (isinstance(part, ast.Name) and part.id in kept)
+        for part in ast.walk(node)
+    )
+
+
+def by_the_clock(block: ast.AST) -> Iterator[int]:
+    """The lines that sleep, or ask which of two times is the longer. `sleep(0)` gives way and waits for nothing."""
+    kept: set[str] = set()
+    for node in ast.walk(block):
+        match node:
+            case ast.Assign(targets=[target], value=value) if holds_a_time(value, set()):
+                kept |= {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    for node in ast.walk(block):
+        match node:
+            case ast.Call(args=[ast.Constant(value=0)]):
+                continue
+            case ast.Compare(ops=ops) if any(isinstance(how, ORDER) for how in ops) and holds_a_time(node, kept):
+                yield node.lineno
+            case ast.Call() if calls(node, SLEEPS):
+                yield node.lineno
+
+
+def markers(*nodes: ast.AST) -> set[str]:
+    return {part.attr for node in nodes for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def test_no_test_depends_on_the_clock() -> None:
+    """What is right on an idle machine is right on a busy one. `tests.waiting` waits for conditions."""
+    wrong, marked = [], []
+    for path in modules("tests"):
+        module = ast.parse(path.read_text())
+        of_all = markers(*(node for node in module.body if "pytestmark" in ast.unparse(node).partition("=")[0]))
+        for block in module.body:
+            own = markers(*block.decorator_list) if isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef) else set()
+            if "clock" not in own | of_all:
+                wrong += [f"{path.relative_to(ROOT)}:{line}" for line in by_the_clock(block)]
+            elif own:
+                marked.append(f"{path.name}: {block.name}")
+                assert (own | of_all) & {"slow", "attacks"}, f"{marked[-1]} is marked `clock`: mark it `slow`, too"
+    outside = [line for line in wrong if not line.startswith("tests/waiting.py")]
+    assert outside == [], "wait with tests.waiting, or mark the test `clock` and `slow`, and say why"
+    assert len(marked) <= 10, marked

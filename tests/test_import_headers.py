@@ -20,7 +20,7 @@ from evaluator.runs.reading import Manifest, Run
 from tests.commands import command_line
 from tests.commands.command_line import Done
 
-PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
+PATIENT = Limits(wall_s=300, cpu_s=60, total_s=300)
 Row = dict[str, JsonValue]
 
 
@@ -41,12 +41,7 @@ def lcb(question: str, function: str | None, *cases: tuple[str, str], **more: Js
 
 TASKS = [
     lcb("groups", "groupAnagrams", ('["ab","ba","c"]', '[["ab","ba"],["c"]]'), ('["a"]', '[["a"]]')),
-    lcb(
-        "steps",
-        "climbStairs",
-        ("3", "3"),
-        ("300", str(359579325206583560961765665172189099052367214309267232255589801)),
-    ),
+    lcb("steps", "climbStairs", ("3", "3"), ("300", "359579325206583560961765665172189099052367214309267232255589801")),
     lcb("near", None, ("3\n3 4\n1 1\n6 8\n", "1.41 5.0 10.0 1000000\n"), ("1\n0 2\n", "2.0 1000000\n")),
 ]
 ANSWERS = {
@@ -116,6 +111,7 @@ def test_a_livecodebench_dataset_passes_without_an_import_in_any_completion(file
     assert shown == [(LIVECODEBENCH,)]
 
 
+@pytest.mark.slow
 def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path, rollscope: Rollscope) -> None:
     rows = [
         TASKS[0],
@@ -136,6 +132,7 @@ def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path, r
     }
 
 
+@pytest.mark.slow
 def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollscope: Rollscope) -> None:
     (files / "mine.py").write_text(LIVECODEBENCH)
     assert verdicts(rollscope(*GRADE, "run", "--preamble", "mine.py", "--limit", 1)) == {"passed": 1}
@@ -167,6 +164,7 @@ def test_a_file_that_can_not_stand_before_a_completion_is_one_line(
     assert done.stderr.startswith(f"rollscope: --preamble: {said}")
 
 
+@pytest.mark.slow
 def test_check_grades_references_after_the_preamble_that_was_requested(tmp_path: Path, rollscope: Rollscope) -> None:
     task = {"task_id": "t", "in_outs": {"inputs": ["4"], "outputs": ["2.0"], "fn_name": "f"}}
     row = task | {"reference": "def f(x): return sqrt(x)"}
@@ -282,7 +280,9 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("how", DEEP)
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=[] if how == "a plain function" else pytest.mark.slow) for how in DEEP]
+)
 def test_deep_recursion_ends_in_python_and_never_in_a_crash(how: str) -> None:
     """The limit of the header holds as it is: 49,000 calls deep is right, and nothing comes to the stack's end."""
     task = livecodebench.read_task(lcb("d", "f", ("300", "300"), ("49000", "49000"), ("10000000", "10000000")))

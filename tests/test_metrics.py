@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.metrics import (
-    mcnemar,
-    mean_over_tasks,
-    paired_difference,
-    pass_at_k,
-    pass_at_k_over_tasks,
-    wilson,
-)
+from evaluator.metrics import mcnemar, mean_over_tasks, paired_difference, pass_at_k, pass_at_k_over_tasks, wilson
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
@@ -42,11 +35,7 @@ def test_pass_at_k_refuses_what_can_not_be(n: int, c: int, k: int) -> None:
 
 def test_wilson_intervals_of_the_literature() -> None:
     # Newcombe (1998), Table I, method 3.
-    for passed, total, low, high in [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0, 0.1611),
-    ]:
+    for passed, total, low, high in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611)]:
         interval = wilson(passed, total)
         assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
     assert wilson(20, 20).high == 1.0

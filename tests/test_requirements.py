@@ -77,6 +77,7 @@ CLIENTS = {"evaluate", "inspect_ai", "opencompass"}
 """Who calls an adapter for one has it: the adapter imports it when it is called."""
 
 
+@pytest.mark.slow
 def test_what_the_library_and_the_pages_import_is_in_an_extra() -> None:
     wanted = [*ranges_of("all"), *ranges_of("ray")]
     known = {canonicalize_name(Requirement(each).name) for each in wanted} | {"referencing"}  # jsonschema's

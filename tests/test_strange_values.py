@@ -9,7 +9,7 @@ import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.runs.reading import Manifest, Run, RunWriter
-from tests.commands.command_line import ADD, RIGHT, rollscope, sample
+from tests.commands.command_line import ADD, ANSWER, RIGHT, rollscope, sample
 from tests.runs.older_run import narrow_columns
 
 WHOLE = {"2147483647", "2147483648", "-2147483649", "1700000000000", "9223372036854775807", "-9223372036854775808"}
@@ -59,7 +59,7 @@ def rollout_lines() -> tuple[list[str], dict[int, str]]:
     bad: dict[int, str] = {}
     for name, refused in BAD_IN_ROLLOUTS.items():
         for value in VALUES:
-            lines.append(with_field(sample(f"s{len(lines)}", RIGHT), name, value))
+            lines.append(with_field(sample(f"s{len(lines)}", "42", "answer"), name, value))
             if value in refused:
                 bad[len(lines)] = name
     return lines, bad
@@ -67,7 +67,7 @@ def rollout_lines() -> tuple[list[str], dict[int, str]]:
 
 def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path: Path) -> None:
     lines, bad = rollout_lines()
-    (tmp_path / "d.jsonl").write_text(json.dumps(ADD) + "\n")
+    (tmp_path / "d.jsonl").write_text(json.dumps(ANSWER) + "\n")
     (tmp_path / "r.jsonl").write_text("\n".join(lines))
     arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--workers", 1)
     for again in ((), ("--resume",)):
@@ -100,6 +100,7 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_task(tmp_path: P
     assert Run.open(tmp_path / "run").connect().sql("SELECT count(*) FROM tasks").fetchall() == [(len(tasks),)]
 
 
+@pytest.mark.slow
 def test_a_limit_that_no_kernel_can_hold_is_a_bad_line_and_the_largest_others_grade(tmp_path: Path) -> None:
     values = ["1e300", "1e999", "NaN", "-1", "9223372036854775808", "true", '"1"', "1e-300", "1000000"]
     rows = [(name, value) for name in LIMITS for value in values if name not in ("threads", "processes")]
@@ -120,10 +121,10 @@ def test_a_limit_that_no_kernel_can_hold_is_a_bad_line_and_the_largest_others_gr
 
 def test_half_a_surrogate_pair_in_a_name_is_not_graded_again_by_resume(tmp_path: Path) -> None:
     rows = [
-        with_field(sample("s", RIGHT), "task_id", '"\\ud800"'),
-        with_field(sample("s", RIGHT), "sample_id", '"\\ud800"'),
+        with_field(sample("s", "42", "answer"), "task_id", '"\\ud800"'),
+        with_field(sample("s", "42", "answer"), "sample_id", '"\\ud800"'),
     ]
-    (tmp_path / "d.jsonl").write_text(with_field(ADD, "task_id", '"\\ud800"'))
+    (tmp_path / "d.jsonl").write_text(with_field(ANSWER, "task_id", '"\\ud800"'))
     (tmp_path / "r.jsonl").write_text("\n".join(rows))
     for again in ((), ("--resume",)):
         graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *again, cwd=tmp_path)
@@ -132,10 +133,10 @@ def test_half_a_surrogate_pair_in_a_name_is_not_graded_again_by_resume(tmp_path:
 
 
 def test_a_run_of_an_older_version_opens_and_takes_larger_numbers_when_it_is_resumed(tmp_path: Path) -> None:
-    (tmp_path / "d.jsonl").write_text(json.dumps(ADD) + "\n")
+    (tmp_path / "d.jsonl").write_text(json.dumps(ANSWER) + "\n")
     rows = [
-        sample("s0", RIGHT, step=7, sample_index=1),
-        sample("s1", RIGHT, step=1_700_000_000_000, sample_index=2**40),
+        sample("s0", "42", "answer", step=7, sample_index=1),
+        sample("s1", "42", "answer", step=1_700_000_000_000, sample_index=2**40),
     ]
     for count, again in ((1, ()), (2, ("--resume",))):
         (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows[:count])))

@@ -24,7 +24,7 @@ from evaluator.sandbox.child import Child
 from evaluator.sandbox.launch.settings import Way
 from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES, mark_exceeded
 from evaluator.sandbox.limits.refusals import may_try
-from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
+from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch, counted_s
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.preambles import header_of
 from evaluator.sandbox.program import FaultError, Program
@@ -35,8 +35,6 @@ from evaluator.sandbox.zygotes import Zygote
 
 _MIB = 2**20
 _LEAST_S = 0.01
-_FREE_S = 0.1
-"""Free time to compile; what goes beyond it counts as time of the first run."""
 _READY_S = 10.0
 """For a process to get ready, not counting the compiling of the program: more than a busy machine needs."""
 _SPARE_TASKS = 4
@@ -400,7 +398,7 @@ class Execution:
 
     def _run_in(self, child: Child, exchange: Exchange, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)
-        owed_s = max(self._compiled_s - _FREE_S, 0)
+        owed_s = counted_s(self._compiled_s)
         left_s = max(wall_s - owed_s, _LEAST_S)
         watch = LimitWatch(child, self._limits, left_s, wall_s)
         try:

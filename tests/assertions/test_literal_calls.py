@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.assertions.literal_calls import (
@@ -88,7 +88,6 @@ def test_a_call_stands_for_a_test_case() -> None:
     [
         ("assert candidate(1) == 2", Relation.EQUAL, 2, "2"),
         ("assert 2 == candidate(1)", Relation.EQUAL, 2, "2"),
-        ("assert (candidate(1) == (2)), 'm'", Relation.EQUAL, 2, "2"),
         ("assert candidate(1) != 2", Relation.UNEQUAL, 2, "anything but 2"),
         ("assert candidate(1) is None", Relation.IDENTICAL, None, "None"),
         ("assert candidate(1) is not True", Relation.NOT_IDENTICAL, True, "anything but True"),
@@ -132,9 +131,7 @@ def test_forms_of_an_assert(statement: str, relation: Relation, value: object, e
         ("dict()", {}),
         ("dict([(1, 2)])", {1: 2}),
         ("float('inf')", math.inf),
-        ("float('-inf')", -math.inf),
         ("int('12')", 12),
-        ("{'a': [(1, {2: None})]}", {"a": [(1, {2: None})]}),
         ("...", ...),
     ],
 )
@@ -155,9 +152,6 @@ def test_arguments_may_be_unpacked() -> None:
         ("assert abs(candidate(1) - 0.5) < 1e-6", "line 2 of the test: a comparison by Lt"),
         ("assert tuple(candidate(1)) == (1,)", "a call of `tuple` in place of a call of the entry point"),
         ("assert candidate(1) == candidate(1)", "a call of `candidate` is not a literal"),
-        ("assert candidate(1) == f(1)", "a call of `f` is not a literal"),
-        ("assert candidate(candidate(1)) == 1", "a call of `candidate` is not a literal"),
-        ("assert poly(1, candidate(2)) == 0", "a call of `poly` in place"),
         ("assert candidate(x) == 0", "the name `x` is not a literal"),
         ("assert candidate(1).size == 0", "an attribute in place"),
         ("assert candidate(1)[0] == 0", "a subscript in place"),
@@ -182,25 +176,18 @@ def test_arguments_may_be_unpacked() -> None:
         ("assert candidate(list(range(10 ** 9))) == 1", "a value of more than"),
         ("assert candidate('%d' % 5) == 1", "an operator between a str and a int"),
         ("assert False", "an assert that always fails"),
-        ("for x in [1]: assert candidate(x) == 1", "a for loop is not a literal assert"),
+        ("assert candidate(1) == 1\nfor x in [1]: pass", "line 3 of the test: a for loop is not a literal assert"),
         ("import math", "an import is not a literal assert"),
         ("candidate(1)", "a call of `candidate` is not a literal assert"),
-        ("print(candidate(1))", "a call of `candidate` is not a literal"),
         ("return", "a return statement is not a literal assert"),
         ("candidate = len", "assigned more than once"),
-        ("f = len", "assigned more than once"),
         ("pass", "the check calls nothing"),
-        ("assert True", "the check calls nothing"),
         ("assert candidate([1, 2) == 1", "the test does not parse"),
         ("assert candidate(" + "[" * 500 + "]" * 500 + ") == 1", "the test does not parse"),
     ],
 )
 def test_other_checks_are_not_literal(statement: str, words: str) -> None:
     assert words in reason(statement)
-
-
-def test_one_other_statement_spoils_the_check() -> None:
-    assert "line 3" in reason("assert candidate(1) == 1", "while True: pass")
 
 
 @pytest.mark.parametrize("deep", ["-" * 3000 + "1", "'a'" + " + 'a'" * 3000])
@@ -225,10 +212,7 @@ class TestNamedLiterals:
         assert call.source == "x = [1]\ny = (x, 2)\nassert candidate(y) == 3"
 
     def test_a_number_may_be_used_again(self) -> None:
-        assert [call.args for call in calls("n = 5", "assert f(n) == n", "assert f(n, n) == 1")] == [
-            (5,),
-            (5, 5),
-        ]
+        assert [call.args for call in calls("n = 5", "assert f(n) == n", "assert f(n, n) == 1")] == [(5,), (5, 5)]
 
     def test_a_list_may_not_for_a_call_may_change_it(self) -> None:
         assert "`x` is used more than once" in reason("x = [1]", "assert f(x) == 1", "assert x == [1, 2]")
@@ -245,21 +229,12 @@ class TestNames:
     def test_a_constructor_that_the_dataset_defines_is_no_constructor(self) -> None:
         statement = "assert candidate(set()) == 1"
         assert calls(statement)
-        for fields in (
-            {"prompt": "def set(): ..."},
-            {"preamble": "from m import x as set"},
-            {"entry_point": "set"},
-        ):
+        for fields in ({"prompt": "def set(): ..."}, {"preamble": "from m import x as set"}, {"entry_point": "set"}):
             assert "a call of `set`" in reason(statement, **fields)
 
     def test_an_entry_point_that_the_test_defines_is_not_the_completions(self) -> None:
         test = "def f(x): return x\ndef check(candidate):\n    assert {}(1) == 1\n"
         assert isinstance(extract_calls(task(test.format("f"))), NotLiteral)
-        assert isinstance(extract_calls(task(test.format("candidate"))), LiteralCalls)
-
-    def test_the_parameter_may_have_any_name(self) -> None:
-        test = "def check(fn):\n    assert fn(1) == 1\n"
-        assert isinstance(extract_calls(task(test)), LiteralCalls)
 
     def test_a_prompt_of_prose_defines_nothing(self) -> None:
         assert calls("assert f([1]) == 1", prompt="Write a function f. It isn't hard.")
@@ -286,8 +261,16 @@ def test_tests_of_another_shape(test: str, words: str) -> None:
     assert words in found.reason
 
 
-def test_a_test_may_call_its_own_check() -> None:
-    test = "def check(candidate):\n    assert candidate(1) == 1\n\ncheck(f)\n"
+@pytest.mark.parametrize(
+    "test",
+    [
+        "def check(candidate):\n    assert candidate(1) == 1\n\ncheck(f)\n",
+        "def check(fn):\n    assert fn(1) == 1\n",
+        "def candidate(x): return x\ndef check(candidate):\n    assert candidate(1) == 1\n",
+    ],
+    ids=["its own call", "any name of the parameter", "the parameter's name elsewhere"],
+)
+def test_tests_of_the_same_shape(test: str) -> None:
     assert isinstance(extract_calls(task(test)), LiteralCalls)
 
 
@@ -307,8 +290,8 @@ def test_each_call_has_its_own_arguments() -> None:
 
 
 def test_thousands_of_asserts() -> None:
-    found = calls(*(f"assert f({number}) == {number}" for number in range(20_000)))
-    assert found[-1].source == "assert f(19999) == 19999"
+    found = calls(*(f"assert f({number}) == {number}" for number in range(3000)))
+    assert found[-1].source == "assert f(2999) == 2999"
 
 
 GENERATOR = Opaque("generator", "g")
@@ -344,7 +327,6 @@ def test_an_unmet_expectation_says_what_was_asked() -> None:
     assert (str(equal), equal and equal.path) == ("[1]: expected 2, got 3", "[1]")
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -358,7 +340,6 @@ def test_what_python_prints_is_read_back(value: object) -> None:
     assert expectation_holds(call.expectation, value) is None
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.text(), st.text())
 def test_any_text_is_read_or_refused(test: str, prompt: str) -> None:
     assert isinstance(extract_calls(task(test, prompt=prompt)), NotLiteral)

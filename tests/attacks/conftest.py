@@ -1,4 +1,7 @@
-"""Says at the end in which environments nothing was graded: only root can become another user."""
+"""Says at the end in which environments nothing was graded: only root can become another user.
+
+Run alone: .venv/bin/python -m pytest tests/attacks -m "attacks or not attacks"
+"""
 
 from __future__ import annotations
 

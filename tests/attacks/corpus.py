@@ -34,15 +34,17 @@ class Attack(NamedTuple):
 
 
 class Honest(NamedTuple):
-    """A right answer that a naive guard mistakes for an attack."""
+    """A right answer that a naive guard or grader fails."""
 
     name: str
     task: str
     code: str
     guard: str
+    """What fails it, in a word."""
 
 
-def _task(name: str, entry_point: str | None, wall_s: float, *cases: tuple[str, str]) -> Task:
+def make_task(name: str, entry_point: str | None, wall_s: float, *cases: tuple[str, str]) -> Task:
+    """A task of inputs and expected outputs: for a function, or for a program if there is no entry point."""
     return Task(
         task_id=name,
         mode=Mode.CALL if entry_point else Mode.STDIN,
@@ -58,29 +60,31 @@ TASKS: dict[str, Task] = {
     task.task_id: task
     for task in (
         # f(x) is twice x.
-        _task("double", "f", _PATIENT_S, ("2", "4"), ("21", "42"), ("-7", "-14")),
-        _task("single", "f", _BRIEF_S, ("5021", "10042")),
-        _task("single_patient", "f", _PATIENT_S, ("5021", "10042")),
+        make_task("double", "f", _PATIENT_S, ("2", "4"), ("21", "42"), ("-7", "-14")),
+        make_task("single", "f", _BRIEF_S, ("5021", "10042")),
+        make_task("single_patient", "f", _PATIENT_S, ("5021", "10042")),
         # f(items) is the sorted list.
-        _task(
+        make_task(
             "sort_list", "f", _PATIENT_S, ("[3, 1, 2]", "[1, 2, 3]"), ("[9, -4]", "[-4, 9]"), ("[5, 5, 0]", "[0, 5, 5]")
         ),
         # f(text) is the text in capitals.
-        _task("word", "f", _PATIENT_S, ('"heron"', '"HERON"'), ('"Wren"', '"WREN"'), ('"owl"', '"OWL"')),
+        make_task("word", "f", _PATIENT_S, ('"heron"', '"HERON"'), ('"Wren"', '"WREN"'), ('"owl"', '"OWL"')),
         # f(text) has each letter with its number.
-        _task("tally", "f", _PATIENT_S, ('"aab"', '{"a": 2, "b": 1}'), ('"xyx"', '{"x": 2, "y": 1}')),
+        make_task("tally", "f", _PATIENT_S, ('"aab"', '{"a": 2, "b": 1}'), ('"xyx"', '{"x": 2, "y": 1}')),
         # f(x) is half of x.
-        _task("half", "f", _PATIENT_S, ("3", "1.5"), ("-1", "-0.5"), ("20", "10.0")),
+        make_task("half", "f", _PATIENT_S, ("3", "1.5"), ("-1", "-0.5"), ("20", "10.0")),
         # f(x) says whether x is even.
-        _task("even", "f", _PATIENT_S, ("4", "true"), ("7", "false"), ("0", "true")),
+        make_task("even", "f", _PATIENT_S, ("4", "true"), ("7", "false"), ("0", "true")),
         # Reads one int, prints twice that.
-        _task("single_stdin", None, _BRIEF_S, ("6007\n", "12014\n")),
+        make_task("single_stdin", None, _BRIEF_S, ("6007\n", "12014\n")),
         # Prints the sum of the ints of each line.
-        _task(
+        make_task(
             "sum_line", None, _PATIENT_S, ("1 2 3\n4 5\n", "6\n9\n"), ("10 -4\n", "6\n"), ("7\n8 80\n0\n", "7\n88\n0\n")
         ),
         # Prints its input.
-        _task("echo", None, _PATIENT_S, ("heron\n", "heron\n"), ("two\nlines\n", "two\nlines\n"), ("3.50\n", "3.50\n")),
+        make_task(
+            "echo", None, _PATIENT_S, ("heron\n", "heron\n"), ("two\nlines\n", "two\nlines\n"), ("3.50\n", "3.50\n")
+        ),
     )
 }
 

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from tests.attacks.corpus import Attack, family
-
-_FRAMES = """
-import os
-PASSED = b'{"passed": true}'
-def frame(kind, payload=PASSED): return (len(payload) + 1).to_bytes(4, "big") + kind + payload
-def to_all(data):
-    for descriptor in range(3, 65):
-        try: os.write(descriptor, data)
-        except OSError: pass
-VALUE = frame(b"V", bytes(8) + b'[0, "%s"]' % PASSED)
-END = frame(b"D", b'{"exit_status": 0, "memory_kib": 1, "clean": true, "passed": true}')
-"""
+from tests.attacks.fragments import FRAMES
 
 _EARLY_EXIT = {
     "exit-while-loaded": """
@@ -70,7 +59,7 @@ import sys
 sys.kept = kept
 def f(x): return None
 """,
-    "frames-at-exit": _FRAMES + """
+    "frames-at-exit": FRAMES + """
 import atexit
 atexit.register(to_all, VALUE)
 def f(x): return None
@@ -86,7 +75,7 @@ def f(x):
 """,
 }
 _THREAD_THAT_CHEATS = {
-    "thread-that-forges": _FRAMES + """
+    "thread-that-forges": FRAMES + """
 import threading
 def work():
     for _ in range(200): to_all(VALUE)

@@ -6,89 +6,78 @@ The payloads are well-formed frames that also hold what a naive grader looks for
 from __future__ import annotations
 
 from tests.attacks.corpus import Attack, family
-
-_FRAMES = """
-import os
-PASSED = b'{"passed": true}'
-def frame(kind, payload=PASSED): return (len(payload) + 1).to_bytes(4, "big") + kind + payload
-def to_all(data):
-    for descriptor in range(3, 65):
-        try: os.write(descriptor, data)
-        except OSError: pass
-VALUE = frame(b"V", bytes(8) + b'[0, "%s"]' % PASSED)
-END = frame(b"D", b'{"exit_status": 0, "memory_kib": 1, "clean": true, "passed": true}')
-"""
+from tests.attacks.fragments import FRAMES
 
 # fmt: off
 _FORGED_ANSWER = {
-    "value-on-every-descriptor": _FRAMES + "def f(x): to_all(VALUE)",
-    "values-before-asked": _FRAMES + """
+    "value-on-every-descriptor": FRAMES + "def f(x): to_all(VALUE)",
+    "values-before-asked": FRAMES + """
 to_all(frame(b'L', b'') + VALUE * 3)
 def f(x): return None
 """,
-    "a-thousand-values": _FRAMES + "def f(x): to_all(VALUE * 1000)",
-    "value-then-exit": _FRAMES + """
+    "a-thousand-values": FRAMES + "def f(x): to_all(VALUE * 1000)",
+    "value-then-exit": FRAMES + """
 def f(x):
     to_all(VALUE)
     os._exit(0)
 """,
-    "value-twice-and-wrong": _FRAMES + """
+    "value-twice-and-wrong": FRAMES + """
 def f(x):
     to_all(VALUE + frame(b'V', bytes(8) + b'0'))
     return 0
 """,
-    "value-with-a-tag-of-its-own": _FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED))",
+    "value-with-a-tag-of-its-own": FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED))",
 }
 _FRAME_OF_ANOTHER_KIND = {
-    "loaded-twice": _FRAMES + """
+    "loaded-twice": FRAMES + """
 to_all(frame(b'L') * 2)
 def f(x): return None
 """,
-    "hello-again": _FRAMES + "def f(x): to_all(frame(b'H'))",
-    "end-of-the-process": _FRAMES + """
+    "hello-again": FRAMES + "def f(x): to_all(frame(b'H'))",
+    "end-of-the-process": FRAMES + """
 def f(x): to_all(frame(b'E', b'{"exit_status": 0, "cpu_s": 0, "memory_kib": 0, "passed": true}'))
 """,
-    "fault-of-the-sandbox": _FRAMES + "def f(x): to_all(frame(b'!'))",
-    "kinds-of-all-bytes": _FRAMES + "def f(x): to_all(b''.join(frame(bytes([kind])) for kind in range(256)))",
-    "passed-for-a-kind": _FRAMES + r"""
+    "fault-of-the-sandbox": FRAMES + "def f(x): to_all(frame(b'!'))",
+    "kinds-of-all-bytes": FRAMES + "def f(x): to_all(b''.join(frame(bytes([kind])) for kind in range(256)))",
+    "passed-for-a-kind": FRAMES + r"""
 def f(x): to_all(frame(b'P') + frame(b'1') + frame(b'\0'))
 """,
 }
 _BROKEN_FRAME = {
-    "huge-length": _FRAMES + "def f(x): to_all((1 << 31).to_bytes(4, 'big') + b'V' + PASSED)",
-    "length-of-zero": _FRAMES + "def f(x): to_all(bytes(4) + PASSED)",
-    "truncated": _FRAMES + """
+    "huge-length": FRAMES + "def f(x): to_all((1 << 31).to_bytes(4, 'big') + b'V' + PASSED)",
+    "length-of-zero": FRAMES + "def f(x): to_all(bytes(4) + PASSED)",
+    "truncated": FRAMES + """
 def f(x):
     to_all((100).to_bytes(4, 'big') + b'V' + PASSED)
     os._exit(0)
 """,
-    "text-alone": _FRAMES + r"""
+    "text-alone": FRAMES + r"""
 def f(x): to_all(PASSED * 10 + b'\n')
 """,
-    "megabytes": _FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED * 4096))",
-    "byte-after-byte": _FRAMES + """
+    "megabytes": FRAMES + "def f(x): to_all(frame(b'V', bytes(8) + PASSED * 4096))",
+    "byte-after-byte": FRAMES + """
 def f(x):
     for byte in VALUE: os.write(3, bytes([byte]))
     os.write(1, PASSED)
 """,
 }
 _FORGED_END = {
-    "end-of-a-program": _FRAMES + "to_all(END)",
-    "end-and-exit": _FRAMES + """
+    "end-of-a-program": FRAMES + "to_all(END)",
+    "end-and-exit": FRAMES + """
 to_all(END)
 os._exit(0)
 """,
-    "end-with-output-later": _FRAMES + """
+    "end-with-output-later": FRAMES + """
 to_all(END)
 os.write(1, PASSED)
 """,
-    "not-clean": _FRAMES + """
+    "not-clean": FRAMES + """
 to_all(frame(b'D', b'{"exit_status": 0, "clean": false, "passed": true}'))
 """,
-    "not-compiled": _FRAMES + """
+    "not-compiled": FRAMES + """
 to_all(frame(b'C', b'{"failure": null, "passed": true}'))
 """,
-    "descriptors-moved": _FRAMES + """
+    "descriptors-moved": FRAMES + """
 for n in (0, 1, 2, 3):
     try: os.dup2(n, n + 40)
     except OSError: pass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from decimal import Context
 
-from evaluator.model import Mode, Task, TestCase
-from tests.attacks.corpus import Honest
+from evaluator.model import Task
+from tests.attacks.corpus import Honest, make_task
 from tests.attacks.honest.definitions import DEFINITIONS
 from tests.attacks.honest.endings import CLOCKS, ENDINGS
 from tests.attacks.honest.language import LANGUAGE
@@ -16,17 +16,11 @@ from tests.attacks.honest.results import RESULTS
 from tests.attacks.honest.threads import THREADS
 from tests.attacks.honest.writing import WRITING
 
-_LIMIT_S = 5.0
+_LIMIT_S = 30.0
 
 
 def _task(name: str, entry_point: str | None, *cases: tuple[str, str]) -> Task:
-    return Task(
-        task_id=name,
-        mode=Mode.CALL if entry_point else Mode.STDIN,
-        entry_point=entry_point,
-        cases=tuple(TestCase(index, given, expected) for index, (given, expected) in enumerate(cases)),
-        limits={"wall_s": _LIMIT_S, "cpu_s": _LIMIT_S},
-    )
+    return make_task(name, entry_point, _LIMIT_S, *cases)
 
 
 def _counted(last: int) -> str:
@@ -47,6 +41,8 @@ def _sevens(exponent: int) -> str:
 HONEST_TASKS: dict[str, Task] = {
     task.task_id: task
     for task in (
+        # Reads one int, prints twice that.
+        _task("double_stdin", None, ("6007\n", "12014\n")),
         # Reads a number n and n more, one on each line; prints the sum of those.
         _task("total", None, ("3\n1\n2\n3\n", "6\n"), ("1\n-5\n", "-5\n"), ("4\n10\n20\n30\n40\n", "100\n")),
         # Prints the sum of the ints of each line; lines end as they do on Windows.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from evaluator.sandbox.launch.spawn import own_folder
 from tests.attacks.process_tree import descendants
+from tests.waiting import wait_until
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path("/dev/mqueue"))
@@ -18,9 +19,6 @@ _WORKERS_FOLDER = re.compile(r"/rollscope-sandbox-(\d+)-")
 _OWNERS_CGROUP = re.compile(r"/rollscope-(\d+)-")
 _USERS_OF_A_PROCESS = 64
 _CGROUPS = Path("/sys/fs/cgroup")
-_PATIENCE_S = 5.0
-_OTHERS_PATIENCE_S = 30.0
-"""Longer than a program of another test may take (`guards`), whose files lie in the same folders."""
 
 Listed = dict[str, list[str]]
 
@@ -44,18 +42,22 @@ def what_is_there() -> Listed:
 def new_since(before: Listed) -> Listed:
     """What is there now and was not before, and stays: what is just ending, goes.
 
-    A stray may be the work of another test of this user. Those that are there when all else has ended are given
-    longer; what comes later is not looked at.
+    A stray may be the work of another test of this user. Those that are there when all else has ended are given as
+    long again; what comes later is not looked at.
     """
-    new = _new_now(before)
-    end = time.monotonic() + _PATIENCE_S
-    while any(found for kind, found in new.items() if kind != "strays") and time.monotonic() < end:
-        time.sleep(0.1)
-        new = _new_now(before)
-    end = time.monotonic() + _OTHERS_PATIENCE_S
-    while new["strays"] and time.monotonic() < end:
-        time.sleep(0.1)
+    new: dict[str, set[str]] = {}
+
+    def ended() -> bool:
+        new.update(_new_now(before))
+        return not any(found for kind, found in new.items() if kind != "strays")
+
+    def went() -> bool:
         new["strays"].intersection_update(_files(of_workers=False))
+        return not new["strays"]
+
+    for gone in (ended, went):
+        with contextlib.suppress(AssertionError):
+            wait_until(gone, "what stays is the answer")
     return {kind: sorted(found) for kind, found in new.items()}
 
 

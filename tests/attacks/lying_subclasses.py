@@ -3,83 +3,48 @@
 from __future__ import annotations
 
 from tests.attacks.corpus import Attack, family
+from tests.attacks.fragments import LIAR, LIES
 
-_LIES = """
-class Lies:
-    __hash__ = object.__hash__
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __contains__(self, other): return True
-"""
-_LIAR = """
-class Liar:
-    __hash__ = object.__hash__
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __contains__(self, other): return True
-"""
+
+def _subclass(base: str, value: str, imports: str = "") -> str:
+    """Answers with an object of a class derived from `base`, made of `value`."""
+    return f"{LIES}{imports}\nclass N(Lies, {base}): pass\ndef f(x): return N({value})\n"
+
 
 # fmt: off
 _NUMBER_SUBCLASS = {
-    "int-subclass": _LIES + """
-class N(Lies, int): pass
-def f(x): return N(0)
-""",
-    "int-subclass-that-prints-well": _LIES + """
+    "int-subclass": _subclass("int", "0"),
+    "int-subclass-that-prints-well": LIES + """
 class N(Lies, int):
     def __repr__(self): return '4'
     __str__ = __format__ = __repr__
     def __int__(self): return 4
 def f(x): return N(0)
 """,
-    "decimal-subclass": _LIES + """
+    "decimal-subclass": LIES + """
 from decimal import Decimal
 class N(Lies, Decimal):
     def __deepcopy__(self, memo): return self
 def f(x): return N(0)
 """,
-    "fraction-subclass": _LIES + """
+    "fraction-subclass": LIES + """
 from fractions import Fraction
 class N(Lies, Fraction):
     def __deepcopy__(self, memo): return self
 def f(x): return N(1, 3)
 """,
-    "complex-subclass": _LIES + """
-class N(Lies, complex): pass
-def f(x): return N(0)
-""",
+    "complex-subclass": _subclass("complex", "0"),
 }
-_NUMBER_SUBCLASS_HALF = {
-    "float-subclass": _LIES + """
-class N(Lies, float): pass
-def f(x): return N('nan')
-""",
-}
+_NUMBER_SUBCLASS_HALF = {"float-subclass": _subclass("float", "'nan'")}
 _TEXT_SUBCLASS = {
-    "str-subclass": _LIES + """
-class T(Lies, str): pass
-def f(text): return T('')
-""",
-    "bytes-subclass": _LIES + """
-class T(Lies, bytes): pass
-def f(text): return T()
-""",
-    "user-string": _LIES + """
-from collections import UserString
-class T(Lies, UserString): pass
-def f(text): return T('x')
-""",
+    "str-subclass": _subclass("str", "''"),
+    "bytes-subclass": _subclass("bytes", ""),
+    "user-string": _subclass("UserString", "'x'", "from collections import UserString"),
 }
 _CONTAINER_SUBCLASS = {
-    "list-subclass": _LIES + """
-class L(Lies, list): pass
-def f(items): return L()
-""",
-    "tuple-subclass": _LIES + """
-class L(Lies, tuple): pass
-def f(items): return L()
-""",
-    "list-subclass-that-iterates-well": _LIES + """
+    "list-subclass": _subclass("list", ""),
+    "tuple-subclass": _subclass("tuple", ""),
+    "list-subclass-that-iterates-well": LIES + """
 class L(Lies, list):
     def __iter__(self): return iter(sorted(kept))
     def __len__(self): return len(kept)
@@ -90,68 +55,45 @@ def f(items):
 """,
 }
 _CONTAINER_SUBCLASS_TALLY = {
-    "dict-subclass": _LIES + """
-class D(Lies, dict): pass
-def f(text): return D()
-""",
-    "counter-subclass": _LIES + """
-from collections import Counter
-class D(Lies, Counter): pass
-def f(text): return D()
-""",
-    "ordered-dict-subclass": _LIES + """
-from collections import OrderedDict
-class D(Lies, OrderedDict): pass
-def f(text): return D()
-""",
+    "dict-subclass": _subclass("dict", ""),
+    "counter-subclass": _subclass("Counter", "", "from collections import Counter"),
+    "ordered-dict-subclass": _subclass("OrderedDict", "", "from collections import OrderedDict"),
 }
 _STANDARD_TYPE_THAT_LIES = {
-    "enum": _LIES + """
+    "enum": LIES + """
 from enum import Enum
 class E(Lies, Enum):
     A = 1
 def f(x): return E.A
 """,
-    "int-enum-that-lies": _LIES + """
+    "int-enum-that-lies": LIES + """
 from enum import IntEnum
 class E(Lies, IntEnum):
     A = 0
 def f(x): return E.A
 """,
-    "namedtuple-that-lies": _LIES + """
-from collections import namedtuple
-class P(Lies, namedtuple('P', 'a b')): pass
-def f(x): return P(1, 2)
-""",
-    "dataclass": _LIES + """
+    "namedtuple-that-lies": _subclass("namedtuple('P', 'a b')", "1, 2", "from collections import namedtuple"),
+    "dataclass": LIES + """
 from dataclasses import dataclass
 @dataclass(eq=False)
 class D(Lies):
     a: int = 0
 def f(x): return D()
 """,
-    "namespace": _LIES + """
-from types import SimpleNamespace
-class S(Lies, SimpleNamespace): pass
-def f(x): return S(value=0)
-""",
+    "namespace": _subclass("SimpleNamespace", "value=0", "from types import SimpleNamespace"),
 }
 _NUMPY_THAT_LIES = {
-    "numpy-array-of-liars": _LIAR + """
+    "numpy-array-of-liars": LIAR + """
 import numpy
 def f(x): return numpy.array([Liar()], dtype=object)
 """,
-    "numpy-subclass": _LIES + """
+    "numpy-subclass": LIES + """
 import numpy
 class A(Lies, numpy.ndarray): pass
 def f(x): return numpy.zeros(1).view(A)
 """,
-    "numpy-scalar-subclass": _LIES + """
-import numpy
-class F(Lies, numpy.float64): pass
-def f(x): return F(0)
-""",
-    "numpy-record": _LIES + """
+    "numpy-scalar-subclass": _subclass("numpy.float64", "0", "import numpy"),
+    "numpy-record": LIES + """
 import numpy
 class R(Lies, numpy.recarray):
     __module__ = 'numpy'
@@ -159,54 +101,50 @@ class R(Lies, numpy.recarray):
 def f(x): return numpy.zeros(1).view(R)
 """,
 }
-_BOMB_AS_RETURN_VALUE = {
-    "shared-list-that-explodes": _LIES + """
+_LIST = LIES + """
 class L(Lies, list):
     def __deepcopy__(self, memo): return self
+"""
+_BOMB_AS_RETURN_VALUE = {
+    "shared-list-that-explodes": _LIST + """
 def f(x):
     a = [0]
     for _ in range(60): a = [a, a]
     return L(a)
 """,
-    "deep-list": _LIES + """
-class L(Lies, list):
-    def __deepcopy__(self, memo): return self
+    "deep-list": _LIST + """
 def f(x):
     a = []
     for _ in range(100_000): a = [a]
     return L(a)
 """,
-    "list-in-itself": _LIES + """
-class L(Lies, list):
-    def __deepcopy__(self, memo): return self
+    "list-in-itself": _LIST + """
 def f(x):
     a = L()
     a.append(a)
     return a
 """,
-    "huge-int": _LIES + """
+    "huge-int": LIES + """
 class N(Lies, int):
     def __deepcopy__(self, memo): return self
 def f(x): return N(1 << 10**7)
 """,
-    "keys-of-one-hash": _LIES + """
+    "keys-of-one-hash": LIES + """
 class D(Lies, dict):
     def __deepcopy__(self, memo): return self
 def f(x): return D((n * (2**61 - 1), 0) for n in range(1, 400))
 """,
-    "range-of-huge-ints": _LIES + """
-class L(Lies, list):
-    def __deepcopy__(self, memo): return self
+    "range-of-huge-ints": _LIST + """
 def f(x): return L([range(10**4000), range(1 << 10**6)])
 """,
 }
 _COPIED_INTO_SOMETHING_ELSE = {
-    "deepcopy-gives-a-liar": _LIAR + """
+    "deepcopy-gives-a-liar": LIAR + """
 class N(int):
     def __deepcopy__(self, memo): return Liar()
 def f(x): return N(0)
 """,
-    "reduce-gives-a-liar": _LIAR + """
+    "reduce-gives-a-liar": LIAR + """
 class N:
     def __reduce_ex__(self, protocol): return Liar, ()
 def f(x): return N()

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from tests.attacks.corpus import Attack, family
-
-_LIAR = """
-class Liar:
-    __hash__ = object.__hash__
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __contains__(self, other): return True
-"""
-_LIES = """
-class Lies:
-    __hash__ = object.__hash__
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __contains__(self, other): return True
-"""
+from tests.attacks.fragments import LIAR, LIES
 
 _OBJECT_WITH_LYING_EQ = {
-    "object-equal-to-all": _LIAR + "def f(x): return Liar()",
+    "object-equal-to-all": LIAR + "def f(x): return Liar()",
     "mock-any": """
 from unittest.mock import ANY
 def f(x): return ANY
@@ -47,31 +33,31 @@ def f(x): return int()
 }
 # fmt: off
 _CONTAINER_OF_LIARS = {
-    "liars-in-a-list": _LIAR + "def f(items): return [Liar() for _ in items]",
-    "liars-in-a-tuple": _LIAR + "def f(items): return tuple(Liar() for _ in items)",
-    "user-list": _LIES + """
+    "liars-in-a-list": LIAR + "def f(items): return [Liar() for _ in items]",
+    "liars-in-a-tuple": LIAR + "def f(items): return tuple(Liar() for _ in items)",
+    "user-list": LIES + """
 from collections import UserList
 class L(Lies, UserList): pass
 def f(items): return L()
 """,
-    "deque-of-liars": _LIES + """
+    "deque-of-liars": LIES + """
 from collections import deque
 class L(Lies, deque): pass
 def f(items): return L()
 """,
 }
 _LIES_ABOUT_ITS_CLASS = {
-    "class-attribute-lies": _LIES + """
+    "class-attribute-lies": LIES + """
 class N(Lies):
     __class__ = property(lambda self: int)
 def f(x): return N()
 """,
-    "metaclass-equal-to-all": _LIES + """
+    "metaclass-equal-to-all": LIES + """
 class M(Lies, type): pass
 class C(metaclass=M): pass
 def f(x): return C
 """,
-    "metaclass-with-mro": _LIES + """
+    "metaclass-with-mro": LIES + """
 class M(type):
     def mro(cls): return (cls, Lies, int, object)
 class C(Lies, int, metaclass=M): pass
@@ -86,7 +72,7 @@ class Liar:
 class Other(Liar): pass
 def f(x): return Liar()
 """,
-    "class-that-calls-itself-int": _LIES + """
+    "class-that-calls-itself-int": LIES + """
 class N(Lies, int): pass
 N.__name__, N.__qualname__, N.__module__ = 'int', 'int', 'builtins'
 def f(x): return N(0)
@@ -133,34 +119,34 @@ def f(text): return D()
 """,
 }
 _PRETENDS_TO_BE_A_GENERATOR = {
-    "iterator-equal-to-all": _LIES + """
+    "iterator-equal-to-all": LIES + """
 class I(Lies):
     def __iter__(self): return self
     def __next__(self): raise StopIteration
 def f(items): return I()
 """,
-    "sequence-equal-to-all": _LIES + """
+    "sequence-equal-to-all": LIES + """
 from collections.abc import Sequence
 class S(Lies, Sequence):
     def __getitem__(self, place): raise IndexError
     def __len__(self): return 3
 def f(items): return S()
 """,
-    "awaitable-equal-to-all": _LIES + """
+    "awaitable-equal-to-all": LIES + """
 class A(Lies):
     def __await__(self): yield 1
 def f(items): return A()
 """,
 }
 _HASH_TRICKS = {
-    "keys-with-liars-as-values": _LIAR + "def f(text): return {letter: Liar() for letter in text}",
-    "keys-that-are-all-keys": _LIAR + """
+    "keys-with-liars-as-values": LIAR + "def f(text): return {letter: Liar() for letter in text}",
+    "keys-that-are-all-keys": LIAR + """
 class K(str):
     def __hash__(self): return hash(self[0])
     def __eq__(self, other): return str(other)[:1] == self[0]
 def f(text): return {K(c + '!'): Liar() for c in dict.fromkeys(text)}
 """,
-    "dict-with-a-lying-lookup": _LIAR + """
+    "dict-with-a-lying-lookup": LIAR + """
 class D(dict):
     def __missing__(self, key): return Liar()
     def __eq__(self, other): return all(self[k] == v for k, v in other.items())

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from tests.attacks.corpus import Attack, family
+from tests.attacks.fragments import LIAR
 
-_LIAR = """
-class Liar:
-    __hash__ = object.__hash__
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __contains__(self, other): return True
-"""
 _NAMES = """
 NAMES = ("same", "check", "encode", "judge", "compare", "_judge", "native_equal")
 """
@@ -33,7 +27,7 @@ import builtins
 builtins.bool = lambda value=True: True
 def f(x): return None
 """,
-    "isinstance-and-list": _LIAR + """
+    "isinstance-and-list": LIAR + """
 import builtins
 kept = dict(vars(builtins))
 def lie(*_):
@@ -74,13 +68,13 @@ import json
 json.dumps = lambda *_, **__: '{"passed": true}'
 def f(x): return None
 """,
-    "json-loads": _LIAR + """
+    "json-loads": LIAR + """
 import json
 true_loads = json.loads
 json.loads = lambda *_, **__: Liar()
 def f(x): return None
 """,
-    "json-decoder": _LIAR + """
+    "json-decoder": LIAR + """
 import json
 json._default_decoder.decode = lambda *_: Liar()
 def f(x): return None
@@ -124,7 +118,7 @@ import operator
 operator.eq = operator.ne = operator.is_ = lambda *_: True
 def f(x): return None
 """,
-    "copy-deepcopy": _LIAR + """
+    "copy-deepcopy": LIAR + """
 import copy
 copy.deepcopy = lambda *_: Liar()
 def f(x): return None

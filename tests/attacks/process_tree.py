@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
-_PATIENCE_S = 10.0
+from tests.waiting import wait_until
 
 
 def descendants(of: int | None = None) -> dict[int, str]:
@@ -33,16 +33,16 @@ def descendants(of: int | None = None) -> dict[int, str]:
 
 def kill_descendants() -> None:
     """Ends them all, also those that became ours when their own parents ended, and reaps them."""
-    end = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < end:
-        for number in (below := descendants()):
-            try:
-                os.kill(number, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        _reap()
-        if not below:
-            return
+    wait_until(_killed, "the end of the processes below this one")
+
+
+def _killed() -> bool:
+    below = descendants()
+    for number in below:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    _reap()
+    return not below
 
 
 def _reap() -> None:

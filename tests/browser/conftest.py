@@ -1,4 +1,6 @@
-"""The dashboard as a process, and Debian's Chromium in front of it."""
+"""The dashboard as a process, and Debian's Chromium in front of it.
+
+Run alone: .venv/bin/python -m pytest tests/browser; the environment variable CHROMIUM may name the browser."""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -17,13 +18,16 @@ import pytest
 from playwright.sync_api import BrowserContext, Error, Page, Request, ViewportSize, expect, sync_playwright
 
 from tests.dashboard import check_run, hostile_text, sample_run, waiting
+from tests.waiting import HANG_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 
 SIZE: ViewportSize = {"width": 1280, "height": 720}
 APP = '[data-testid="stApp"]'
+LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:")
 
-PATIENCE_MS = 240_000
+Visit = Callable[[str], Page]
+PATIENCE_MS = 1000 * HANG_S
 """Other tests may keep all cores busy."""
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -79,15 +83,9 @@ def browser() -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="package")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What the dashboard is started with: runs (sample, empty, long outputs, checks, hostile) and ungraded rollouts."""
+    """What the dashboard is started with: runs (sample, empty, long outputs, checks, hostile) and files of rollouts."""
     folder = tmp_path_factory.mktemp("open")
-    dataset = folder / "fresh.dataset.jsonl"
-    cases = {"inputs": ["1\n2", "5\n6"], "outputs": ["3", "11"], "fn_name": "add"}
-    dataset.write_text(json.dumps({"task_id": "add", "mode": "call", "entry_point": "add", "in_outs": cases}) + "\n")
-    rollouts = folder / "fresh.jsonl"
-    codes = ["def add(a, b):\n    return a + b", "def add(a, b):\n    return a - b", "def add(a, b):\n    return a.b"]
-    rows = [{"task_id": "add", "sample_id": f"add#{i}", "completion": code} for i, code in enumerate(codes)]
-    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rollouts, dataset = waiting.write(folder, "waiting", quick=5, slow=60)
     recorded = folder / "recorded.jsonl"
     recorded.write_text("".join(recorded_row(number) for number in range(240)) + "{broken\n")
     return {
@@ -98,7 +96,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
             str(check_run.write(folder / "checks")),
             str(hostile_text.write(folder / "hostile")),
         ],
-        "rollouts": [str(rollouts), str(waiting.write(folder, "waiting", quick=5, slow=60)[0]), str(recorded)],
+        "rollouts": [str(rollouts), str(recorded)],
         "dataset": str(dataset),
     }
 
@@ -127,61 +125,48 @@ def address(opened: dict[str, object], tmp_path_factory: pytest.TempPathFactory)
     work = tmp_path_factory.mktemp("work")
     log = (work / "log").open("wb")
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            str(ROOT / "app.py"),
-            f"--server.port={port}",
-            "--server.fileWatcherType=none",
-        ],  # as `rollscope view`
-        cwd=work,
-        env=os.environ | {"ROLLSCOPE_OPEN": json.dumps(opened)},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
+        [sys.executable, "-m", "streamlit", "run", ROOT / "app.py", f"--server.port={port}",
+         "--server.fileWatcherType=none"],  # as `rollscope view`
+        cwd=work, env=os.environ | {"ROLLSCOPE_OPEN": json.dumps(opened)}, stdout=log, stderr=subprocess.STDOUT,
+    )  # fmt: skip
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait(url, process, work / "log")
+        wait_until(lambda: process.poll() is not None or _answers(url), "the dashboard did not start")
+        assert process.poll() is None, (work / "log").read_text()
         yield url
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(HANG_S)
         log.close()
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 120
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.05)
-    pytest.fail(f"the dashboard did not start:\n{log.read_text()}", pytrace=False)
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=HANG_S):
+            return True
+    except OSError:
+        return False
 
 
 @pytest.fixture
-def outside() -> list[str]:
-    """Requests that left this machine; filled by `page`."""
-    return []
+def page(browser: BrowserContext) -> Iterator[Page]:
+    """The same tab for all tests: a page loads in it in two thirds of a new one's time.
 
-
-@pytest.fixture
-def page(browser: BrowserContext, outside: list[str]) -> Iterator[Page]:
-    """The same tab for all tests: a page loads in it in two thirds of a new one's time."""
+    Whatever a test does: nothing is asked for outside this machine, and no page ends in an exception.
+    """
     tab = _tab(browser)
     tab.set_viewport_size(SIZE)
     tab.emulate_media(color_scheme="light")
+    asked: list[str] = []
 
     def note(request: Request) -> None:
-        if not _is_local(request.url):
-            outside.append(request.url)
+        asked.append(request.url)
 
     tab.on("request", note)
     yield tab
     tab.remove_listener("request", note)
+    assert [url for url in asked if not url.startswith(LOCAL)] == []
+    without_exception(tab)
 
 
 def _tab(browser: BrowserContext) -> Page:
@@ -194,12 +179,8 @@ def _tab(browser: BrowserContext) -> Page:
     return browser.new_page()
 
 
-def _is_local(url: str) -> bool:
-    return url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:"))
-
-
 @pytest.fixture
-def visit(page: Page, address: str) -> Callable[[str], Page]:
+def visit(page: Page, address: str) -> Visit:
     """Open a path and wait until the script has drawn all of it."""
 
     def go(path: str) -> Page:

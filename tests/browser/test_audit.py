@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pytest
+from playwright.sync_api import expect
 
-from playwright.sync_api import Page, expect
+from tests.browser.conftest import Visit, settled
 
-from tests.browser.conftest import settled, without_exception
-
-Visit = Callable[[str], Page]
+pytestmark = pytest.mark.slow
 
 
 def test_an_audit_runs_from_its_button_and_leads_to_a_completion(visit: Visit) -> None:
@@ -19,27 +18,22 @@ def test_an_audit_runs_from_its_button_and_leads_to_a_completion(visit: Visit) -
     settled(page)
     page.reload()
     expect(page.get_by_text("depend on the checker: 0 of 2")).to_be_visible()  # kept for its run and checkers
-    without_exception(page)
 
 
-def test_a_flag_leads_to_its_rollouts(visit: Visit) -> None:
+def test_flags_and_counts_of_recorded_against_own_lead_to_their_rollouts(visit: Visit) -> None:
     page = visit("audit?run=sample")
     page.locator(".letters a.row").filter(has_text="ctypes").click()
     page.wait_for_url("**/rollouts?*flag=ctypes*")
     settled(page)
-    without_exception(page)
-
-
-def test_a_count_of_recorded_against_own_leads_to_its_rollouts_with_the_letter_outlined(visit: Visit) -> None:
-    page = visit("audit?run=sample")
+    page.go_back()
     row = page.locator(".counts tr").filter(has_text="passed")
     expect(row.locator(".chip.recorded")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(row.locator(".chip.recorded")).to_have_css("outline-color", "rgb(0, 158, 115)")
+    settled(page)
     row.locator("a").nth(1).click()
     page.wait_for_url("**/rollouts?*recorded=passed&verdict=runtime_error*")
     settled(page)
     expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
-    without_exception(page)
 
 
 def test_a_reason_on_the_trouble_page_is_chosen_with_a_click_and_is_in_the_address(visit: Visit) -> None:
@@ -52,4 +46,3 @@ def test_a_reason_on_the_trouble_page_is_chosen_with_a_click_and_is_in_the_addre
     settled(page)
     expect(page.locator(".rs-trouble code")).to_contain_text("<img src=x")
     assert page.title().startswith("sample")
-    without_exception(page)

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import expect
 
 from evaluator.runs.notes import note_rollout, read_notes
-from tests.browser.conftest import settled, without_exception
-from tests.dashboard import hostile_text, sample_run
+from tests.browser.conftest import Visit, settled
 
-Visit = Callable[[str], Page]
 ON_TOP = """e => { const box = e.getBoundingClientRect();
     return e.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)); }"""
 TAG = "<b>**not markup**</b>"
 RIGHT = "def add(a, b):\n    return a + b\n"
 
 
-def test_four_clicks_from_the_overview_to_a_fixed_code_that_passes(visit: Visit) -> None:
-    page = visit("")
-    page.get_by_role("button", name="Open the first failure").click()  # 1
-    expect(page.locator(".rs-code .ln.fail")).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name="Edit").click()  # 2
-    editor = page.get_by_label("Code", exact=True)
-    expect(editor).to_have_value(re.compile("plus"))
-    settled(page)
-    editor.click()  # 3
-    page.keyboard.press("ControlOrMeta+A")
-    page.keyboard.insert_text(RIGHT)
-    page.get_by_role("button", name="Run this test").click()  # 4
-    result = page.locator(".rs-beside")
-    expect(result.locator(".rs-v-passed")).to_be_visible()
-    expect(result.locator(".rs-v-runtime_error")).to_be_visible()
-    expect(result).to_be_in_viewport()
-    without_exception(page)
-
-
+@pytest.mark.slow
 def test_an_edit_is_kept_on_other_pages_and_run_by_its_key(visit: Visit) -> None:
     page = visit("completion?task=math/add&sample=add%231&test=1&view=edit")
     page.get_by_label("Code", exact=True).fill(RIGHT)
@@ -103,23 +80,7 @@ def test_the_script_of_a_test_case_is_copied(visit: Visit) -> None:
     page.wait_for_function('async () => (await navigator.clipboard.readText()).startsWith(\'"""math/add\')')
 
 
-def test_hostile_text_is_text_in_every_pane(visit: Visit) -> None:
-    task = quote(hostile_text.TEXTS[6], safe="")
-    sample = quote(f"15 {hostile_text.TEXTS[7]}", safe="")
-    for view in ("transcript", "json", "raw", "edit"):
-        page = visit(f"completion?run=hostile&task={task}&sample={sample}&view={view}")
-        without_exception(page)
-        shown = page.locator({"edit": "textarea", "raw": ".rs-code", "json": ".rs-text", "transcript": ".turn"}[view])
-        expect(shown.first).to_be_visible()
-        assert page.title() != "owned"
-    task = quote(f"text/{sample_run.HOSTILE}", safe="")
-    for view in ("transcript", "json"):
-        page = visit(f"completion?task={task}&view={view}")
-        expect(page.locator(".rs-text", has_text="<img src=x").first).to_be_visible()
-        assert page.locator("img[src='x'], a[href^='http://e.example']").count() == 0
-        assert page.title() != "owned"
-
-
+@pytest.mark.slow
 def test_a_long_note_wraps_and_the_difference_is_above_the_fold(visit: Visit) -> None:
     page = visit("completion?task=math/add&sample=add%232&test=2")
     note = page.locator(".rs-code .note")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import recorded_row, settled, without_exception
+from tests.browser.conftest import Visit, recorded_row, settled
 
-Visit = Callable[[str], Page]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -57,7 +57,6 @@ def test_a_file_opens_with_outlined_letters_filters_and_leads_to_a_completion_an
     settled(page)
     expect(page.locator(".rs-chip.rs-v-wrong_answer").first).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(page.locator(".rs-code").first).to_contain_text("print(1)")
-    without_exception(page)
     page = visit("trouble?run=recorded.jsonl")
     expect(page.get_by_text("{broken").first).to_be_visible()
 
@@ -122,4 +121,3 @@ def test_a_truncated_file_is_reported_and_read_again(visit: Visit, file: Path) -
     expect(page.get_by_text("is empty").first).to_be_visible()
     append(file, json.dumps({"task_id": "new", "completion": "x"}) + "\n")
     expect(page.get_by_text("1 rollout, not graded yet.")).to_be_visible()
-    without_exception(page)

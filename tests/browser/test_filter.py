@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -12,10 +11,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from evaluator.report import write_report
 from evaluator.runs.reading import Run
-from tests.browser.conftest import settled
+from tests.browser.conftest import Visit, settled
 from tests.dashboard import hostile_text
-
-Visit = Callable[[str], Page]
 
 
 def pick(page: Page, field: str, option: str) -> None:
@@ -25,6 +22,7 @@ def pick(page: Page, field: str, option: str) -> None:
     page.evaluate("document.activeElement.blur()")  # closes the list; Escape would clear a list that is closed already
 
 
+@pytest.mark.slow
 def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path: Path) -> None:
     page = visit("")
     pick(page, "Verdict", "time_limit (1)")
@@ -47,6 +45,7 @@ def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path:
     assert found["error_kind"].tolist() == ["time_limit"]
 
 
+@pytest.mark.slow
 def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:
     page = visit("tasks?verdict=runtime_error")
     page.get_by_role("button", name="Export").click()
@@ -57,7 +56,8 @@ def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:
     assert "2 of 13 rollouts, chosen by <code>verdict=runtime_error</code>" in text
 
 
-def test_a_copied_address_shows_the_same_filter(visit: Visit) -> None:
+@pytest.mark.slow
+def test_what_is_filled_in_goes_into_the_address_and_comes_back_from_it(visit: Visit) -> None:
     page = visit("rollouts")
     page.get_by_label("Text", exact=True).fill("a")
     page.keyboard.press("Enter")
@@ -68,8 +68,7 @@ def test_a_copied_address_shows_the_same_filter(visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/*r_min=0.5*")
     settled(page)
-    counted = re.compile(r"^\d+ of 13 rollouts$")
-    shown = page.get_by_text(counted).inner_text()
+    shown = page.get_by_text(re.compile(r"^\d+ of 13 rollouts$")).inner_text()
     assert shown != "13 of 13 rollouts"
     page.goto(page.url)  # by its address alone, as somebody else would
     expect(page.get_by_text(shown, exact=True)).to_be_visible()
@@ -78,22 +77,21 @@ def test_a_copied_address_shows_the_same_filter(visit: Visit) -> None:
     expect(page.get_by_label("Reward from")).to_have_value("0.5")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_without_scripts_the_report_is_readable_and_asks_for_nothing(
-    browser: BrowserContext, tmp_path: Path, scheme: str
-) -> None:
+def test_without_scripts_the_report_is_readable_and_asks_for_nothing(browser: BrowserContext, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     write_report(Run.open(hostile_text.write(tmp_path / "hostile<b>")), report)
     asked: list[str] = []
     assert browser.browser is not None
-    context = browser.browser.new_context(java_script_enabled=False, color_scheme=scheme)
+    context = browser.browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.on("request", lambda request: asked.append(request.url))
     page.goto(report.as_uri())
     expect(page.get_by_role("heading", name="Failures 8 failures")).to_be_visible()
     assert page.title() == "hostile<b>: Rollscope report"
     assert page.locator("a, script, img, iframe").count() == 0
-    ground = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        ground = page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
     context.close()
     assert asked == [report.as_uri()]

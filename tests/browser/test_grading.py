@@ -9,6 +9,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import settled, without_exception
 
+pytestmark = pytest.mark.slow
+
 PRESS = "document.querySelector('.st-key-grade button')?.click()"
 PROGRESS = ".st-key-progress"
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, settled
+from tests.browser.conftest import PATIENCE_MS, Visit, settled
 
-Visit = Callable[[str], Page]
+pytestmark = pytest.mark.slow
 
 PRINTED = """[...document.querySelectorAll('[data-testid=stMain] button')]
     .map((button) => button.innerText.trim().split(/\\s+/).at(-1)).filter((word) => /^[A-Z]$/.test(word))"""
 """The keys on the buttons of a page."""
-
-
-def test_the_first_difference_of_a_wrong_answer_is_two_clicks_away(visit: Visit) -> None:
-    page = visit("")
-    page.locator(".bars a", has_text="wrong_answer").first.click()  # one
-    page.wait_for_url("**/rollouts?*verdict=wrong_answer*")
-    expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()  # before, links are the old page's
-    page.get_by_test_id("stPageLink-NavLink").get_by_text("Completion", exact=True).click()  # two
-    expect(page.locator(".rs-diff tr.first")).to_be_in_viewport()
 
 
 def test_a_copied_address_shows_the_same_view_in_another_browser(visit: Visit, page: Page) -> None:

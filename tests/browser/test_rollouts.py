@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import settled, without_exception
+from tests.browser.conftest import Visit, settled
 from tests.browser.test_in_chromium import click_cell, open_table_row
 
-Visit = Callable[[str], Page]
+pytestmark = pytest.mark.slow
 
 
 def preview(page: Page, text: str) -> None:
@@ -23,7 +23,8 @@ def cursor(page: Page) -> dict[str, int]:
 
 
 def test_a_click_shows_the_failing_line_beside_the_grid_and_a_second_opens_it(visit: Visit) -> None:
-    page = visit("rollouts?run=sample")
+    page = visit("")
+    page.get_by_role("link", name="Rollouts", exact=True).click()
     preview(page, "math/add · test 1 (0 to 2)")  # the first failure, before any click
     click_cell(page, row=0, column=2)
     preview(page, "math/add · test 2 (0 to 2)")
@@ -110,15 +111,6 @@ def test_a_click_anywhere_in_a_row_opens_it_and_a_header_sorts_all_rows(visit: V
     page.keyboard.press("Enter")
     page.wait_for_url("**/completion?*")
     expect(page.get_by_text("6 of 13", exact=True)).to_be_visible()
-    without_exception(page)
-
-
-def test_groups_count_and_open_as_a_filter(visit: Visit) -> None:
-    page = visit("rollouts?run=sample&view=table&by=model")
-    expect(page.locator("tbody tr").first).to_contain_text("small7")
-    page.locator("tbody tr").first.click()
-    page.wait_for_url("**model=small**")
-    expect(page.get_by_text("7 of 13 rollouts")).to_be_visible()
 
 
 def test_every_completion_that_contains_a_text_is_found_and_opens(visit: Visit) -> None:

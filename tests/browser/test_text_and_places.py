@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from dashboard import escape
-from tests.browser.conftest import settled
-from tests.browser.test_in_chromium import click_cell, go_up, open_table_row
+from tests.browser.conftest import Visit, settled
+from tests.browser.test_in_chromium import open_table_row
 from tests.dashboard import hostile_text
 from tests.dashboard.hostile_text import TEXTS
 
-Visit = Callable[[str], Page]
+pytestmark = pytest.mark.slow
+
+ALL_TEXTS = {escape.text(text) for text in TEXTS}
+NAMES = [
+    ("rewards?run=hostile&view=all", ".js-plotly-plot:has(.legendtext:text('zero')) .legendtext"),
+    ("rewards?run=hostile&view=all", ".js-plotly-plot:has(.xtitle:has-text('mean over tasks')) .ytick"),
+    ("?run=hostile", ".models .name"),
+    ("compare?run=hostile", ".letters a.row .label"),
+]
+MARKUP = (
+    ".js-plotly-plot a, .js-plotly-plot .legendtext [style*=bold], .legendtext .line, .models script, .models b, "
+    ".signal b, [data-testid=stMain] img"
+)
 
 
-def test_a_models_name_is_plain_text_in_every_legend(visit: Visit, outside: list[str]) -> None:
-    page = visit("rewards?run=hostile&view=all")
-    legend = page.locator(".js-plotly-plot").filter(has=page.locator(".legendtext", has_text="zero"))
-    expect(legend).to_have_count(1)
-    drawn = legend.locator(".legendtext").all_text_contents()
-    assert sorted(drawn) == sorted(escape.text(text) for text in TEXTS)
-    expect(page.locator(".js-plotly-plot a")).to_have_count(0)
-    expect(page.locator(".js-plotly-plot .legendtext [style*=bold], .legendtext .line")).to_have_count(0)
+@pytest.mark.parametrize(("path", "names"), NAMES)
+def test_a_models_name_is_plain_text(visit: Visit, path: str, names: str) -> None:
+    page = visit(path)
+    page.locator(names).first.wait_for()
+    drawn = page.locator(names).all_text_contents()
+    assert set(drawn) <= ALL_TEXTS
+    assert path.startswith("compare") or len(drawn) == len(TEXTS)  # whose labels are tasks
+    expect(page.locator(MARKUP)).to_have_count(0)
     assert page.title().endswith(" · Rollscope")
-    assert outside == []
 
 
 def test_what_hovers_over_a_mark_is_plain_text(visit: Visit) -> None:
@@ -43,10 +52,12 @@ def test_what_hovers_over_a_mark_is_plain_text(visit: Visit) -> None:
 
 
 def test_a_list_of_options_shows_names_as_they_are(visit: Visit) -> None:
-    page = visit("?run=hostile")
-    page.get_by_label("Model", exact=True).locator("visible=true").click()
-    for text in TEXTS:
-        expect(page.get_by_role("option", name=f"{escape.text(text)} (2)", exact=True)).to_be_attached()
+    for path, label, counted in (("?run=hostile", "Model", " (2)"), ("compare?run=hostile", "model", "")):
+        page = visit(path)
+        fields = page.get_by_test_id("stSidebar" if counted else "stMain").get_by_label(label)
+        fields.first.locator("visible=true").click()
+        for text in ALL_TEXTS:
+            expect(page.get_by_role("option", name=text + counted, exact=True)).to_be_attached()
 
 
 def test_what_is_not_seen_is_drawn_in_code_and_copied_as_it_is(visit: Visit) -> None:
@@ -65,24 +76,14 @@ def test_what_is_not_seen_is_drawn_in_code_and_copied_as_it_is(visit: Visit) -> 
     assert hostile_text.CODE.split("\n")[1] in copied
 
 
-LISTS = [
-    ("rollouts?view=table&sort=worst", open_table_row, {"view=table", "sort=worst"}),
-    ("rollouts?task=math%2Fadd&verdict=failed", lambda page: click_cell(page, row=1, column=1), {"task=math%2Fadd"}),
-]
-
-
-@pytest.mark.parametrize(("path", "leave", "kept"), LISTS, ids=[path for path, *_ in LISTS])
-def test_up_leads_back_to_the_list_as_it_was(
-    visit: Visit, path: str, leave: Callable[[Page], None], kept: set[str]
-) -> None:
-    page = visit(path)
-    leave(page)
+def test_up_leads_back_to_the_list_as_it_was(visit: Visit) -> None:
+    page = visit("rollouts?view=table&sort=worst")
+    open_table_row(page)
     page.wait_for_url("**/completion?*task=*")
     settled(page)
-    copied = page.url
-    page.goto(copied)  # by its address alone, as somebody else would
+    page.goto(page.url)  # by its address alone, as somebody else would
     page.get_by_role("link", name="Overview").wait_for()
     settled(page)
-    go_up(page)
+    page.keyboard.press("u")
     page.wait_for_url("**/rollouts?*")
-    assert kept <= set(page.url.partition("?")[2].split("&"))
+    assert {"view=table", "sort=worst"} <= set(page.url.partition("?")[2].split("&"))

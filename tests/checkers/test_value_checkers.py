@@ -148,13 +148,7 @@ def test_table(expected: object, actual: object, by_value: bool, by_python: bool
     ("name", "expected", "actual", "path", "message"),
     [
         ("value", 3, "3", "", "expected 3, got '3'"),
-        (
-            "value",
-            [1, 2, {"name": 3}],
-            [1, 2, {"name": "3"}],
-            "[2]['name']",
-            "[2]['name']: expected 3, got '3'",
-        ),
+        ("value", [1, {"a": 3}], [1, {"a": "3"}], "[1]['a']", "[1]['a']: expected 3, got '3'"),
         ("python", [1, 2], (1, 2), "", "expected [1, 2], got (1, 2)"),
         ("value", [1, 2, 3, 4], [1, 2, 3], "[3]", "[3]: length 4 expected, got 3: missing 4"),
         ("value", [[1], [1]], [[1], [1, 5]], "[1][1]", "[1][1]: length 1 expected, got 2: 5 is not expected"),
@@ -170,23 +164,13 @@ def test_table(expected: object, actual: object, by_value: bool, by_python: bool
         ("unordered", {"a": [2, 1]}, {"a": {1, 3}}, "['a']", "['a']: missing 2; 3 not expected"),
         ("unordered", 5, 6, "", "expected 5, got 6"),
         ("python", Counter(a=1), Counter(a=1, b=3), "['b']", "['b']: expected 0, got 3"),
-        (
-            "python",
-            OrderedDict(a=1, b=2),
-            OrderedDict(b=2, a=1),
-            "",
-            "keys in another order: expected ['a', 'b'], got ['b', 'a']",
-        ),
-        (
-            "value",
-            [[1]],
-            [GENERATOR],
-            "[0]",
-            "[0]: expected [1], got <generator: <generator object f>>: a generator is not data",
-        ),
+        ("python", OrderedDict(a=1, b=2), OrderedDict(b=2, a=1), "",
+         "keys in another order: expected ['a', 'b'], got ['b', 'a']"),
+        ("value", [[1]], [GENERATOR], "[0]",
+         "[0]: expected [1], got <generator: <generator object f>>: a generator is not data"),
         ("python", 1, Opaque("Element", ""), "", "expected 1, got <Element>: an Element is not data"),
     ],
-)
+)  # fmt: skip
 def test_names_the_first_difference(name: str, expected: object, actual: object, path: str, message: str) -> None:
     found = check(name, expected, actual)
     assert found is not None
@@ -273,19 +257,11 @@ def test_left_over_floats_find_the_best_partners() -> None:
     assert check("value", set(map(tuple, wanted)), turned) is None
 
 
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.integers(-3, 3)
-    | st.floats()
-    | st.sampled_from([0.0, 1.0, 0.3, 0.1 + 0.2])
-    | st.text(max_size=3)
-    | st.binary(max_size=3)
-    | st.fractions()
-    | st.decimals(allow_nan=False)
-    | st.complex_numbers(allow_nan=False)
-)
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(-3, 3), st.floats(),
+    st.sampled_from([0.0, 1.0, 0.3, 0.1 + 0.2]), st.text(max_size=3), st.binary(max_size=3),
+    st.fractions(), st.decimals(allow_nan=False), st.complex_numbers(allow_nan=False),
+)  # fmt: skip
 hashable = st.recursive(scalars, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=6)
 values = st.recursive(
     hashable,
@@ -306,21 +282,13 @@ anything = values | st.recursive(
 )
 
 
-@given(value=values)
-def test_value_takes_a_value_for_itself(value: object) -> None:
-    assert check("value", value, value) is None
-
-
 @given(expected=anything, actual=anything)
-def test_value_hangs_on_the_side_only_where_a_float_is_near(expected: object, actual: object) -> None:
-    if check("value", expected, actual) is None and check("value", actual, expected) is not None:
-        assert "." in repr(expected) or "e" in repr(expected)
-
-
-@given(expected=anything, actual=anything)
-def test_unordered_accepts_what_value_accepts(expected: object, actual: object) -> None:
+def test_value_hangs_on_the_side_only_where_a_float_is_near_and_unordered_accepts_more(
+    expected: object, actual: object
+) -> None:
     if check("value", expected, actual) is None:
         assert check("unordered", expected, actual) is None
+        assert check("value", actual, expected) is None or "." in repr(expected) or "e" in repr(expected)
 
 
 @given(expected=st.integers(), actual=st.integers(), places=st.integers(0, 40))
@@ -329,13 +297,11 @@ def test_an_expected_int_equals_no_other_number(expected: int, actual: int, plac
         assert (check("value", expected, given_number) is None) is (expected == Fraction(given_number))
 
 
-def _has_nan(value: Any) -> bool:
-    return "nan" in repr(value)
-
-
 @given(expected=values, actual=values)
 def test_python_is_pythons_own_equality(expected: Any, actual: Any) -> None:
-    assume(not _has_nan(expected))
+    assert check("value", expected, expected) is None
+    assert check("unordered", expected, expected) is None
+    assume("nan" not in repr(expected))
     assert check("python", expected, expected) is None
     assert (check("python", expected, actual) is None) is bool(expected == actual)
 
@@ -393,7 +359,7 @@ class TestHostileSizes:
         assert check(name, nested(2_000), nested(2_000)) is None
         assert check(name, nested(2_000), nested(2_000, inner=2)) is not None
         make = lambda inner: {"key": inner}  # noqa: E731
-        found = check(name, nested(50_000, make), nested(50_000, make))
+        found = check(name, nested(20_000, make), nested(20_000, make))
         assert found is not None
         assert "nested deeper" in found.message
 

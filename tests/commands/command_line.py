@@ -7,9 +7,7 @@ import io
 import json
 import os
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +23,8 @@ ADD = {
     "in_outs": {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"},
 }  # fmt: skip
 ECHO = {"task_id": "echo", "mode": "stdin", "in_outs": {"inputs": ["hi\n"], "outputs": ["hi\n"]}}
+ANSWER = {"task_id": "answer", "answer": "42"}
+"""Graded without running code."""
 UNTESTED = {"task_id": "untested", "mode": "stdin", "in_outs": {"inputs": [], "outputs": []}}
 RIGHT = "def add(a, b):\n    return a + b\n"
 WRONG = "def add(a, b):\n    return a - b\n"
@@ -60,13 +60,16 @@ def rollscope(*arguments: object, cwd: Path) -> Done:
     return Done(ended.value.code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
 
-def in_process(*arguments: object, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The same, for `capsys` to see what it says."""
-    monkeypatch.chdir(cwd)
-    with pytest.raises(SystemExit) as ended:
-        main(words_of(arguments))
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
+class Ask:
+    """The command in a folder, for tests of its status and, now and then, of what it said."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.out = self.err = ""
+
+    def __call__(self, *arguments: object, cwd: Path | None = None) -> int:
+        status, self.out, self.err = rollscope(*arguments, cwd=cwd or self.folder)
+        return status
 
 
 def write_rows(path: Path, *rows: object) -> Path:
@@ -78,20 +81,10 @@ def sample(name: str, completion: str, task: str = "add", **fields: object) -> d
     return {"task_id": task, "sample_id": name, "completion": completion, "kind": "full"} | fields
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        threading.Event().wait(0.02)
-
-
 def one_line(told: str) -> str:
     assert "Traceback" not in told
     [line] = told.strip().splitlines()
     return line
-
-
-# grade
 
 
 def running(pid: int) -> bool:

@@ -1,22 +1,12 @@
+"""Run alone: .venv/bin/python -m pytest tests/commands"""
+
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.commands.command_line import (
-    ADD,
-    COMMAND,
-    ECHO,
-    RIGHT,
-    UNTESTED,
-    WRONG,
-    Done,
-    environment,
-    sample,
-    write_rows,
-)
+from tests.commands.command_line import ADD, ECHO, RIGHT, UNTESTED, WRONG, Ask, Done, rollscope, sample, write_rows
 
 
 @pytest.fixture
@@ -24,7 +14,12 @@ def dataset(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "d.jsonl", ADD, ECHO, UNTESTED)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    return Ask(tmp_path)
+
+
+@pytest.fixture(scope="session")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     folder = tmp_path_factory.mktemp("graded")
     data = write_rows(folder / "d.jsonl", ADD, ECHO, UNTESTED)
@@ -42,6 +37,4 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     )
     with rollouts.open("a") as file:
         file.write('{"task_id": "add", "completion"\n')
-    words = [*COMMAND, "grade", str(rollouts), "--dataset", str(data), "--out", "run", "--json"]
-    done = subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
-    return folder, Done(done.returncode, done.stdout, done.stderr)
+    return folder, rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=folder)

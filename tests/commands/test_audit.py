@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.checkers import known_checkers
 from evaluator.runs.reading import Run
-from tests.commands.command_line import ROOT, in_process, one_line, rollscope, write_rows
+from tests.commands.command_line import ROOT, one_line, rollscope, write_rows
 
 PRINTS = {"task_id": "prints", "in_outs": {"inputs": [""], "outputs": ["1 2\n"]}}
 CALLS = {
@@ -68,6 +68,7 @@ def test_what_depends_on_the_checker_is_listed_with_each_reason(run: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_values_are_compared_by_the_rules_that_compare_values(run: Path) -> None:
     report = audited(run, "value,colossalai,livecodebench")
     [first] = report["differing"]
@@ -75,6 +76,7 @@ def test_values_are_compared_by_the_rules_that_compare_values(run: Path) -> None
     assert first["rewards"] == {"value": 0.0, "colossalai": 1.0, "livecodebench": 0.0}
 
 
+@pytest.mark.slow
 def test_the_table_says_who_pays_and_why_not(run: Path) -> None:
     done = rollscope("audit", run, "--checkers", "floats,tokens", cwd=run.parent)
     assert done.returncode == 1
@@ -84,6 +86,7 @@ def test_the_table_says_who_pays_and_why_not(run: Path) -> None:
     assert "1 of 5 rollouts depends on the checker" in done.stdout
 
 
+@pytest.mark.slow
 def test_checkers_that_agree_are_no_finding(run: Path) -> None:
     done = rollscope("audit", run, "--checkers", "floats,lines", cwd=run.parent)
     assert done.returncode == 0
@@ -94,6 +97,7 @@ COIN = "print('1 2' if open('/dev/urandom', 'rb').read(1)[0] % 2 else '1\\n2')"
 """Another answer in every other run."""
 
 
+@pytest.mark.slow
 def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
     """2,080 characters are as many as their excerpt has, with what it says is left out."""
     sizes = 2_000, 2_079, 9_000
@@ -131,13 +135,13 @@ def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
         ("floats,fuzzy", f"checker 'fuzzy' is unknown: use one of {', '.join(known_checkers())}"),
     ],
 )
-def test_checkers_that_can_not_be_compared_are_told_in_one_line(
-    run: Path, checkers: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert in_process("audit", run, "--checkers", checkers, cwd=run.parent, monkeypatch=monkeypatch) == 2
-    assert one_line(capsys.readouterr().err) == f"rollscope: {told}"
+def test_checkers_that_can_not_be_compared_are_told_in_one_line(run: Path, checkers: str, told: str) -> None:
+    done = rollscope("audit", run, "--checkers", checkers, cwd=run.parent)
+    assert done.returncode == 2
+    assert one_line(done.stderr) == f"rollscope: {told}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT.parent / "shared" / "data").is_dir(), reason="the development data is not beside it")
 def test_two_of_the_five_examples_of_nemo_gym_depend_on_the_rule_as_the_docs_say(tmp_path: Path) -> None:
     data = ROOT.parent / "shared" / "data"

@@ -42,13 +42,13 @@ def test_the_same_file_again_is_a_read(folder: Path) -> None:
     write_rows(
         folder / "r.jsonl", *map(json.loads, (folder / "r.jsonl").read_text().splitlines()), sample("n", DRAWS, "echo")
     )
-    assert "4 graded, 3 from the cache" in graded(folder, "two").stdout
+    summary = json.loads(graded(folder, "two", "--json").stdout)
+    assert (summary["graded_now"], summary["cached"], summary["duplicates"]) == (4, 3, 1)
     assert drawn(folder, "two")[:3] == drawn(folder, "one")
     assert [Run.open(folder / name).manifest.cached for name in ("one", "two")] == [0, 3]
-    summary = json.loads(graded(folder, "three", "--json").stdout)
-    assert (summary["graded_now"], summary["cached"], summary["duplicates"]) == (4, 4, 1)
 
 
+@pytest.mark.slow
 def test_without_a_cache_or_with_another_everything_runs(folder: Path) -> None:
     graded(folder, "one")
     graded(folder, "none", "--cache", "none")
@@ -61,15 +61,17 @@ def test_without_a_cache_or_with_another_everything_runs(folder: Path) -> None:
     assert (folder / "c" / FILE).exists()
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_again_runs_again_and_is_kept(folder: Path) -> None:
     graded(folder, "one")
     before = drawn(folder, "one")
     assert "from the cache" not in graded(folder, "one", "--only", "wrong_answer").stdout
     assert drawn(folder, "one") != before
-    graded(folder, "two")
+    assert "3 graded, 3 from the cache" in graded(folder, "two").stdout
     assert drawn(folder, "two") == drawn(folder, "one")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_its_cache(folder: Path) -> None:
     for words, expected in (((), []), (("--cache", "none"), ["none"]), (("--cache", "c"), [str(folder / "c")])):
         out = folder / "-".join(["run", *words])
@@ -78,6 +80,7 @@ def test_a_run_goes_on_with_its_cache(folder: Path) -> None:
         assert command[command.index("--cache") + 1 :][:1] == expected if expected else "--cache" not in command
 
 
+@pytest.mark.slow
 def test_a_cache_that_can_not_be_used_costs_one_line(folder: Path) -> None:
     (folder / "file").write_text("")
     words = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "one", "--workers", "2"]

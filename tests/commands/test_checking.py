@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from evaluator.cli import main
+from tests.commands.command_line import Ask, write_rows
 
 ITSELF = "def check(candidate):\n    assert sorted(candidate([2, 1])) == sorted(candidate([2, 1]))\n"
 PATCHED = "import sys\ndef check(candidate):\n    sys.modules['mine'] = candidate\n    assert candidate() == 3\n"
@@ -31,17 +30,13 @@ WANTED = [
 ]
 
 
-def checked(path: Path, tasks: list[dict[str, str]], *options: str) -> int:
-    path.write_text("".join(json.dumps(task) + "\n" for task in tasks))
-    with pytest.raises(SystemExit) as ended:
-        main(["check", str(path), *options])
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
+def checked(ask: Ask, tasks: list[dict[str, str]], *options: str) -> int:
+    return ask("check", write_rows(ask.folder / "tasks.jsonl", *tasks), *options)
 
 
-def test_it_finds_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status = checked(tmp_path / "tasks.jsonl", TASKS, "--json", "--workers", "1")
-    told = json.loads(capsys.readouterr().out)
+def test_it_finds_what_is_odd(ask: Ask) -> None:
+    status = checked(ask, TASKS, "--json", "--workers", "1")
+    told = json.loads(ask.out)
     found = [(each["task_id"], each["line"], each["what"]) for each in told["findings"]]
     assert status == 1
     assert [(*each[:2], each[2][: len(wanted[2])]) for each, wanted in zip(found, WANTED, strict=False)] == WANTED
@@ -49,11 +44,12 @@ def test_it_finds_what_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (told["tasks"], told["references"]) == (6, 3)
 
 
-def test_it_says_so_where_nothing_is_odd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert checked(tmp_path / "tasks.jsonl", TASKS[:1]) == 0
-    assert capsys.readouterr().out == "1 task, 1 with a reference, 0 findings\n"
+@pytest.mark.slow
+def test_it_says_so_where_nothing_is_odd(ask: Ask) -> None:
+    assert checked(ask, TASKS[:1]) == 0
+    assert ask.out == "1 task, 1 with a reference, 0 findings\n"
 
 
-def test_a_dataset_without_a_task_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert checked(tmp_path / "tasks.jsonl", [{"mode": "assert"}]) == 2
-    assert "tasks.jsonl" in capsys.readouterr().err
+def test_a_dataset_without_a_task_is_bad_input(ask: Ask) -> None:
+    assert checked(ask, [{"mode": "assert"}]) == 2
+    assert "tasks.jsonl" in ask.err

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Limits
-from tests.commands.command_line import in_process, one_line, rollscope
+from tests.commands.command_line import one_line, rollscope
 from tests.runs.test_comparison import outcomes, write
 
 
@@ -74,18 +74,10 @@ def test_json_has_every_task_and_the_figures(runs: Path) -> None:
     ("arguments", "told"),
     [
         (["models"], "give a second run, or --model-a and --model-b to compare two models of one run"),
-        (
-            ["models", "--model-a", "x", "--model-b", "z"],
-            "--model-b: models has no rollouts of 'z'; its models: x, y",
-        ),
+        (["models", "--model-a", "x", "--model-b", "z"], "--model-b: models has no rollouts of 'z'; its models: x, y"),
     ],
 )
-def test_what_is_missing_is_one_line(
-    runs: Path,
-    arguments: list[str],
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert in_process("compare", *arguments, cwd=runs, monkeypatch=monkeypatch) == 2
-    assert one_line(capsys.readouterr().err) == f"rollscope: {told}"
+def test_what_is_missing_is_one_line(runs: Path, arguments: list[str], told: str) -> None:
+    done = rollscope("compare", *arguments, cwd=runs)
+    assert done.returncode == 2
+    assert one_line(done.stderr) == f"rollscope: {told}"

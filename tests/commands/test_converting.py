@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,9 @@ from evaluator.formats.dataset import load_dataset
 from evaluator.formats.native_writer import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
-from tests.commands.command_line import in_process, write_rows
+from tests.commands.command_line import Ask, write_rows
 
 Row = dict[str, Any]
-Ask = Callable[..., int]
 
 ADD: Row = {
     "task_id": "add", "mode": "call", "prompt": "Add.", "entry_point": "add", "topic": "sums",
@@ -34,11 +31,6 @@ CHECK: Row = {
 }  # fmt: skip
 TRIVIA: Row = {"task_id": "t", "mode": "answer", "prompt": "6 * 7?", "answer": 42, "grader": "exact_match"}
 TASKS = (ADD, ECHO, CHECK, TRIVIA)
-
-
-@pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    return partial(in_process, cwd=tmp_path, monkeypatch=monkeypatch)
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -70,12 +62,10 @@ def test_tasks_come_back_from_native_rows_as_they_were(tmp_path: Path, ask: Ask)
     assert task_row(Task.from_row(ADD)) == ADD
 
 
-def test_tasks_without_a_prompt_of_their_own_are_reported(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tasks_without_a_prompt_of_their_own_are_reported(tmp_path: Path, ask: Ask) -> None:
     native = write_rows(tmp_path / "d.jsonl", ADD, ADD | {"task_id": "b"}, ECHO | {"prompt": ""})
     assert ask("convert", native, "g.jsonl", "--to", "nemo_gym") == 0
-    message = capsys.readouterr().err
+    message = ask.err
     assert "g.jsonl: 3 tasks" in message
     assert "tasks without a prompt: 1" in message
     assert "tasks that share a prompt with another: 2" in message
@@ -109,9 +99,7 @@ def run(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_run_becomes_rollouts_with_their_inputs_beside(
-    run: Path, tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_becomes_rollouts_with_their_inputs_beside(run: Path, tmp_path: Path, ask: Ask) -> None:
     assert ask("convert", run, "out.jsonl", "--to", "nemo_gym", "--agent", "mine") == 0
     records, inputs = rows_of(tmp_path / "out.jsonl"), rows_of(tmp_path / "out_materialized_inputs.jsonl")
     keys = [(row["_ng_task_index"], row["_ng_rollout_index"]) for row in records]
@@ -131,7 +119,7 @@ def test_a_run_becomes_rollouts_with_their_inputs_beside(
     assert "verifier_metadata" not in records[0]
     assert records[0]["response"]["output"][0]["content"][0]["text"] == "print(input())"
     assert (records[0]["response"]["model"], records[0]["response"]["usage"]) == ("m", {"n": 1})
-    assert "1 rollout left out: the task is not in the dataset; the first is gone#4" in capsys.readouterr().err
+    assert "1 rollout left out: the task is not in the dataset; the first is gone#4" in ask.err
 
 
 def test_converted_rollouts_find_their_tasks_and_keep_their_rewards(run: Path, tmp_path: Path, ask: Ask) -> None:
@@ -170,21 +158,24 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("r.jsonl", "out.jsonl"), "name their task file with --dataset"),
-        (("r.jsonl", "out.json"), "give a name that ends in .jsonl"),
-        (("d.jsonl", "d.jsonl"), "give another name"),
-        (("nowhere.jsonl", "out.jsonl"), "no such file"),
-        (("r.jsonl", "out.jsonl", "--dataset", "nowhere.jsonl"), "no such file"),
+        ("r.jsonl out.jsonl --to nemo_gym", "name their task file with --dataset"),
+        ("r.jsonl out.json --to nemo_gym", "give a name that ends in .jsonl"),
+        ("r.jsonl out.jsonl --to parquet", "give a name that ends in .parquet"),
+        ("d.jsonl d.jsonl --to nemo_gym", "give another name"),
+        ("nowhere.jsonl out.jsonl --to nemo_gym", "no such file"),
+        ("r.jsonl out.jsonl --to nemo_gym --dataset nowhere.jsonl", "no such file"),
+        ("d.jsonl out.jsonl --to evalplus", "d.jsonl: holds tasks, and evalplus is written of rollouts alone"),
+        ("d.jsonl out.jsonl --to verl", "d.jsonl: holds tasks, and verl is written of rollouts alone"),
     ],
 )
 def test_what_can_not_be_converted_is_reported_and_nothing_is_left(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+    tmp_path: Path, ask: Ask, arguments: str, message: str
 ) -> None:
     write_rows(tmp_path / "d.jsonl", *TASKS)
     write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     before = sorted(tmp_path.iterdir())
-    assert ask("convert", *arguments, "--to", "nemo_gym") == 2
-    error = capsys.readouterr().err
+    assert ask("convert", *arguments.split()) == 2
+    error = ask.err
     assert message in error
     assert error.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
@@ -214,36 +205,31 @@ def inputs_beside(folder: Path) -> Path:
     return write_rows(folder / "out_materialized_inputs.jsonl", *rows)
 
 
-def test_rollouts_are_graded_by_the_inputs_beside_them(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rollouts_are_graded_by_the_inputs_beside_them(tmp_path: Path, ask: Ask) -> None:
     rollouts, inputs = collected(tmp_path), inputs_beside(tmp_path)
     write_rows(
         tmp_path / "out_failures.jsonl", {"_ng_task_index": 0, "_ng_rollout_index": 2, "_ng_failure_class": "lost"}
     )
     assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
-    message = capsys.readouterr().err
+    message = ask.err
     assert f"tasks from {inputs}, found next to the rollouts\n" in message
     assert "failed, without a completion: 1 (lost 1)\n" in message
     graded = Run.open(tmp_path / "run")
     assert (graded.manifest.counts["passed"], graded.manifest.dataset) == (2, str(inputs))
 
 
-def test_rollouts_that_have_their_tests_need_no_other_file(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.slow
+def test_rollouts_that_have_their_tests_need_no_other_file(tmp_path: Path, ask: Ask) -> None:
     rollouts = collected(tmp_path, echo_tests=True)
     assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
-    assert f"tasks from {rollouts} itself" in capsys.readouterr().err
+    assert f"tasks from {rollouts} itself" in ask.err
     assert Run.open(tmp_path / "run").manifest.counts["passed"] == 2
 
 
-def test_without_inputs_a_dataset_is_required(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_inputs_a_dataset_is_required(tmp_path: Path, ask: Ask) -> None:
     assert ask("grade", collected(tmp_path)) == 2
-    assert (
-        f"Missing option '--dataset': the rollouts have no tests, and there is no {tmp_path}" in capsys.readouterr().err
-    )
+    assert f"Missing option '--dataset': the rollouts have no tests, and there is no {tmp_path}" in ask.err
     others = write_rows(tmp_path / "r.jsonl", {"task_id": "echo", "completion": "a", "kind": "full"})
     inputs_beside(tmp_path).rename(tmp_path / "r_materialized_inputs.jsonl")
     assert ask("grade", others) == 2
-    assert capsys.readouterr().err == "rollscope: Missing option '--dataset' (see rollscope grade --help)\n"
+    assert ask.err == "rollscope: Missing option '--dataset' (see rollscope grade --help)\n"

@@ -10,6 +10,7 @@ import pytest
 from evaluator import Grade, Rollout, Task, Verdict, grade_all, load_rollouts, load_tasks
 from evaluator.runs.reading import Run
 
+pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parent.parent.parent / "data"
 
 

@@ -67,7 +67,7 @@ def test_the_grades_that_a_file_came_with_are_counted(file: Path) -> None:
     assert "  no recorded grades\n" in rollscope("formats", file, cwd=file.parent).stdout
 
 
-@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("name", ["-", pytest.param("/dev/stdin", marks=pytest.mark.slow)])
 def test_a_pipe_is_read_as_a_file_is(file: Path, name: str) -> None:
     done = subprocess.run(
         [*COMMAND, "formats", name], input=file.read_bytes(), env=environment(), capture_output=True, check=True

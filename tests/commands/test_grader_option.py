@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import resume_command
-from tests.commands.command_line import in_process, write_rows
+from tests.commands.command_line import Ask, write_rows
 from tests.runs.older_run import forget_columns
 
 TASK = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum"}}
@@ -41,21 +40,14 @@ def judged(task, rollout, bench):
     return None if rollout.completion == "42" else 0.5
 """
 
-Rollscope = Callable[..., int]
 
-
-@pytest.fixture
-def rollscope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rollscope:
-    """The command in this process, in a folder with a dataset, rollouts and a user's graders."""
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    """A dataset, rollouts and a user's graders."""
     write_rows(tmp_path / "d.jsonl", TASK)
     rows = ({"task_id": "sum", "sample_id": f"s{n}", "completion": text} for n, text in enumerate(SAMPLES))
     write_rows(tmp_path / "r.jsonl", *rows)
     (tmp_path / "own.py").write_text(OWN)
-
-    def run(*arguments: object, cwd: Path = tmp_path) -> int:
-        return in_process(*arguments, cwd=cwd, monkeypatch=monkeypatch)
-
-    return run
 
 
 def rewards(run: Path) -> list[float | None]:
@@ -91,37 +83,37 @@ weight = 2
         ("graders/w.toml", [2.0, 2.0, 2.0]),
     ],
 )
-def test_every_form(rollscope: Rollscope, tmp_path: Path, given: str | None, expected: list[float]) -> None:
+def test_every_form(ask: Ask, tmp_path: Path, given: str | None, expected: list[float]) -> None:
     (tmp_path / "graders").mkdir()
     (tmp_path / "graders/own.py").write_text(OWN.replace("0.25", "0.5"))
     (tmp_path / "graders/w.json").write_text(json.dumps(WEIGHTED))
     (tmp_path / "graders/w.toml").write_text(TOML)
     chosen = [] if given is None else ["--grader", given]
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *chosen) == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *chosen) == 0
     assert rewards(tmp_path / "run") == expected
 
 
-@pytest.mark.parametrize("given", ["own.py:brief", json.dumps(WEIGHTED), "w.json"])
-def test_a_run_is_gone_on_with_from_any_folder(rollscope: Rollscope, tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize(
+    "given",
+    ["w.json", *(pytest.param(each, marks=pytest.mark.slow) for each in ("own.py:brief", json.dumps(WEIGHTED)))],
+)
+def test_a_run_is_gone_on_with_from_any_folder(ask: Ask, tmp_path: Path, given: str) -> None:
     (tmp_path / "w.json").write_text(json.dumps(WEIGHTED))
     run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     elsewhere.mkdir()
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", given, "--limit", 1) == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", given, "--limit", 1) == 0
     (tmp_path / "w.json").unlink(missing_ok=True)  # the run keeps what stood in it
     words = shlex.split(resume_command(run, Run.open(run).manifest))
     limit = words.index("--limit")
-    assert rollscope(*words[1:limit], *words[limit + 2 :], cwd=elsewhere) == 0
+    assert ask(*words[1:limit], *words[limit + 2 :], cwd=elsewhere) == 0
     assert len(rewards(run)) == 3
 
 
-def test_another_grader_is_not_mixed_in(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_grader_is_not_mixed_in(ask: Ask, tmp_path: Path) -> None:
     arguments = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run"]
-    assert rollscope(*arguments, "--grader", "own.py:brief") == 0
-    capsys.readouterr()
-    assert rollscope(*arguments, "--grader", "own.py:judged", "--resume") == 2
-    assert "own.py:brief" in capsys.readouterr().err
+    assert ask(*arguments, "--grader", "own.py:brief") == 0
+    assert ask(*arguments, "--grader", "own.py:judged", "--resume") == 2
+    assert "own.py:brief" in ask.err
 
 
 @pytest.mark.parametrize(
@@ -144,103 +136,92 @@ def test_another_grader_is_not_mixed_in(
         ('{"name": ', "not a JSON object"),
     ],
 )
-def test_a_bad_grader_is_one_line_before_anything_is_graded(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str, told: str
-) -> None:
+def test_a_bad_grader_is_one_line_before_anything_is_graded(ask: Ask, tmp_path: Path, given: str, told: str) -> None:
     files = {
         "broken.py": "def f(:", "list.json": "[]", "broken.json": "{", "broken.toml": "name =",
         "dated.toml": 'name = "tests"\nreward = 2020-01-01', "nameless.json": "{}",
     }  # fmt: skip
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--grader", given) == 2
-    [line] = capsys.readouterr().err.strip().splitlines()
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--grader", given) == 2
+    [line] = ask.err.strip().splitlines()
     assert told in line
     assert "Traceback" not in line
     assert not (tmp_path / "run").exists()
 
 
-def test_what_a_judge_did_not_answer_is_asked_again_and_nothing_else(rollscope: Rollscope, tmp_path: Path) -> None:
+def test_what_a_judge_did_not_answer_is_asked_again_and_nothing_else(ask: Ask, tmp_path: Path) -> None:
     arguments = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--grader", "own.py:judged", "--resume"]
-    assert rollscope(*arguments) == 0
+    assert ask(*arguments) == 0
     assert rewards(tmp_path / "run") == [None, 0.5, None]
     assert sorted((tmp_path / "asked").read_text().split("\n")) == ["", "41", "42", "It is 42"]
-    assert rollscope(*arguments) == 0
+    assert ask(*arguments) == 0
     assert rewards(tmp_path / "run") == [None, 0.5, None], "it has not come back"
     (tmp_path / "back").touch()
     (tmp_path / "asked").unlink()
-    assert rollscope(*arguments) == 0
+    assert ask(*arguments) == 0
     assert rewards(tmp_path / "run") == [None, 0.5, 0.5], "a grader that could not decide is not called again"
     assert (tmp_path / "asked").read_text().split() == ["41"]
     assert Run.open(tmp_path / "run").manifest.counts == {"rollouts": 3, "unknown": 1, "wrong_answer": 2}
     (tmp_path / "asked").unlink()
-    assert rollscope(*arguments) == 0
+    assert ask(*arguments) == 0
     assert not (tmp_path / "asked").exists()
 
 
-def test_components_are_exported_where_there_are_any(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_components_are_exported_where_there_are_any(ask: Ask, tmp_path: Path) -> None:
     grade = ["grade", "r.jsonl", "--dataset", "d.jsonl"]
-    assert rollscope(*grade, "--out", "parts", "--grader", json.dumps(WEIGHTED)) == 0
-    assert rollscope(*grade, "--out", "plain") == 0
-    capsys.readouterr()
-    assert rollscope("export", "parts") == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ask(*grade, "--out", "parts", "--grader", json.dumps(WEIGHTED)) == 0
+    assert ask(*grade, "--out", "plain") == 0
+    assert ask("export", "parts") == 0
+    rows = [json.loads(line) for line in ask.out.splitlines()]
     assert json.loads(rows[1]["components"]) == [
         {"name": "exact_match", "reward": 0.0, "weight": 3.0, "verdict": "wrong_answer",
          "message": "expected '42', got 'It is 42'"},
         {"name": "own.py:brief", "reward": 0.25, "weight": 1.0, "verdict": "wrong_answer", "message": None},
     ]  # fmt: skip
-    assert rollscope("export", "parts", "--to", "parts.csv") == 0
+    assert ask("export", "parts", "--to", "parts.csv") == 0
     with (tmp_path / "parts.csv").open(newline="") as file:
         header = next(csv.reader(file))
     assert header[header.index("grader") + 1] == "components"
-    assert rollscope("export", "plain") == 0
-    assert "components" not in capsys.readouterr().out
+    assert ask("export", "plain") == 0
+    assert "components" not in ask.out
 
 
-def test_text_that_no_encoding_has_is_kept_all_the_same(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_that_no_encoding_has_is_kept_all_the_same(ask: Ask, tmp_path: Path) -> None:
     given = "{'reward': 1, 'message': r.completion, 'components': {r.completion: 1}}"
     body = f"RUNS_CODE = False\ndef f(t, r, b): return {given}\n"
     (tmp_path / "echo.py").write_text(body)
     write_rows(tmp_path / "d.jsonl", TASK | {"answer": "a \ud800", "query": "\ud800?"})
     write_rows(tmp_path / "r.jsonl", {"task_id": "sum", "completion": "a \ud800"})
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "plain") == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "plain") == 0
     assert rewards(tmp_path / "plain") == [1.0]
     weighted = {"name": "weighted", "graders": [{"grader": "echo.py:f"}]}
     for name, given in (("own", "echo.py:f"), ("sum", json.dumps(weighted))):
-        assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", name, "--grader", given) == 0
-        capsys.readouterr()
-        assert rollscope("export", name) == 0
-        assert "a \\\\ud800" in json.loads(capsys.readouterr().out)["components"]
+        assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", name, "--grader", given) == 0
+        assert ask("export", name) == 0
+        assert "a \\\\ud800" in json.loads(ask.out)["components"]
 
 
-def test_a_run_of_before_there_were_components_is_read(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--limit", 1) == 0
+@pytest.mark.slow
+def test_a_run_of_before_there_were_components_is_read(ask: Ask, tmp_path: Path) -> None:
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--limit", 1) == 0
     forget_columns(tmp_path / "run", "components")
-    assert rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--resume", "--json") == 0
-    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--resume", "--json") == 0
+    summary = json.loads(ask.out.splitlines()[-1])
     assert (summary["rollouts"], summary["mean_reward"]) == (3, pytest.approx(1 / 3))
-    assert rollscope("export", "run", "--columns", "sample_id,components") == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ask("export", "run", "--columns", "sample_id,components") == 0
+    rows = [json.loads(line) for line in ask.out.splitlines()]
     assert [row["components"] for row in rows] == [None, None, None]
 
 
-def test_a_dataset_of_answers_is_checked(
-    rollscope: Rollscope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dataset_of_answers_is_checked(ask: Ask, tmp_path: Path) -> None:
     right = TASK | {"reference": "42"}
     wrong = {"query": "b?", "answer": "b", "reference": "c", "metadata": {"id": "wrong"}}
     odd = {"query": "c?", "answer": {"a": 1}, "metadata": {"id": "odd"}}
     file = {"query": "d?", "answer": "d", "grader": "own.py:brief", "metadata": {"id": "file"}}
     path = write_rows(tmp_path / "all.jsonl", right, wrong, odd, file)
-    assert rollscope("check", path, "--json") == 1
-    report = json.loads(capsys.readouterr().out)
+    assert ask("check", path, "--json") == 1
+    report = json.loads(ask.out)
     assert report["references"] == 2
     assert [(each["task_id"], each["what"].partition(":")[0]) for each in report["findings"]] == [
         ("wrong", "its own reference does not pass"),

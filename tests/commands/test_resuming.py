@@ -15,7 +15,8 @@ import pytest
 from evaluator.model import Limits
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from evaluator.runs.resuming import folder_from, resume_command
-from tests.commands.command_line import COMMAND, environment, rollscope, wait_until
+from tests.commands.command_line import COMMAND, environment, rollscope
+from tests.waiting import HANG_S, wait_until
 
 ADD = {
     "task_id": "add",
@@ -48,13 +49,14 @@ def inputs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_path: Path, inputs: Path) -> None:
     arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
     process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
     run = tmp_path / "run"
-    wait_until(lambda: process.poll() is not None or bool(list(run.glob(".journal-*"))))
+    wait_until(lambda: process.poll() is not None or bool(list(run.glob(".journal-*"))), "nothing is graded")
     process.send_signal(signal.SIGINT)
-    printed = process.communicate(timeout=30)[1]
+    printed = process.communicate(timeout=HANG_S)[1]
     stopped = Run.open(run).manifest
     assert (process.returncode, stopped.state) == (130, "stopped"), printed
 
@@ -88,15 +90,13 @@ def test_what_was_not_requested_is_not_in_it(tmp_path: Path, monkeypatch: pytest
     assert command_of(Path("runs/a"), folder=folder_from(Path("runs/a"))) == expected
 
 
-def test_what_was_graded_again_goes_on_being_graded_again(tmp_path: Path) -> None:
-    words = command_of(tmp_path, only="verdict = 'time_limit'")
-    assert words[words.index("--only") + 1] == "verdict = 'time_limit'"
-
-
-def test_the_dataset_goes_on_being_read_in_its_way(tmp_path: Path) -> None:
-    words = command_of(tmp_path, dataset_format="mbpp", dataset_map="task_id=uid,code=a b")
-    assert words[words.index("--dataset-format") + 1] == "mbpp"
-    assert words[words.index("--dataset-map") + 1] == "task_id=uid,code=a b"
+@pytest.mark.parametrize(
+    "asked", [{"only": "verdict = 'time_limit'"}, {"dataset_format": "mbpp"}, {"dataset_map": "task_id=uid,code=a b"}]
+)
+def test_what_was_requested_is_in_it(tmp_path: Path, asked: dict[str, str]) -> None:
+    words = command_of(tmp_path, **asked)
+    [(name, value)] = asked.items()
+    assert words[words.index(f"--{name.replace('_', '-')}") + 1] == value
 
 
 def test_a_run_that_is_moved_with_its_inputs_names_them_where_they_are(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,10 @@ from evaluator import grade_all
 from evaluator.formats import dataset_hash
 from evaluator.model import Rollout
 from evaluator.runs.reading import Run
-from tests.commands.command_line import in_process, write_rows
+from tests.commands.command_line import Ask, write_rows
 
 Row = dict[str, Any]
-Ask = Callable[..., int]
 TESTS = {"inputs": ["a\n", "b\n"], "outputs": ["a\n", "b\n"]}
-
-
-@pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    return partial(in_process, cwd=tmp_path, monkeypatch=monkeypatch)
 
 
 def answered(question: str, reward: float | None, text: str = "An answer.", **more: object) -> Row:
@@ -83,14 +75,12 @@ def test_the_tests_of_the_inputs_beside_are_shown_also_where_a_row_names_a_grade
     assert not Run.open(tmp_path / "run").manifest.problems
 
 
-def test_a_bad_line_is_told_once_and_the_others_are_kept(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_line_is_told_once_and_the_others_are_kept(tmp_path: Path, ask: Ask) -> None:
     rollouts = write_rows(
         tmp_path / "out.jsonl", answered("How far?", 1.0), {"responses_create_params": {"input": "x"}}
     )
     assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
-    assert capsys.readouterr().err.count("out.jsonl:2: response is missing") == 1
+    assert ask.err.count("out.jsonl:2: response is missing") == 1
     assert len(grades(tmp_path / "run")) == 1
 
 
@@ -108,11 +98,11 @@ def test_it_can_be_gone_on_with(tmp_path: Path, ask: Ask) -> None:
     assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0]
 
 
-def test_every_other_grader_asks_for_a_dataset(tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_other_grader_asks_for_a_dataset(tmp_path: Path, ask: Ask) -> None:
     rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 1.0))
     for grader in ("tests", '{"name": "weighted", "graders": [{"grader": "stored"}]}'):
         assert ask("grade", rollouts, "--grader", grader) == 2
-        assert "Missing option '--dataset'" in capsys.readouterr().err
+        assert "Missing option '--dataset'" in ask.err
 
 
 def append(path: Path, text: str) -> None:
@@ -135,6 +125,7 @@ def test_a_file_that_has_grown_is_gone_on_with(tmp_path: Path, ask: Ask) -> None
     assert (manifest.counts["rollouts"], manifest.problems) == (4, [])
 
 
+@pytest.mark.slow
 def test_a_folder_with_another_step_is_gone_on_with(tmp_path: Path, ask: Ask) -> None:
     row = {"task_id": "a", "completion": "x", "reward": 0.5}
     (tmp_path / "steps").mkdir()
@@ -144,6 +135,7 @@ def test_a_folder_with_another_step_is_gone_on_with(tmp_path: Path, ask: Ask) ->
     assert grades(tmp_path / "run", "sample_id, reward") == [("9", 0.5), ("10", 0.5)]
 
 
+@pytest.mark.slow
 def test_new_rollouts_of_tasks_that_are_in_no_dataset_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
     write_rows(tmp_path / "d.jsonl", {"task_id": "a", "answer": "x"})
     rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "a", "completion": "x", "reward": 1})
@@ -170,17 +162,14 @@ def test_a_rollout_whose_task_came_after_the_tasks_were_read_has_its_grade() -> 
         ),
     ],
 )
-def test_a_file_that_was_cut_off_or_changed_is_refused(
-    tmp_path: Path, ask: Ask, capsys: pytest.CaptureFixture[str], content: str, said: str
-) -> None:
+def test_a_file_that_was_cut_off_or_changed_is_refused(tmp_path: Path, ask: Ask, content: str, said: str) -> None:
     row = {"task_id": "a", "completion": "x", "reward": 1}
     rollouts = write_rows(tmp_path / "r.jsonl", row, row | {"task_id": "b"})
     size = rollouts.stat().st_size
     assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
     rollouts.write_text(content or json.dumps(row) + "\n")
-    capsys.readouterr()
     assert ask("grade", rollouts, "--out", "run", "--resume") == 2
-    told = capsys.readouterr().err
+    told = ask.err
     assert said.format(size) in told
     assert told.count("\n") == 1
     assert len(grades(tmp_path / "run")) == 2

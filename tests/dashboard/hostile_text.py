@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evaluator.model import CaseResult, Flag, Grade, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.runs.reading import Manifest, RunWriter
+from tests.dashboard import rows
 
 TEXTS = (
     '<a href="http://e.example">a link</a>',
@@ -25,16 +25,14 @@ def write(path: Path) -> Path:
     task = Task(
         task_id=TEXTS[6], mode=Mode.CALL, prompt=TEXTS[6], entry_point="f", cases=(TestCase(0, "1\u202e", "2"),)
     )
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
-        writer.add_task(task, task.cases)
-        for row, name in enumerate(name for name in TEXTS for _ in range(2)):
-            writer.add(
-                Rollout(task_id=task.task_id, sample_id=f"{row} {name}", completion=CODE, model=name),
-                _grade(task.task_id, f"{row} {name}", name, passed=row % 2 == 0),
-                row,
-            )
-        writer.close()
-    return path
+    found = [
+        (
+            Rollout(task_id=task.task_id, sample_id=f"{row} {name}", completion=CODE, model=name),
+            _grade(task.task_id, f"{row} {name}", name, passed=row % 2 == 0),
+        )
+        for row, name in enumerate(name for name in TEXTS for _ in range(2))
+    ]
+    return rows.write(path, found, task)
 
 
 def _grade(task: str, sample: str, name: str, *, passed: bool) -> Grade:

@@ -1,18 +1,23 @@
-"""Runs of a few rollouts, for one test each. `written` in conftest.py opens them."""
+"""Runs of a few rollouts. `written` in conftest.py writes and opens them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dashboard import workspace
-from dashboard.workspace import Entry, OpenRun
-from evaluator.model import Grade, Rollout, Verdict
+from evaluator.graders import shown_cases
+from evaluator.model import Grade, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, RunWriter
 
+if TYPE_CHECKING:
+    from dashboard.workspace import OpenRun
+
 Row = tuple[Rollout, Grade]
-Written = Callable[[list[Row]], OpenRun]
+Written = Callable[..., "OpenRun"]
+"""Rows, then tasks."""
+Show = Callable[..., None]
+"""Runs that are open, and by name what else `rollscope view` may be given."""
 
 
 def row(
@@ -25,10 +30,12 @@ def row(
     return Rollout(task_id=task, sample_id=sample, completion=completion, model=model, step=step), grade
 
 
-def write(path: Path, rows: list[Row]) -> OpenRun:
-    """Write the run, and open it under its directory's name."""
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+def write(path: Path, rows: Iterable[Row], *tasks: Task, manifest: Manifest | None = None) -> Path:
+    """Write a finished run, and return its directory."""
+    with RunWriter.create(path, manifest or Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
+        for task in tasks:
+            writer.add_task(task, task.cases or shown_cases(task, None))
         for place, (rollout, grade) in enumerate(rows):
             writer.add(rollout, grade, place)
         writer.close()
-    return workspace.open_run(Entry(path.name, path))
+    return path

@@ -19,7 +19,8 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs.reading import Manifest, RunWriter
+from evaluator.runs.reading import Manifest
+from tests.dashboard import rows
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> **bold** :red[x] $x^2$ [l](http://e.example)"
 REASON = f"the check replaces {HOSTILE}"
@@ -39,17 +40,13 @@ def cases(*expected: str) -> tuple[TestCase, ...]:
 
 TASKS = (
     Task(
-        task_id="math/add",
-        mode=Mode.CALL,
-        prompt="Write `add(a, b)`.",
-        entry_point="add",
-        cases=cases("1", "3", "5"),
+        task_id="math/add", mode=Mode.CALL, prompt="Write `add(a, b)`.", entry_point="add", cases=cases("1", "3", "5"),
         reference="def add(a, b):\n    return a + b\n",
     ),
     Task(task_id=f"text/{HOSTILE}", mode=Mode.STDIN, prompt=HOSTILE, cases=cases("one\ntwo\nthree\n", "x \ty\n")),
     Task(task_id="text/all-kinds", mode=Mode.STDIN, prompt="Print the input.", cases=cases("a\n", "b\n")),
     Task(task_id="math/untried", mode=Mode.CALL, entry_point="f", cases=cases("1")),
-)
+)  # fmt: skip
 
 
 def passed(index: int, expected: str) -> CaseResult:
@@ -62,33 +59,18 @@ def passed(index: int, expected: str) -> CaseResult:
 def wrong(index: int, expected: str, actual: str, message: str) -> CaseResult:
     """A test case with another output than expected."""
     return CaseResult(
-        index=index,
-        verdict=Verdict.WRONG_ANSWER,
-        expected=expected,
-        actual=actual,
-        difference=Difference(message, 1, 1),
-        wall_s=0.02,
-        memory_mb=21.0,
-        stdout=actual,
-        stdout_bytes=len(actual),
-    )
+        index=index, verdict=Verdict.WRONG_ANSWER, expected=expected, actual=actual, wall_s=0.02, memory_mb=21.0,
+        difference=Difference(message, 1, 1), stdout=actual, stdout_bytes=len(actual),
+    )  # fmt: skip
 
 
 def raised(index: int, expected: str, type_: str, message: str, *lines: int) -> CaseResult:
     """A test case that raised; `lines` are those of the traceback, the innermost last."""
-    frames = tuple(Frame(line, "add", "total = total.plus(1)") for line in lines)
+    trace = Traceback(type_, message, tuple(Frame(line, "add", "total = total.plus(1)") for line in lines))
     return CaseResult(
-        index=index,
-        verdict=Verdict.RUNTIME_ERROR,
-        expected=expected,
-        error_type=type_,
-        error_message=message,
-        traceback=Traceback(type_, message, frames),
-        wall_s=0.03,
-        memory_mb=22.0,
-        stderr="a warning\n",
-        stderr_bytes=10,
-    )
+        index=index, verdict=Verdict.RUNTIME_ERROR, expected=expected, error_type=type_, error_message=message,
+        traceback=trace, wall_s=0.03, memory_mb=22.0, stderr="a warning\n", stderr_bytes=10,
+    )  # fmt: skip
 
 
 def bare(index: int, verdict: Verdict, message: str = "") -> CaseResult:
@@ -101,50 +83,29 @@ def grade(task: str, sample: str, found: tuple[CaseResult, ...], code: str | Non
     first = next((c for c in found if c.verdict is not Verdict.PASSED), None)
     verdict = more.pop("verdict", first.verdict if first else Verdict.PASSED)
     assert isinstance(verdict, Verdict)
-    reward = None if not verdict.graded else float(verdict is Verdict.PASSED)
-    fields: dict[str, object] = {
-        "error_type": first.error_type if first else None,
-        "error_message": first.error_message if first else None,
-        "error_line": first.error_line if first else None,
-    }
+    names = ("error_type", "error_message", "error_line")
+    fields: dict[str, object] = {name: getattr(first, name) if first else None for name in names}
     return Grade(
-        task_id=task,
-        sample_id=sample,
-        verdict=verdict,
-        reward=reward,
+        task_id=task, sample_id=sample, verdict=verdict, cases=found, code=code, kind=Kind.FULL, checker="value",
+        reward=None if not verdict.graded else float(verdict is Verdict.PASSED),
         pass_rate=sum(c.verdict is Verdict.PASSED for c in found) / len(found) if found else None,
-        cases=found,
-        code=code,
-        kind=Kind.FULL,
-        checker="value",
         **(fields | more),  # type: ignore[arg-type]
-    )
+    )  # fmt: skip
 
 
 def grades() -> list[Grade]:
     """Every verdict, on three tasks."""
     add, text, kinds = TASKS[0].task_id, TASKS[1].task_id, TASKS[2].task_id
     good = (passed(0, "1"), passed(1, "3"), passed(2, "5"))
-    message = "'int' object has no attribute 'plus'"
+    no_plus = raised(1, "3", "AttributeError", "'int' object has no attribute 'plus'", 3, 4)
+    no_name = raised(2, "5", "NameError", HOSTILE, 161)
+    other = wrong(0, "one\ntwo\nthree\n", "one\ntwo \nthree\nfour", "line 2")
     found = [
         grade(add, "add#0", good, "def add(a, b):\n    return a + b\n"),
-        grade(
-            add,
-            "add#1",
-            (passed(0, "1"), raised(1, "3", "AttributeError", message, 3, 4), good[2]),
-            ADD_CODE,
-            flags=PANDAS,
-        ),
-        grade(
-            add, "add#2", (passed(0, "1"), good[1], raised(2, "5", "NameError", HOSTILE, 161)), LONG_CODE, flags=FLAGS
-        ),
+        grade(add, "add#1", (good[0], no_plus, good[2]), ADD_CODE, flags=PANDAS),
+        grade(add, "add#2", (good[0], good[1], no_name), LONG_CODE, flags=FLAGS),
         grade(add, "add#3", good, "def add(a, b):\n    return b + a\n", duplicate_of="add#0"),
-        grade(
-            text,
-            f"s/{HOSTILE}",
-            (wrong(0, "one\ntwo\nthree\n", "one\ntwo \nthree\nfour", "line 2"), passed(1, "x \ty\n")),
-            f"print('''{HOSTILE}''')\n",
-        ),
+        grade(text, f"s/{HOSTILE}", (other, passed(1, "x \ty\n")), f"print('''{HOSTILE}''')\n"),
     ]
     singles = [
         Verdict.COMPILE_ERROR, Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT, Verdict.REJECTED,
@@ -162,30 +123,22 @@ def grades() -> list[Grade]:
 
 def write(path: Path) -> Path:
     """Write the run and return its directory."""
+    found = []
+    for row, one in enumerate(grades()):
+        is_recorded = one.sample_id in RECORDED
+        rollout = Rollout(
+            task_id=one.task_id, sample_id=one.sample_id, model=MODELS[row % 2], line=row + 1,
+            completion=f"Here it is:\n```python\n{one.code}```\n" if one.code else HOSTILE,
+            sample_index=100 - row,  # not the order of the file, which is the one that is shown
+            recorded_verdict=RECORDED.get(one.sample_id),
+            recorded_word=f"said {HOSTILE}" if is_recorded else None, recorded_by=HOSTILE if is_recorded else None,
+        )  # fmt: skip
+        if one.code:
+            one.line_offset = 2
+        found.append((rollout, one))
     manifest = Manifest(dataset="sample.dataset.jsonl", rollouts="sample.rollouts.jsonl", dataset_hash="0" * 16)
-    with RunWriter.create(path, manifest) as writer:
-        for task in TASKS:
-            writer.add_task(task, task.cases)
-        for row, one in enumerate(grades()):
-            completion = f"Here it is:\n```python\n{one.code}```\n" if one.code else HOSTILE
-            rollout = Rollout(
-                task_id=one.task_id,
-                sample_id=one.sample_id,
-                completion=completion,
-                model=MODELS[row % 2],
-                sample_index=100 - row,  # not the order of the file, which is the one that is shown
-                line=row + 1,
-                recorded_verdict=RECORDED.get(one.sample_id),
-                recorded_word=f"said {HOSTILE}" if one.sample_id in RECORDED else None,
-                recorded_by=HOSTILE if one.sample_id in RECORDED else None,
-            )
-            if one.code:
-                one.line_offset = 2
-            writer.add(rollout, one, row)
-        snippet = f'{{"completion": "{HOSTILE}'
-        writer.manifest.add_problem("sample.rollouts.jsonl", 7, "not JSON", snippet, 900, "not JSON")
-        writer.close()
-    return path
+    manifest.add_problem("sample.rollouts.jsonl", 7, "not JSON", f'{{"completion": "{HOSTILE}', 900, "not JSON")
+    return rows.write(path, found, *TASKS, manifest=manifest)
 
 
 def write_long(path: Path) -> Path:
@@ -193,21 +146,15 @@ def write_long(path: Path) -> Path:
     lines = "".join(f"line {n}\n" for n in range(20_000))
     task = Task(task_id="long", mode=Mode.STDIN, prompt="Print.", cases=(TestCase(0, "", lines),))
     right = "for n in range(20_000):\n    print('line', n)\n"
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
-        writer.add_task(task, task.cases)
-        rollouts = [
-            Rollout(task_id="long", sample_id=sample, completion=code, kind=Kind.FULL)
-            for sample, code in {"right": right, "extra": f"{right}print('more')\n"}.items()
-        ]
-        # Not `grade`, whose sandbox stays for the next one.
-        for row, graded in enumerate(evaluator.grade_all([task], rollouts, workers=1)):
-            writer.add(rollouts[row], graded, row)
-        writer.close()
-    return path
+    rollouts = [
+        Rollout(task_id="long", sample_id=sample, completion=code, kind=Kind.FULL)
+        for sample, code in {"right": right, "extra": f"{right}print('more')\n"}.items()
+    ]
+    # Not `grade`, whose sandbox stays for the next one.
+    graded = evaluator.grade_all([task], rollouts, workers=1)
+    return rows.write(path, zip(rollouts, graded, strict=True), task)
 
 
 def write_empty(path: Path) -> Path:
     """Write a run without rollouts."""
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
-        writer.close()
-    return path
+    return rows.write(path, [])

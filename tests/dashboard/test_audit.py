@@ -2,82 +2,72 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import msgspec
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_state, workspace
 from dashboard.audit import audit_job
+from dashboard.audit.audit_job import Job
 from dashboard.queries import audits
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
-from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.runs.reading import Manifest, RunWriter
-from tests.dashboard import sample_run
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from evaluator.model import Flag, Kind, Mode, Task, TestCase
+from tests.dashboard import rows, sample_run
+from tests.dashboard.rows import Row, Show
+from tests.dashboard.test_pages import cards, component, text, visit
 
 HOSTILE = sample_run.HOSTILE
 PRINTS = Task(task_id=f"prints {HOSTILE}", mode=Mode.STDIN, prompt="Print.", cases=(TestCase(0, "", "1 2\n"),))
 ASSERTS = Task(task_id="asserts", mode=Mode.ASSERT, prompt="Write f.", entry_point="f", test="assert f(1) == 1")
-CODES = {"lines": "print('1\\n2')", "right": "print('1 2')", "wrong": "print('3')"}
 
 
-def write(path: Path) -> Path:
+def program(sample: str, code: str, given: float) -> Row:
+    reward = float(sample == "right")
+    rollout, grade = rows.row(
+        PRINTS.task_id, sample, reward=reward, completion=code, code=code, grader="tests", checker="floats"
+    )
+    return msgspec.structs.replace(rollout, kind=Kind.FULL, given_reward=given), grade
+
+
+def flagged(place: int, reward: float, word: str) -> Row:
+    fields = {"code": "def f(n): return n", "grader": "tests", "flags": (Flag(word, "line 1"),)}
+    return rows.row("asserts", f"asserts#{place}", reward=reward, completion="", **fields)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three programs, whose given rewards are 1, 1 and 0.25; and rollouts with flags."""
-    row = 0
-    with RunWriter.create(path, Manifest()) as writer:
-        for task in (PRINTS, ASSERTS):
-            writer.add_task(task, task.cases)
-        given = {"lines": 1.0, "right": 1.0, "wrong": 0.25}
-        for sample, code in CODES.items():
-            verdict = Verdict.PASSED if sample == "right" else Verdict.WRONG_ANSWER
-            grade = Grade(
-                task_id=PRINTS.task_id, sample_id=sample, verdict=verdict, reward=float(sample == "right"),
-                code=code, grader="tests", checker="floats",
-            )  # fmt: skip
-            rollout = Rollout(
-                task_id=PRINTS.task_id, sample_id=sample, completion=code, kind=Kind.FULL, given_reward=given[sample]
-            )
-            writer.add(rollout, grade, row)
-            row += 1
-        flagged = [(Verdict.PASSED, "ctypes"), (Verdict.WRONG_ANSWER, "ctypes"), (Verdict.PASSED, "missing_package")]
-        for verdict, word in flagged:
-            sample = f"asserts#{row}"
-            grade = Grade(
-                task_id="asserts", sample_id=sample, verdict=verdict, reward=float(verdict is Verdict.PASSED),
-                code="def f(n): return n", grader="tests", flags=(Flag(word, "line 1"),),
-            )  # fmt: skip
-            writer.add(Rollout(task_id="asserts", sample_id=sample, completion=""), grade, row)
-            row += 1
-        writer.close()
-    return path
+    found = [
+        program("lines", "print('1\\n2')", 1.0), program("right", "print('1 2')", 1.0),
+        program("wrong", "print('3')", 0.25),
+        flagged(3, 1.0, "ctypes"), flagged(4, 0.0, "ctypes"), flagged(5, 1.0, "missing_package"),
+    ]  # fmt: skip
+    return rows.write(tmp_path_factory.mktemp("runs") / "audited", found, PRINTS, ASSERTS)
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenRun:
-    path = write(tmp_path / "audited")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(path)]}))
-    return workspace.open_run(Entry("audited", path))
+def opened(stored: Path, show: Show) -> OpenRun:
+    show(stored)
+    return workspace.open_run(Entry("audited", stored))
 
 
-def audited(**params: str) -> AppTest:
-    app = visit("audit", **params)
-    no_exception(app)
-    return app
+def begun(run: OpenRun, *names: str) -> Job:
+    audit_job.start(run, names)
+    job = audit_job.find(run, names)
+    assert job is not None
+    return job
 
 
 def test_an_audit_lists_what_depends_on_the_checker(opened: OpenRun) -> None:
-    names = ("floats", "tokens")
-    app = audited(graders="floats,tokens")
+    app = visit("audit", graders=f"floats,{HOSTILE},tokens")
+    assert app.multiselect(key="w_checkers").value == ["floats", "tokens"], "others are left out"
     assert app.button(key="audit").label == "Audit 3 rollouts"
-    audit_job.start(opened, names)
-    job = audit_job.find(opened, names)
-    assert job is not None
+    job = begun(opened, "floats", "tokens")
     job.wait()
     assert job.failure is None
-    app = audited(graders="floats,tokens")
+    app = visit("audit", graders="floats,tokens")
     assert "pays 1 of 3 (33.3%)" in text(app)
     assert "pays 2 of 3 (66.7%)" in text(app)
     assert "Not compared: 3: no checker decides a task of mode assert" in text(app)
@@ -95,38 +85,29 @@ def test_an_audit_lists_what_depends_on_the_checker(opened: OpenRun) -> None:
 
 
 def test_a_stopped_audit_says_how_far_it_came(opened: OpenRun) -> None:
-    names = ("floats", "lines")
-    audit_job.start(opened, names)
-    job = audit_job.find(opened, names)
-    assert job is not None
+    job = begun(opened, "floats", "lines")
     job.stop()
     job.wait()
     assert job.report is not None
-    app = audited(graders="floats,lines")
+    app = visit("audit", graders="floats,lines")
     assert f"Stopped at {job.report.rollouts} of 6 rollouts." in text(app)
     assert app.button(key="audit").label == "Audit again"
 
 
-def test_a_refused_audit_says_why_and_has_no_button_to_press(opened: OpenRun, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("opened")
+def test_a_refused_audit_or_one_of_one_checker_says_why_and_has_no_button_to_press(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = visit("audit", graders="floats")
+    assert app.button(key="audit").disabled
+    assert "Choose two checkers or more." in text(app)
     monkeypatch.setattr(workspace, "may_run_code", lambda: False)
-    app = audited()
+    app = visit("audit")
     assert app.button(key="audit").disabled
     assert str(sandbox_state.refusal()) in text(app)
 
 
-@pytest.mark.usefixtures("opened")
-def test_one_checker_is_not_enough() -> None:
-    app = audited(graders="floats")
-    assert app.button(key="audit").disabled
-    assert "Choose two checkers or more." in text(app)
-
-
-@pytest.mark.usefixtures("opened")
-def test_unknown_checkers_in_the_address_are_left_out() -> None:
-    assert audited(graders=f"floats,{HOSTILE},tokens").multiselect(key="w_checkers").value == ["floats", "tokens"]
-
-
-def test_given_rewards_are_counted_against_ours(opened: OpenRun) -> None:
+def test_given_rewards_are_counted_against_ours_and_flags_of_passed_rollouts_lead_to_them(opened: OpenRun) -> None:
     found = audits.given_counts(opened, Filter())
     assert (found.given, found.same, found.higher, found.lower, found.without_own) == (3, 1, 2, 0, 0)
     assert audits.given_by_verdict(opened, Filter()) == {
@@ -134,27 +115,20 @@ def test_given_rewards_are_counted_against_ours(opened: OpenRun) -> None:
         (audits.BINS.index("1"), "wrong_answer"): 1,
         (audits.BINS.index("0 to 0.5"), "wrong_answer"): 1,
     }
-    app = audited()
-    cards = {card["name"]: (card["value"], card["href"]) for card in component(app, "cards")["cards"]}
-    assert cards == {
+    app = visit("audit")
+    assert {name: (card["value"], card["href"]) for name, card in cards(app).items()} == {
         "same": ("1", "rollouts?run=audited&given=same"),
         "higher": ("2", "rollouts?run=audited&given=higher"),
         "lower": ("0", None),
     }
-
-
-@pytest.mark.usefixtures("opened")
-def test_flags_of_passed_rollouts_lead_to_them() -> None:
-    drawn = component(audited(), "audit_flags")["rows"]
+    drawn = component(app, "audit_flags")["rows"]
     assert [(row["label"], row["note"], row["href"]) for row in drawn] == [
         ("ctypes", "1 passed (33.3%) of 2 · 1 task", "rollouts?run=audited&flag=ctypes&verdict=passed")
     ]
 
 
-def test_a_run_without_given_rewards_or_checkers_says_so(
-    tmp_path: Path, checks: OpenRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(checks.path)]}))
-    body = text(audited())
+def test_a_run_without_given_rewards_or_checkers_says_so(checks: OpenRun, show: Show) -> None:
+    show(checks.path)
+    body = text(visit("audit"))
     assert "No rollout in the filter came with a reward" in body
     assert "Nothing to compare: no task of this run has inputs and expected outputs" in body

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 from pathlib import Path
@@ -11,45 +10,45 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import workspace
 from tests.dashboard import check_run
-from tests.dashboard.test_pages import PAGES, component, no_exception, text, visit
+from tests.dashboard.rows import Show
+from tests.dashboard.test_pages import PAGES, cards, component, text, visit
 from tests.runs.older_run import forget_columns
 
+pytestmark = pytest.mark.usefixtures("opened")
 
-@pytest.mark.usefixtures("opened")
+
+def completion(sample: str, **params: str) -> str:
+    """The page of a rollout of `checks`, or of the run in the address."""
+    task = f"checks/{sample.partition('#')[0]}"
+    return unescape(text(visit("completion", **({"run": "checks", "task": task, "sample": sample} | params))))
+
+
 def test_overview_says_why_rollouts_are_not_verified_each_reason_a_link_to_its_rollouts() -> None:
     app = visit("overview", run="checks")
-    card = {card["name"]: card for card in component(app, "cards")["cards"]}["not verified"]
+    card = cards(app)["not verified"]
     assert (card["value"], card["note"], card["href"]) == ("4", "57.1%", "rollouts?run=checks&verified=no")
     rows = component(app, "unverified_bars")["rows"]
     assert [(row["label"], row["count"]) for row in rows] == [(check_run.PATCHES, "3"), (check_run.COMPARES, "1")]
     query = dict(parse_qsl(urlsplit(rows[0]["href"]).query))
     assert query == {"run": "checks", "verified": f"no: {check_run.PATCHES}"}
-    assert "3 of 7 rollouts" in text(visit("rollouts", **query))
     assert "Not verified, with their reward" in text(app)
     assert "Not verified, without a reward" in text(visit("overview", run="withheld"))
+    verified = visit("overview", run="checks", verified="yes")
+    assert "Not verified" not in text(verified)
+    assert cards(verified)["not verified"]["href"] is None
 
 
-@pytest.mark.usefixtures("opened")
-def test_a_run_that_is_all_verified_has_no_place_for_reasons() -> None:
-    app = visit("overview", run="checks", verified="yes")
-    assert "Not verified" not in text(app)
-    assert {card["name"]: card for card in component(app, "cards")["cards"]}["not verified"]["href"] is None
-
-
-@pytest.mark.usefixtures("opened")
 def test_a_completion_that_is_not_verified_says_why_and_what_that_means_for_its_reward() -> None:
-    kept = unescape(text(visit("completion", run="checks", task="checks/stack", sample="stack#0")))
+    kept = completion("stack#0")
     assert f"not verified: {check_run.PATCHES}." in kept
     assert "with --unverified unknown it would be unknown" in kept
-    left = unescape(text(visit("completion", run="withheld", task="checks/stack", sample="stack#0")))
+    left = completion("stack#0", run="withheld")
     assert "</span> unknown · <a" in left
     assert f"not verified: {check_run.PATCHES}. So it is unknown and has no reward" in left
-    assert "not verified" not in text(visit("completion", run="checks", task="checks/stack", sample="stack#3"))
+    assert "not verified" not in completion("stack#3")
 
 
-@pytest.mark.usefixtures("opened")
 def test_the_grid_marks_what_is_not_verified_and_says_so() -> None:
     app = visit("rollouts", run="checks")
     row = {row["id"]: row for row in component(app, "task_grid")["rows"]}["checks/stack"]
@@ -62,38 +61,38 @@ def test_the_grid_marks_what_is_not_verified_and_says_so() -> None:
     assert [row["corner"] for row in rows] == [True, True, True, False]
 
 
-@pytest.mark.usefixtures("opened")
-def test_the_table_has_a_column_of_reasons_where_there_are_any() -> None:
-    columns = component(visit("rollouts", run="checks", view="table"), "rollout_table")["columns"]
-    assert "not verified" in [column["label"] for column in columns]
-    columns = component(visit("rollouts", run="checks", view="table", verified="yes"), "rollout_table")["columns"]
-    assert "not verified" not in [column["label"] for column in columns]
-
-
-@pytest.mark.usefixtures("opened")
-def test_the_sidebar_filters_by_verified() -> None:
-    app = visit("rollouts", run="checks")
+def test_the_sidebar_filters_by_verified_and_the_table_has_a_column_of_reasons_where_there_are_any() -> None:
+    app = visit("rollouts", run="checks", view="table")
     reasons = [f"no: {check_run.PATCHES} (3)", f"no: {check_run.COMPARES} (1)"]
     assert app.selectbox(key="w_verified").options == ["yes (3)", "no (4)", *reasons]
+    assert "not verified" in [column["label"] for column in component(app, "rollout_table")["columns"]]
     app.selectbox(key="w_verified").set_value("yes").run()
     assert app.query_params["verified"] == "yes"
     assert "3 of 7 rollouts" in text(app)
+    assert "not verified" not in [column["label"] for column in component(app, "rollout_table")["columns"]]
 
 
-def test_a_run_of_a_version_that_kept_no_reasons_opens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    run = forget_columns(check_run.write(tmp_path / "old"), "unverified_reason")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
-    for page in PAGES:
-        no_exception(visit(page, verified="no: no reason was given"))
-    no_exception(visit("rollouts", task="checks/stack", view="table"))
-    app = visit("completion", task="checks/stack", sample="stack#0")
-    no_exception(app)
-    assert "not verified: no reason was given." in text(app)
+@pytest.fixture
+def old(opened: Path, tmp_path: Path, show: Show) -> None:
+    """A run of a version that kept no reasons."""
+    show(forget_columns(check_run.write(tmp_path / "old"), "unverified_reason"))
 
 
-@pytest.mark.usefixtures("opened")
+@pytest.mark.slow
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_run_of_a_version_that_kept_no_reasons_opens(page: str) -> None:
+    visit(page, verified="no: no reason was given", view="table")
+
+
+@pytest.mark.usefixtures("old")
+def test_a_completion_of_a_version_that_kept_no_reasons_says_so() -> None:
+    assert "not verified: no reason was given." in completion("stack#0", run="old")
+    visit("overview", verified="no: no reason was given")
+
+
 def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
-    shown = unescape(text(visit("completion", run="checks", task="checks/top", sample="top#1", test="1")))
+    shown = completion("top#1", test="1")
     assert "Input of test 1: statement" in shown
     assert 'class="rs-code wrap"' in shown
     plain = re.sub("<.*?>", "", shown)
@@ -103,7 +102,6 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
     assert '<td class="expected">' in shown
 
 
-@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize(
     ("sample", "test", "expected", "missing"),
     [
@@ -117,22 +115,19 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
 def test_what_a_check_asks_for_in_words_is_not_compared_as_text(
     sample: str, test: str, expected: str, missing: str
 ) -> None:
-    shown = unescape(text(visit("completion", run="checks", task="checks/top", sample=sample, test=test)))
+    shown = completion(sample, test=test)
     assert expected in shown
     assert missing not in shown
 
 
-@pytest.mark.usefixtures("opened")
 def test_tasks_lists_the_statements_that_judge_and_the_names_of_methods() -> None:
     app = visit("tasks", run="checks", task="checks/top", test="1")
     listed = inputs(app)
     assert listed[1] == "assert candidate(numbers, 3) == [39, 38, 37], numbers"
     assert listed[2] == "with pytest.raises(ValueError): candidate([1], -1)"
     assert listed[4] == check_run.MARKDOWN
-    plain = re.sub("<.*?>", "", unescape(text(app)))
-    assert "before = list(numbers)" in plain
-    methods = visit("tasks", run="checks", task="checks/stack")
-    assert inputs(methods) == ["TestStack.test_pop", "TestStack.test_saved"]
+    assert "before = list(numbers)" in re.sub("<.*?>", "", unescape(text(app)))
+    assert inputs(visit("tasks", run="checks", task="checks/stack")) == ["TestStack.test_pop", "TestStack.test_saved"]
 
 
 def inputs(app: AppTest) -> list[str]:
@@ -142,7 +137,6 @@ def inputs(app: AppTest) -> list[str]:
     return [row["cells"][place] for row in table["rows"]]
 
 
-@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("page", ["tasks", "completion"])
 def test_the_source_of_a_test_is_never_markdown_or_markup(page: str) -> None:
     app = visit(page, run="checks", task="checks/top", sample="top#0", test="4")

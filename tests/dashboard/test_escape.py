@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from dashboard import charts, escape, workspace
+from dashboard import charts, escape
 from dashboard.charts import Step
 from dashboard.estimates import Curve, Point
 from dashboard.queries.aggregates import Signal
@@ -24,7 +24,8 @@ from evaluator import invisible
 from evaluator.metrics import Interval
 from tests.dashboard import hostile_text
 from tests.dashboard.hostile_text import TEXTS
-from tests.dashboard.test_pages import PAGES, no_exception, visit
+from tests.dashboard.rows import Show
+from tests.dashboard.test_pages import PAGES, mostly_slow, visit
 
 _INTERVAL = Interval(0.5, 0.25, 0.75, 4, "bootstrap over tasks")
 VALUES = [(1.0, text, 2) for text in TEXTS]
@@ -60,8 +61,8 @@ def strings(value: Any) -> Iterator[str]:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(hostile_text.write(tmp_path / "hostile"))]}))
+def hostile(tmp_path: Path, show: Show) -> None:
+    show(hostile_text.write(tmp_path / "hostile"))
 
 
 def test_every_chart_takes_every_text_for_text() -> None:
@@ -85,10 +86,9 @@ def test_every_chart_takes_every_text_for_text() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "rollouts", "completion"))
 def test_no_page_draws_what_is_not_seen_or_escapes_where_nothing_is_read_as_markup(page: str) -> None:
     app = visit(page, verdict="wrong_answer") if page == "completion" else visit(page)
-    no_exception(app)
     html = re.sub(
         r'<span class="rs-unseen" data-mark="U\+\w+">[^<]*</span>', "", "".join(e.proto.body for e in app.html)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -14,41 +13,35 @@ from dashboard.filters import export
 from dashboard.queries import filter_sql, options
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
-from evaluator.model import Flag, Grade, Rollout, Verdict
+from evaluator.model import Flag, Verdict
 from evaluator.runs.export import export_columns
 from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS
 from evaluator.runs.notes import note_rollout, note_task, read_notes
-from evaluator.runs.reading import Manifest, RunWriter
-from tests.dashboard import sample_run
-from tests.dashboard.test_pages import no_exception, text, visit
+from tests.dashboard import rows, sample_run
+from tests.dashboard.rows import Row, Show
+from tests.dashboard.test_pages import PAGES, click, mostly_slow, text, visit
 
 HOSTILE = sample_run.HOSTILE
 NAME = "<img src=x> **bold** :red[x], $x$"
 FIELDS = ("verdicts", "model", "err", "flag", "verified", "given", "tag")
+VERDICTS = (Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.SANDBOX_ERROR)
+
+
+def rollout(place: int) -> Row:
+    """One with every field that the filter knows."""
+    raised = {"error_type": f"E{place % 3}", "error_message": f"at {place}"} if place % 4 == 2 else {}
+    made, grade = rows.row(
+        f"t{place % 6}", f"s{place}", verdict=VERDICTS[place % 4], verified=place % 7 != 0, code="pass",
+        reward=None if place % 4 == 3 else 1 / 3 if place % 4 else 1.0, model=f"m{place % 5}", step=place // 10 * 100,
+        flags=(Flag("missing_package", ("pandas", "torch")[place % 2]),) * (place % 5 == 0), completion="c" * place,
+        unverified_reason="one process" if place % 14 == 0 else None, **raised,
+    )  # fmt: skip
+    return msgspec.structs.replace(made, given_reward=float(place % 2) if place % 3 else None), grade
 
 
 @pytest.fixture(scope="module")
 def steps_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rollouts with every field that the filter knows."""
-    path = tmp_path_factory.mktemp("runs") / "steps"
-    verdicts = (Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.SANDBOX_ERROR)
-    with RunWriter.create(path, Manifest()) as writer:
-        for row in range(48):
-            verdict = verdicts[row % 4]
-            raised = {"error_type": f"E{row % 3}", "error_message": f"at {row}"} if row % 4 == 2 else {}
-            flags = (Flag("missing_package", ("pandas", "torch")[row % 2]),) * (row % 5 == 0)
-            grade = Grade(
-                task_id=f"t{row % 6}", sample_id=f"s{row}", verdict=verdict, verified=row % 7 != 0, code="pass",
-                reward=None if row % 4 == 3 else 1 / 3 if row % 4 else 1.0, flags=flags,
-                unverified_reason="one process" if row % 14 == 0 else None, **raised,
-            )  # fmt: skip
-            given = {"given_reward": float(row % 2)} if row % 3 else {}
-            rollout = Rollout(
-                task_id=grade.task_id, sample_id=grade.sample_id, completion="c" * row, model=f"m{row % 5}",
-                step=row // 10 * 100, **given,
-            )  # fmt: skip
-            writer.add(rollout, grade, row)
-        writer.close("finished")
+    path = rows.write(tmp_path_factory.mktemp("runs") / "steps", map(rollout, range(48)))
     note_rollout(path, "t0", "s0", tags=("look", HOSTILE), note="")
     note_rollout(path, "t1", "s1", tags=("look",), note="")
     note_task(path, "t2", judgement="bad", tags=("look",))
@@ -86,8 +79,8 @@ def test_an_option_counts_the_rollouts_that_choosing_it_would_show(steps: OpenRu
 
 
 @pytest.fixture
-def seen(steps_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(steps_path)]}))
+def seen(steps_path: Path, show: Show) -> Path:
+    show(steps_path)
     return steps_path
 
 
@@ -123,86 +116,62 @@ def test_a_bound_in_the_address_opens_the_folded_part_and_applies() -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        {"model": HOSTILE},
-        {"tag": "a, b\n<b>"},
-        {"len_min": "9" * 40},
-        {"step_max": "-" + "9" * 17},
-        {"r_min": "1e308", "wall_max": "-1e308"},
-        {"given": "sideways"},
+        {"model": HOSTILE, "tag": "a, b\n<b>"},
+        {"len_min": "9" * 40, "step_max": "-" + "9" * 17, "r_min": "1e308", "wall_max": "-1e308", "given": "sideways"},
     ],
     ids=repr,
 )
 def test_unknown_values_in_the_address_stay_shown_and_break_nothing(params: dict[str, str]) -> None:
     app = visit("rollouts", **params)
-    no_exception(app)
     assert "<img" not in text(app)
-    for field in ("model", "tag"):
-        if field in params:
-            assert app.selectbox(key=f"w_{field}").value == params[field]
+    for field in params.keys() & {"model", "tag"}:
+        assert app.selectbox(key=f"w_{field}").value == params[field]
 
 
-@pytest.mark.usefixtures("seen")
-def test_a_reward_of_a_third_is_found_by_its_address() -> None:
+def test_a_reward_of_a_third_is_found_by_its_address(steps: OpenRun) -> None:
     view = state.View(filter=Filter(r_min=1 / 3, r_max=1 / 3))
-    assert "24 of 48 rollouts" in text(visit("rollouts", **view.params()))
+    assert filter_sql.count(steps, state.parse(view.params()).filter) == 24
 
 
-def test_a_filter_is_saved_chosen_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = sample_run.write(tmp_path / "run")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
+def test_a_filter_is_saved_chosen_and_removed(sample: Path) -> None:
     app = visit("rollouts", verdict="failed", q="add", find="x, y")
     app.text_input(key="saved_name").set_value(f"  {NAME} ")
-    app.button(key="save_filter").click().run()
-    no_exception(app)
-    (saved,) = read_notes(run).filters.items()
+    click(app, "save_filter")
+    (saved,) = read_notes(sample).filters.items()
     assert saved[0] == NAME
     assert state.parse(dict(parse_qsl(saved[1]))).filter == Filter(verdicts=("failed",), q="add", find="x, y")
 
-    other = visit("rewards")
-    other.button(key="saved_0").click().run()
-    no_exception(other)
+    other = click(visit("rewards"), "saved_0")
     assert (other.query_params["verdict"], other.query_params["find"]) == ("failed", "x, y")
-    other.button(key="remove_0").click().run()
-    assert read_notes(run).filters == {}
+    click(other, "remove_0")
+    assert read_notes(sample).filters == {}
     assert "No filter is saved" in text(other)
 
-
-def test_a_side_file_that_can_not_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = sample_run.write(tmp_path / "run")
-    (run / ".notes-lock").mkdir()  # as in a directory that can't be written to
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
-    app = visit("rollouts", verdict="failed")
+    (sample / ".notes-lock").unlink(missing_ok=True)
+    (sample / ".notes-lock").mkdir()  # as in a directory that can't be written to
     app.text_input(key="saved_name").set_value("mine")
-    app.button(key="save_filter").click().run()
-    no_exception(app)
+    click(app, "save_filter")
     assert "notes.json: can&#x27;t be written" in text(app)
 
 
 @pytest.mark.usefixtures("seen")
-@pytest.mark.parametrize("page", list(state.PAGES))
+@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "sql"))
 def test_every_page_offers_to_export_what_is_filtered(page: str) -> None:
     assert not visit(page, verdict="wrong_answer").button(key="export").disabled
     assert visit(page, verdict="rejected").button(key="export").disabled
 
 
-def test_the_columns_of_notes_are_chosen_where_there_are_notes(steps: OpenRun, run: OpenRun) -> None:
+def test_the_columns_of_notes_are_chosen_where_there_are_notes(steps: OpenRun, run: OpenRun, tmp_path: Path) -> None:
     assert set(NOTE_COLUMNS) <= set(export.default_columns(steps, "rollout"))
     assert NOTE_COLUMNS[0] not in export.default_columns(run, "rollout")
     assert "error_kind" in export.default_columns(run, "rollout")
     for each in (steps, run):
         for per in ("rollout", "case"):
             assert set(export.default_columns(each, per)) <= set(export_columns(per))
-
-
-def test_the_judgement_of_a_test_case_is_exported_where_there_is_one(tmp_path: Path) -> None:
-    path = sample_run.write(tmp_path / "run")
-    assert not set(CASE_NOTE_COLUMNS) & set(export.default_columns(_opened(path), "case"))
-    note_task(path, "math/add", 1, judgement="bad")
-    assert set(CASE_NOTE_COLUMNS) <= set(export.default_columns(_opened(path), "case"))
-
-
-def _opened(path: Path) -> OpenRun:
-    return workspace.open_run(Entry("run", path))
+    assert not set(CASE_NOTE_COLUMNS) & set(export.default_columns(run, "case"))
+    judged = Entry("judged", sample_run.write(tmp_path / "run"))
+    note_task(judged.path, "math/add", 1, judgement="bad")
+    assert set(CASE_NOTE_COLUMNS) <= set(export.default_columns(workspace.open_run(judged), "case"))
 
 
 def test_the_name_of_a_file_says_the_run_and_the_filter(steps: OpenRun) -> None:

@@ -9,10 +9,12 @@ from dashboard.components.grid_columns import Head
 from dashboard.queries import answers, listing
 from dashboard.queries.columns import COLUMNS
 from dashboard.queries.listing import GridRow
+from dashboard.rollouts.rollouts import _selected_sample
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from tests.dashboard import sample_run
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard.test_pages import component, text, visit
+
+pytestmark = pytest.mark.usefixtures("opened")
 
 
 def row(task: str, models: list[str], steps: list[int | None]) -> GridRow:
@@ -59,36 +61,36 @@ def test_answers_to_a_test_case_are_counted_with_their_verdict(run: OpenRun) -> 
     assert found.total == 2
 
 
-@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize(
-    ("params", "selected", "shown"),
+    ("at", "cols", "filter_", "selected"),
     [
-        ({}, [0, 1], "runtime_error · math/add · test 1 (0 to 2)"),
-        ({"at": "math/add|add#2"}, [0, 2], "runtime_error · math/add · test 2 (0 to 2)"),
-        ({"at": "math/add|add#2", "cols": "model"}, [0, 5], "runtime_error · math/add · test 2 (0 to 2)"),
-        ({"at": "math/add|no such"}, [0, 1], "runtime_error · math/add · test 1 (0 to 2)"),
-        ({"verdict": "passed"}, [0, 0], "passed · math/add"),
-        ({"verdict": "no_code"}, [0, 6], "no_code · text/all-kinds"),
+        ("", "", Filter(), (0, 1)),
+        ("math/add|add#2", "model", Filter(), (0, 5)),
+        ("math/add|no such", "", Filter(), (0, 1)),
+        ("", "", Filter(verdicts=("passed",)), (0, 0)),
+        ("", "", Filter(verdicts=("no_code",)), (0, 6)),
     ],
 )
 def test_the_selected_cell_is_the_address_s_or_the_first_failure_in_the_filter(
-    params: dict[str, str], selected: list[int], shown: str
+    run: OpenRun, at: str, cols: str, filter_: Filter, selected: tuple[int, int]
 ) -> None:
-    app = visit("rollouts", **params)
-    no_exception(app)
-    assert component(app, "task_grid")["selected"] == selected
-    assert shown in text(app)
+    found = listing.grid(run, filter_, "", 1)
+    assert _selected_sample(found, grid_columns.arranged(found, cols).samples, at) == selected
 
 
-@pytest.mark.usefixtures("opened")
+def test_beside_the_grid_is_the_selected_cells_rollout() -> None:
+    app = visit("rollouts", at="math/add|add#2")
+    assert component(app, "task_grid")["selected"] == [0, 2]
+    assert "runtime_error · math/add · test 2 (0 to 2)" in text(app)
+    assert "passed · math/add" in text(visit("rollouts", verdict="passed"))
+
+
 def test_one_task_shows_the_answers_to_the_selected_test_and_marks_the_rollout_s_own() -> None:
     app = visit("rollouts", task="math/add", at="math/add|add#2", test="2")
-    no_exception(app)
     assert component(app, "case_grid")["selected"] == [2, 2]
     shown = text(app)
     assert "Answers to test 2" in shown
-    here = shown.partition('class="here"')[2].partition("</li>")[0]
-    assert "NameError" in here
+    assert "NameError" in shown.partition('class="here"')[2].partition("</li>")[0]
 
 
 def test_every_cell_of_the_page_is_inside_or_outside_the_filter(run: OpenRun) -> None:
@@ -96,24 +98,5 @@ def test_every_cell_of_the_page_is_inside_or_outside_the_filter(run: OpenRun) ->
         assert [model == "small" for model in each.models] == [mark == "1" for mark in each.mask]
 
 
-@pytest.mark.usefixtures("opened")
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"view": "search", "find": "<img"},
-        {"view": "search"},
-        {"view": "table", "by": "task_id", "page": "99"},
-        {"view": "table", "by": "err", "sort": "-nonsense"},
-        {"view": "table", "fields": ",".join(COLUMNS), "sort": "-tags"},
-        {"view": "table", "fields": ",,"},
-        {"zoom": "999", "cols": "step", "at": "|||"},
-        {"task": "math/add", "at": "math/add|add#1", "test": "-3"},
-        {"task": "math/add", "view": "search", "find": "/(/"},
-        {"task": f"text/{sample_run.HOSTILE}", "at": f"text/{sample_run.HOSTILE}|s/{sample_run.HOSTILE}"},
-    ],
-    ids=str,
-)
-def test_no_address_makes_the_page_fail_or_draws_markup_from_a_file(params: dict[str, str]) -> None:
-    app = visit("rollouts", **params)
-    no_exception(app)
-    assert "<img" not in text(app)
+def test_all_columns_are_drawn_without_markup_from_a_file() -> None:
+    assert "<img" not in text(visit("rollouts", view="table", fields=",".join(COLUMNS), sort="-tags"))

@@ -15,10 +15,12 @@ from dashboard.queries import aggregates, filter_sql, kept_tables, listing, reco
 from dashboard.queries.columns import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.model import CaseResult, Component, Difference, Grade, Rollout, Verdict
+from evaluator.model import CaseResult, Component, Difference, Verdict
 from evaluator.runs.files import part_path
 from evaluator.runs.notes import Notes
 from evaluator.runs.reading import Manifest, Run, RunWriter
+from tests.dashboard.rows import Row, row
+from tests.dashboard.test_pages import mostly_slow
 
 PARTS = 5
 A_PART = 4
@@ -45,24 +47,22 @@ def write(path: Path, parts: range, *, resume: bool = False, passes: bool = Fals
         if passes:
             writer.regrade()
         for part in parts:
-            for row in range(part * A_PART, (part + 1) * A_PART):
-                writer.add(*graded(row, passes=passes or row % A_PART == 0), row)
+            for place in range(part * A_PART, (part + 1) * A_PART):
+                writer.add(*graded(place, passes=passes or place % A_PART == 0), place)
             writer.flush()
         writer.close()
 
 
-def graded(row: int, *, passes: bool) -> tuple[Rollout, Grade]:
+def graded(place: int, *, passes: bool) -> Row:
     verdict = Verdict.PASSED if passes else Verdict.WRONG_ANSWER
+    difference = Difference("8, not 7", 1, 1)
     cases = (
         CaseResult(index=0, verdict=Verdict.PASSED),
-        CaseResult(index=1, verdict=verdict, expected="7", actual="8", difference=Difference("8, not 7", 1, 1)),
+        CaseResult(index=1, verdict=verdict, expected="7", actual="8", difference=difference),
     )
-    task, sample, reward = f"t{row // 3}", f"s{row}", float(passes)
-    parts = (Component(name="style", reward=0.5),)
-    grade = Grade(
-        task_id=task, sample_id=sample, verdict=verdict, reward=reward, cases=cases, code=f"x = {row}", components=parts
-    )
-    return Rollout(task_id=task, sample_id=sample, completion="x" * row, model=f"m{row % 2}"), grade
+    more = {"cases": cases, "code": f"x = {place}", "components": (Component(name="style", reward=0.5),)}
+    name, model = f"t{place // 3}", f"m{place % 2}"
+    return row(name, f"s{place}", reward=float(passes), model=model, completion="x" * place, **more)
 
 
 def opened(path: Path) -> OpenRun:
@@ -74,12 +74,8 @@ def opened(path: Path) -> OpenRun:
 def shown(run: OpenRun) -> object:
     """What pages show of it."""
     everything = listing.table(run, Filter(), "-length", 1, list(COLUMNS))
-    figures = (
-        aggregates.totals(run, Filter()),
-        aggregates.clusters(run, Filter()),
-        filter_sql.case_count(run, Filter()),
-    )
-    return everything, figures, run.rows("SELECT * FROM parts ORDER BY ALL"), listing.case_grid(run, Filter(), "t0")
+    figures = (made(run, Filter()) for made in (aggregates.totals, aggregates.clusters, filter_sql.case_count))
+    return everything, *figures, run.rows("SELECT * FROM parts ORDER BY ALL"), listing.case_grid(run, Filter(), "t0")
 
 
 def in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
@@ -137,7 +133,10 @@ def test_another_run_in_the_same_place_is_not_taken_for_the_first(path: Path, tm
     assert aggregates.totals(opened(path), Filter()).rollouts == A_PART
 
 
-@pytest.mark.parametrize("harm", ["no directory", "no home", "a damaged file", "a file of something else"])
+HARM = ("no directory", "no home", "a damaged file", "a file of something else")
+
+
+@pytest.mark.parametrize("harm", mostly_slow(HARM, "a damaged file"))
 def test_a_cache_that_cannot_be_used_is_done_without(
     harm: str, path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +167,7 @@ def refused(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 def test_files_of_runs_that_nobody_opens_any_more_go(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,9 +212,5 @@ def test_rollouts_alone_open_without_test_cases(large: int, path: Path, monkeypa
     run = opened(path)
     assert aggregates.totals(run, Filter()).rollouts == PARTS * A_PART
     assert records.verdicts_of(run, "t0", "s1") == []
-    assert suspects.of_task(prepared(run), "t0") == []
-
-
-def prepared(run: OpenRun) -> OpenRun:
     suspects.prepare(run)
-    return run
+    assert suspects.of_task(run, "t0") == []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from streamlit.testing.v1 import AppTest
-
 from dashboard.queries import aggregates, filter_sql
 from dashboard.state import Filter, parse
 from evaluator.model import Verdict
 from tests.dashboard.rows import Row, Written, row
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard.test_pages import cards, component, text, visit
+
+MIXED = (Verdict.PASSED, Verdict.WRONG_ANSWER)
 
 
 def rollouts() -> list[Row]:
@@ -24,45 +24,50 @@ def rollouts() -> list[Row]:
     return [*found, row("hard", "odd", reward=None, model="large")]
 
 
-def cards(app: AppTest) -> dict[str, dict[str, str]]:
-    return {card["name"]: card for card in component(app, "cards")["cards"]}
-
-
-def opens(href: str) -> tuple[str, Filter]:
+def leads_to(href: str) -> tuple[str, Filter]:
     """The page of an address, and its filter."""
     address = urlsplit(href)
     return address.path.strip("./") or "overview", parse(dict(parse_qsl(address.query))).filter
 
 
-def test_each_number_of_a_model_opens_the_rollouts_it_counts(written: Written) -> None:
+def test_every_number_opens_what_it_counts(written: Written) -> None:
     run = written(rollouts())
     app = visit("overview")
-    no_exception(app)
     table = component(app, "model_table")["rows"]
     assert [(line["model"], line["n"], line["rate"]) for line in table] == [
         ("large", "13", "0.583"), ("small", "12", "0.417"),
     ]  # fmt: skip
+    assert leads_to(table[0]["hrefs"]["model"]) == ("overview", Filter(model="large"))
     for line in table:
         low, value, high = line["interval"]
         assert 0 <= low < value < high <= 1
-        page, filter_ = opens(line["hrefs"]["n"])
+        page, filter_ = leads_to(line["hrefs"]["n"])
         assert (page, filter_sql.count(run, filter_)) == ("rollouts", int(line["n"]))
         assert sum(part["share"] for part in line["parts"]) == 1
         for part in line["parts"]:
-            _, only = opens(line["hrefs"][part["cell"]])
+            _, only = leads_to(line["hrefs"][part["cell"]])
             assert part["title"].startswith(f"{part['cell']}: {filter_sql.count(run, only)} (")
+    pages = {name.split(",")[0]: leads_to(card["href"])[0] for name, card in cards(app).items() if card["href"]}
+    assert pages == {
+        "rollouts": "rollouts", "tasks": "tasks", "pass@1": "rollouts", "mean reward": "rewards",
+        "no signal": "overview", "unknown": "rollouts",
+    }  # fmt: skip
+    bars = component(app, "verdict_bars")["rows"]
+    assert [(bar["label"], bar["share"], bar["note"]) for bar in bars] == [
+        ("passed", 12 / 25, "48.0%"), ("wrong_answer", 12 / 25, "48.0%"), ("unknown", 1 / 25, "4.0%"),
+    ]  # fmt: skip
+    (label,) = [box.label.replace("\\", "") for box in app.expander if "Graded" in box.label]
+    assert label.startswith("Graded: tests · each task's checker · 10 s · 1024 MiB · strict · 20")
+    assert "<span>isolation</span>" in text(app)
 
 
-def test_a_models_name_filters_the_page_and_the_chosen_one_gives_all_models_back(written: Written) -> None:
+def test_the_chosen_model_gives_all_models_back(written: Written) -> None:
     written(rollouts())
-    assert opens(component(visit("overview"), "model_table")["rows"][0]["hrefs"]["model"]) == (
-        "overview", Filter(model="large"),
-    )  # fmt: skip
     app = visit("overview", model="large")
     large, small = component(app, "model_table")["rows"]
     assert (large["selected"], small["selected"]) == (True, False)
-    assert opens(large["hrefs"]["model"]) == ("overview", Filter())
-    assert opens(small["hrefs"]["model"]) == ("overview", Filter(model="small"))
+    assert leads_to(large["hrefs"]["model"]) == ("overview", Filter())
+    assert leads_to(small["hrefs"]["model"]) == ("overview", Filter(model="small"))
     assert cards(app)["rollouts"]["value"] == "13"
 
 
@@ -90,36 +95,4 @@ def test_groups_without_signal_are_listed_by_how_they_ended(written: Written) ->
     assert kinds[0]["items"][0]["href"] == "rollouts?run=run&task=hard"
     card = cards(app)["no signal"]
     assert (card["value"], card["href"]) == ("3 of 4", "./?run=run&view=signal")
-    whole = visit("overview", view="signal")
-    no_exception(whole)
-    assert component(whole, "signal_whole")["whole"] is True
-
-
-MIXED = (Verdict.PASSED, Verdict.WRONG_ANSWER)
-
-
-def test_every_card_with_something_behind_it_is_a_link(written: Written) -> None:
-    written(rollouts())
-    pages = {
-        name.split(",")[0]: opens(card["href"])[0] for name, card in cards(visit("overview")).items() if card["href"]
-    }
-    assert pages == {
-        "rollouts": "rollouts", "tasks": "tasks", "pass@1": "rollouts", "mean reward": "rewards",
-        "no signal": "overview", "unknown": "rollouts",
-    }  # fmt: skip
-
-
-def test_verdict_bars_are_shares_of_all(written: Written) -> None:
-    written(rollouts())
-    bars = component(visit("overview"), "verdict_bars")["rows"]
-    assert [(bar["label"], bar["share"], bar["note"]) for bar in bars] == [
-        ("passed", 12 / 25, "48.0%"), ("wrong_answer", 12 / 25, "48.0%"), ("unknown", 1 / 25, "4.0%"),
-    ]  # fmt: skip
-
-
-def test_one_line_says_how_the_run_was_graded(written: Written) -> None:
-    written(rollouts())
-    app = visit("overview")
-    (label,) = [box.label.replace("\\", "") for box in app.expander if "Graded" in box.label]
-    assert label.startswith("Graded: tests · each task's checker · 10 s · 1024 MiB · strict · 20")
-    assert "<span>isolation</span>" in text(app)
+    assert component(visit("overview", view="signal"), "signal_whole")["whole"] is True

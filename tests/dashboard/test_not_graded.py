@@ -8,28 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dashboard import opening, workspace
 from dashboard.filters import export
 from dashboard.queries import console
-from dashboard.state import PAGES, Filter
+from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import note_rollout, notes_folder, read_notes
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard.rows import Show
+from tests.dashboard.test_pages import PAGES, cards, click, component, searched, text, visit
 
+CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 6\n"
 DATASET = [
-    {
-        "task_id": "double",
-        "prompt": "def double(n):\n",
-        "entry_point": "double",
-        "test": "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 6\n",
-    },
-    {
-        "task_id": "other",
-        "prompt": "def other():\n",
-        "entry_point": "other",
-        "test": "def check(candidate):\n    pass\n",
-    },
+    {"task_id": "double", "prompt": "def double(n):\n", "entry_point": "double", "test": CHECK},
+    {"task_id": "other", "prompt": "def other():\n", "entry_point": "other", "test": CHECK},
 ]
 GRADED = [
     {"task_id": "double", "completion": "    return 2 * n\n", "model": "good", "recorded_verdict": "passed",
@@ -52,22 +45,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def files(tmp_path: Path, show: Show) -> list[str]:
     """A file with recorded grades, and one without; no dataset."""
     found = [lines(tmp_path / "theirs.jsonl", GRADED), lines(tmp_path / "plain.jsonl", PLAIN)]
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": found}))
+    show(rollouts=found)
     return found
 
 
 @pytest.fixture
-def with_tests(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def with_tests(files: list[str], tmp_path: Path, show: Show) -> list[str]:
     """The same, with the dataset beside them."""
-    dataset = lines(tmp_path / "dataset.jsonl", DATASET)
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"rollouts": files, "dataset": dataset, "allow_rerun": True}))
+    show(rollouts=files, dataset=lines(tmp_path / "dataset.jsonl", DATASET), allow_rerun=True)
     return files
 
 
 def opened(place: int = 0) -> OpenRun:
+    """One of the files, once it is read."""
     entry = workspace.entries()[place]
     assert entry.rollouts is not None
     reading = opening.reading(entry.rollouts)
@@ -77,133 +70,133 @@ def opened(place: int = 0) -> OpenRun:
     return workspace.open_run(entry)
 
 
+def drawn(page: str, **params: str) -> AppTest:
+    """A page of `plain.jsonl`, or of the run in the address: it does not speak of grades that are not ours."""
+    params = {"run": "plain.jsonl"} | params
+    opened(params["run"] == "plain.jsonl")
+    app = visit(page, **params)
+    assert "not verified" not in text(app)
+    assert "0 of 0" not in text(app)
+    labels = [box.label for box in app.selectbox]
+    assert "Verified" not in labels
+    assert not [label for label in labels if label.startswith(("Given reward", "Recorded verdict"))]
+    return app
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("file", ["theirs.jsonl", "plain.jsonl"])
-@pytest.mark.parametrize("prepared", ["files", "with_tests"])
+@pytest.mark.parametrize(("file", "prepared"), [("theirs.jsonl", "files"), ("plain.jsonl", "with_tests")])
 def test_no_page_speaks_of_grades_that_are_not_ours(
     page: str, file: str, prepared: str, request: pytest.FixtureRequest
 ) -> None:
     request.getfixturevalue(prepared)
-    opened(), opened(1)
-    app = visit(page, run=file)
-    no_exception(app)
-    said = text(app)
-    assert "not verified" not in said
-    assert "0 of 0" not in said
-    labels = [box.label for box in app.selectbox]
-    assert "Verified" not in labels
-    assert not [label for label in labels if label.startswith(("Given reward", "Recorded verdict"))]
+    drawn(page, run=file)
 
 
-def test_a_recorded_grade_is_said_in_the_words_of_its_source(files: list[str]) -> None:
-    opened()
-    app = visit("completion", run="theirs.jsonl", verdict="wrong_answer")
-    no_exception(app)
-    assert "“WA”" in text(app)
-    assert "by their judge" in text(app)
-    assert "recorded by their judge" in text(app)
-    assert "start the dashboard with --dataset" in text(app)
+@pytest.mark.usefixtures("files")
+def test_rewards_are_those_that_the_rollouts_came_with() -> None:
+    assert "Reward by model" in text(drawn("rewards", run="theirs.jsonl"))
 
 
+@pytest.mark.usefixtures("files")
+def test_a_recorded_grade_is_said_in_the_words_of_its_source() -> None:
+    said = text(drawn("completion", run="theirs.jsonl", verdict="wrong_answer"))
+    assert "“WA”" in said
+    assert "by their judge" in said
+    assert "recorded by their judge" in said
+    assert "start the dashboard with --dataset" in said
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("tab", ["why", "output"])
-def test_what_needs_a_run_says_what_to_do(files: list[str], tab: str) -> None:
-    opened(1)
-    app = visit("completion", run="plain.jsonl", tab=tab)
-    assert "not graded yet" in text(app)
-    assert "Nothing ran here" in text(app)
-    assert "--dataset" in text(app)
+def test_what_needs_a_run_says_what_to_do(tab: str) -> None:
+    said = text(drawn("completion", tab=tab))
+    assert "not graded yet" in said
+    assert "Nothing ran here" in said
+    assert "--dataset" in said
 
 
 def test_the_prompt_is_the_datasets_else_the_files(with_tests: list[str], tmp_path: Path) -> None:
     lines(tmp_path / "plain.jsonl", [*PLAIN, {"task_id": "unknown", "completion": "1", "prompt": "From the file."}])
-    opened(1)
-    app = visit("completion", run="plain.jsonl", task="double", view="prompt")
-    assert "def double(n):" in text(app)
-    app = visit("completion", run="plain.jsonl", task="unknown", view="prompt")
-    assert "From the file." in text(app)
+    assert "def double(n):" in text(drawn("completion", task="double", view="prompt"))
+    assert "From the file." in text(drawn("completion", task="unknown", view="prompt"))
 
 
-def test_the_datasets_test_cases_are_listed_and_run_from_the_editor(with_tests: list[str]) -> None:
-    opened(1)
-    app = visit("completion", run="plain.jsonl", task="double", test="1")
-    rows = component(app, "dataset_cases")
+@pytest.mark.usefixtures("with_tests")
+def test_the_datasets_test_cases_are_listed_and_run_from_the_editor() -> None:
+    rows = component(drawn("completion", task="double", test="1"), "dataset_cases")
     assert [row["cells"] for row in rows["rows"]] == [
         ["0", "assert candidate(2) == 4"],
         ["1", "assert candidate(3) == 6"],
     ]
     assert rows["selected"] == 1
-    app = visit("completion", run="plain.jsonl", task="double", sample="double#1", test="1", view="edit")
-    no_exception(app)
+    app = drawn("completion", task="double", sample="double#1", test="1", view="edit")
     assert app.text_area[0].value == "def double(n):\n    return n * n\n"  # a continuation of the task's prompt
-    app.button(key="rerun_one").click().run()
-    no_exception(app)
+    click(app, "rerun_one")
     assert "run here, test 1" in text(app)
     assert "9" in text(app)
     assert "rs-v-wrong_answer own" in text(app)
 
 
-def test_the_overview_of_a_file_without_grades_has_no_figures_of_failures(files: list[str]) -> None:
-    opened(1)
-    app = visit("overview", run="plain.jsonl")
-    assert [card["name"] for card in component(app, "cards")["cards"]] == ["rollouts", "tasks", "without a verdict"]
+@pytest.mark.usefixtures("files")
+def test_the_overview_of_a_file_without_grades_has_no_figures_of_failures() -> None:
+    app = drawn("overview")
+    assert list(cards(app)) == ["rollouts", "tasks", "without a verdict"]
     assert "Failures that look alike" not in text(app)
     assert not [button for button in app.button if button.key == "first_failure"]
     assert component(app, "verdict_bars")["recorded"] is True
 
 
-def test_tasks_and_their_tests_are_listed_with_a_dataset_before_anything_is_graded(with_tests: list[str]) -> None:
-    opened(1)
-    app = visit("tasks", run="plain.jsonl", sort="task")
+@pytest.mark.usefixtures("with_tests")
+def test_tasks_and_their_tests_are_listed_with_a_dataset_before_anything_is_graded() -> None:
+    app = drawn("tasks", sort="task")
     assert [row["cells"][1] for row in component(app, "task_list")["rows"]] == ["double", "other"]
     assert len(component(app, "case_list")["rows"]) == 2
     assert "Nothing ran yet" in text(app)
 
 
-def test_tasks_without_a_dataset_are_not_suspect(files: list[str]) -> None:
-    opened(1)
-    app = visit("tasks", run="plain.jsonl")
+@pytest.mark.usefixtures("files")
+def test_tasks_without_a_dataset_are_not_suspect() -> None:
+    app = drawn("tasks")
     assert [row["cells"] for row in component(app, "task_list")["rows"]] == [["", "double", "0/0", ""]]
     assert "Double it." in text(app)
     assert "Its test cases are in the dataset" in text(app)
 
 
-def test_two_models_of_one_file_are_compared_by_the_grades_that_they_came_with(files: list[str]) -> None:
-    opened()
-    app = visit("compare", run="theirs.jsonl")
-    no_exception(app)
+@pytest.mark.usefixtures("files")
+def test_two_models_of_one_file_are_compared_by_the_grades_that_they_came_with() -> None:
+    app = drawn("compare", run="theirs.jsonl")
     assert "The grades of A and B are those that the rollouts came with." in text(app)
     assert component(app, "compare_tasks")["recorded"] == [True, True]
     assert [row["label"] for row in component(app, "compare_tasks")["rows"]] == ["double"]
 
 
-def test_the_audit_says_what_it_needs(with_tests: list[str]) -> None:
-    opened()
-    app = visit("audit", run="theirs.jsonl")
+@pytest.mark.usefixtures("with_tests")
+def test_the_audit_says_what_it_needs() -> None:
+    app = drawn("audit", run="theirs.jsonl")
     assert "needs our own grades" in text(app)
     assert "Grade the rollouts" in [link.label for link in app.page_link]
 
 
-def test_a_statement_reads_texts_of_the_file_and_the_dataset(with_tests: list[str]) -> None:
-    run = opened()
+@pytest.mark.slow
+@pytest.mark.usefixtures("with_tests")
+def test_a_statement_reads_texts_of_the_file_and_the_dataset() -> None:
     sql = """SELECT r.completion, r.code, t.prompt, len(t.cases) > 2 AS cases FROM rollouts r
              JOIN tasks t USING (task_id) WHERE verdict = 'passed'"""
-    table, more = console.rows(run, sql, lambda _: None)
+    table, more = console.rows(opened(), sql, lambda _: None)
     assert table.to_pylist()[0] | {"code": ""} == {
         "completion": "    return 2 * n\n", "code": "", "prompt": "def double(n):\n", "cases": True,
     }  # fmt: skip
     assert not more
-    app = visit("sql", run="theirs.jsonl", query="SELECT completion FROM rollouts")
-    no_exception(app)
-    assert list(app.dataframe[0].value["completion"]) == [row["completion"] for row in GRADED]
 
 
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "html"])
-def test_the_filtered_rollouts_are_exported(files: list[str], form: str) -> None:
+def test_the_filtered_rollouts_are_exported(form: str) -> None:
     run = opened()
     to = io.BytesIO()
-    columns = export.default_columns(run, "rollout")
     filter_ = Filter(verdicts=("passed",))
-    export._write(run, filter_, to, form, "rollout", columns)
+    export._write(run, filter_, to, form, "rollout", export.default_columns(run, "rollout"))
     data = to.getvalue()
     if form == "jsonl":
         assert [json.loads(line)["completion"] for line in data.splitlines()] == [GRADED[0]["completion"]]
@@ -213,7 +206,8 @@ def test_the_filtered_rollouts_are_exported(files: list[str], form: str) -> None
     assert export.file_name(run, filter_, "rollout", form) == f"theirs.jsonl.passed.{form}"
 
 
-def test_notes_survive_a_cleaned_cache(files: list[str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("files")
+def test_notes_survive_a_cleaned_cache(tmp_path: Path) -> None:
     run = opened()
     note_rollout(run.path, "double", "double#0", tags=("look",), note="well done")
     assert notes_folder(run.path).is_relative_to(tmp_path / "data" / "rollscope" / "notes")
@@ -222,8 +216,6 @@ def test_notes_survive_a_cleaned_cache(files: list[str], tmp_path: Path) -> None
     assert read_notes(run.path).rollouts[0].note == "well done"
 
 
-def test_a_text_is_found_in_the_completions_of_the_file(files: list[str]) -> None:
-    opened()
-    app = visit("rollouts", run="theirs.jsonl", view="search", find="n * n")
-    no_exception(app)
-    assert "1 of 2 rollouts" in text(app)
+@pytest.mark.usefixtures("files")
+def test_a_text_is_found_in_the_completions_of_the_file() -> None:
+    assert "1 of 2 rollouts" in text(searched(drawn("rollouts", run="theirs.jsonl", view="search", find="n * n")))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import workspace
 from dashboard.notes import note_editor, note_view
 from dashboard.notes.note_editor import tidied
 from evaluator.runs.notes import NOTES, note_rollout, read_notes
 from tests.dashboard import hostile_text, sample_run
-from tests.dashboard.test_pages import no_exception, text, visit
+from tests.dashboard.test_pages import HANG_S, click, text, visit
 
 
 def test_tags_are_one_line_each_and_listed_once() -> None:
@@ -34,35 +32,35 @@ def test_many_tags_are_counted() -> None:
     assert "+14" in note_view.chips([f"t{n}" for n in range(20)], "")
 
 
-def test_what_is_saved_is_read_again_and_filters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = sample_run.write(tmp_path / "run")
+def test_what_is_saved_is_read_again_and_filters(sample: Path) -> None:
     typed = ["a, b", sample_run.HOSTILE[:40], "half \ud800", "x"]
-    assert note_editor.save(run, "math/add", "add#0", typed, " two\nlines ") == ""
-    kept = read_notes(run).rollout("math/add", "add#0")
+    assert note_editor.save(sample, "math/add", "add#0", typed, " two\nlines ") == ""
+    kept = read_notes(sample).rollout("math/add", "add#0")
     assert kept is not None
     assert kept.tags == ("a, b", sample_run.HOSTILE[:40], "half \\ud800", "x")
     assert kept.note == "two\nlines"
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
     for tag in kept.tags:
-        app = visit("rollouts", tag=tag)
-        no_exception(app)
-        assert "1 of 13 rollouts" in text(app)
-        assert "<img" not in text(app)
-    assert note_editor.save(run, "math/add", "add#0", [], "  ") == ""
-    assert read_notes(run).rollouts == []
+        shown = text(visit("rollouts", tag=tag))
+        assert "1 of 13 rollouts" in shown
+        assert "<img" not in shown
+    assert note_editor.save(sample, "math/add", "add#0", [], "  ") == ""
+    assert read_notes(sample).rollouts == []
 
 
-def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_line(tmp_path: Path) -> None:
-    run = sample_run.write(tmp_path / "run")
-    said = note_editor.save(run, "math/add", "add#0", ["x" * 10_000], "")
+def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_line(sample: Path) -> None:
+    said = note_editor.save(sample, "math/add", "add#0", ["x" * 10_000], "")
     assert said.startswith("A tag has at most 60 characters, not 10,000: xxx")
     assert len(said) < 130
-    assert not (run / "notes.json").exists()
-    (run / "notes.json").write_text("{")
-    said = note_editor.save(run, "math/add", "add#0", ["x"], "")
+    assert not (sample / NOTES).exists()
+    (sample / NOTES).write_text("{")
+    said = note_editor.save(sample, "math/add", "add#0", ["x"], "")
     assert "move it away" in said
     assert "\n" not in said
-    assert (run / "notes.json").read_text() == "{"
+    assert (sample / NOTES).read_text() == "{"
+    shown = text(visit("overview"))
+    assert "Shown without its notes, tags and saved filters." in shown
+    assert "move it away" in shown
+    assert "13 of 13 rollouts" in shown
 
 
 def _page(path: str) -> None:
@@ -80,29 +78,15 @@ def _page(path: str) -> None:
     note_editor.offer(Screen(View(), run, 13, 13), rollout)
 
 
-def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(tmp_path: Path) -> None:
-    run = sample_run.write(tmp_path / "run")
-    note_rollout(run, "math/add", "add#0", tags=("mine",), note="why")
-    note_rollout(run, "math/add", "add#1", tags=("often", "mine"), note="")
-    note_rollout(run, "math/add", "add#2", tags=("often", "mine", "<b>"), note="")
-    app = AppTest.from_function(_page, args=(str(run),), default_timeout=60).run()
-    no_exception(app)
+def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(sample: Path) -> None:
+    note_rollout(sample, "math/add", "add#0", tags=("mine",), note="why")
+    note_rollout(sample, "math/add", "add#1", tags=("often", "mine"), note="")
+    note_rollout(sample, "math/add", "add#2", tags=("often", "mine", "<b>"), note="")
+    app = AppTest.from_function(_page, args=(str(sample),), default_timeout=HANG_S).run()
     assert "mine</span>" in text(app)
     assert "why</span>" in text(app)
-    app.button(key="note").click().run()
-    no_exception(app)
+    click(app, "note")
     [tags] = app.pills
     assert tags.options == ["mine", "often", r"\<b\>"]
     assert tags.value == ["mine"]
     assert app.text_area[0].value == "why"
-
-
-def test_a_run_whose_notes_are_broken_is_shown_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = sample_run.write(tmp_path / "run")
-    (run / NOTES).write_text("{")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(run)]}))
-    app = visit("overview")
-    no_exception(app)
-    assert "Shown without its notes, tags and saved filters." in text(app)
-    assert "move it away" in text(app)
-    assert "13 of 13 rollouts" in text(app)

@@ -16,36 +16,17 @@ from tests.dashboard import check_run, sample_run
 
 GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
+INJECTED = "' OR true --"
 FILTERS = [
-    Filter(),
-    FAILED,
-    Filter(verdicts=("passed",)),
-    Filter(model="small"),
-    Filter(q="ADD#1"),
-    Filter(q="attribute"),
-    Filter(r_min=1.0),
-    Filter(r_max=0.0),
-    Filter(given="same"),
-    Filter(find="total.plus"),
-    Filter(find="/total\\.\\w+\\(/"),
-    Filter(find="' OR true --"),
-    Filter(tag="' OR true --"),
-    Filter(len_min=10, wall_max=0.05),
-    Filter(err="AttributeError: '…' object has no attribute '…'"),
-    Filter(err="time_limit", verdicts=("failed",)),
-    Filter(flag="missing_package"),
-    Filter(flag="missing_package: pandas", q="add#1"),
-    Filter(flag="' OR true --: x"),
-    Filter(verified="yes"),
-    Filter(verified="no"),
-    Filter(verified=f"no: {sample_run.REASON}", model="small"),
-    Filter(verified="no: ' OR true --"),
-    Filter(q=sample_run.HOSTILE),
-    Filter(q="' OR true --"),
-    Filter(model="' OR true --", err="'; DROP TABLE rollouts; --"),
-]
-
-
+    Filter(), FAILED, Filter(verdicts=("passed",)), Filter(model="small"), Filter(q="ADD#1"), Filter(q="attribute"),
+    Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(find="total.plus"),
+    Filter(find="/total\\.\\w+\\(/"), Filter(find=INJECTED), Filter(tag=INJECTED), Filter(len_min=10, wall_max=0.05),
+    Filter(err="AttributeError: '…' object has no attribute '…'"), Filter(err="time_limit", verdicts=("failed",)),
+    Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"), Filter(flag=f"{INJECTED}: x"),
+    Filter(verified="yes"), Filter(verified="no"), Filter(verified=f"no: {sample_run.REASON}", model="small"),
+    Filter(verified=f"no: {INJECTED}"), Filter(q=sample_run.HOSTILE), Filter(q=INJECTED),
+    Filter(model=INJECTED, err="'; DROP TABLE rollouts; --"),
+]  # fmt: skip
 SORTS = [*orders.SORTS, *COLUMNS, *(f"-{name}" for name in COLUMNS), "no such order", "-", "1; DROP TABLE rollouts"]
 
 
@@ -67,9 +48,14 @@ def test_counts_agree_with_the_grades(run: OpenRun) -> None:
     assert (totals.samples_min, totals.samples_max) == (1, 8)
 
 
-@pytest.mark.parametrize(
-    ("filter_", "sort"), [(each, "") for each in FILTERS] + [(FAILED, each) for each in SORTS], ids=repr
-)
+FEW = (*orders.SORTS, "verdict", "-reward", "no such order", "1; DROP TABLE rollouts")
+"""Those of `make test`: the orders that are not a column's, and of columns a text and a number."""
+WALKS = [pytest.param(each, "", id=repr(each)) for each in FILTERS] + [
+    pytest.param(FAILED, sort, id=sort, marks=[] if sort in FEW else pytest.mark.slow) for sort in SORTS
+]
+
+
+@pytest.mark.parametrize(("filter_", "sort"), WALKS)
 def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, filter_: Filter, sort: str) -> None:
     search_whole(run, filter_)
     listed = [(task, sample) for task, sample, _ in listing.table(run, filter_, sort, 1, ["verdict"])]
@@ -89,8 +75,7 @@ def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, filter_: 
 
 def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -> None:
     place = orders.place(run, FAILED, "", 0)
-    assert not place.inside
-    assert place.following == ("math/add", "add#1")
+    assert (place.inside, place.following) == (False, ("math/add", "add#1"))
 
 
 @pytest.mark.parametrize("text", ["' OR true --", "'; DROP TABLE rollouts; --", "$q", "%", "\\", "\0"])
@@ -133,6 +118,8 @@ def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(ru
         assert filter_sql.count(run, Filter(flag=count.name)) == count.rollouts
     assert filter_sql.count(run, Filter(flag="missing_package: torch")) == 0
     assert aggregates.flag_counts(run, Filter(verdicts=("passed",))) == ([], 0)
+    shown = {sample: words for _, sample, words in listing.table(run, Filter(q="add#"), "", 1, ["flags"])}
+    assert shown == {"add#0": "", "add#1": "missing_package", "add#2": "ctypes, missing_package", "add#3": ""}
 
 
 def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_its_filter_finds(
@@ -163,13 +150,6 @@ def test_the_grid_marks_the_samples_that_are_not_verified(checks: OpenRun) -> No
     assert [reason for _, _, reason in reasons] == [None, None, check_run.COMPARES]
 
 
-def test_the_table_shows_the_flags(run: OpenRun) -> None:
-    rows = listing.table(run, Filter(q="add#"), "", 1, ["flags"])
-    assert {sample: flags for _, sample, flags in rows} == {
-        "add#0": "", "add#1": "missing_package", "add#2": "ctypes, missing_package", "add#3": "",
-    }  # fmt: skip
-
-
 def test_the_first_failure_is_the_first_in_the_file_with_its_test_case(run: OpenRun) -> None:
     assert aggregates.first_failure(run, Filter()) == ("math/add", "add#1", 1)
     assert aggregates.first_failure(run, Filter(verdicts=("passed",))) is None
@@ -186,9 +166,6 @@ def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run
     assert rows["text/all-kinds"].graded == 6
     (only,) = listing.grid(run, Filter(q="add#1"), "", 1)
     assert (only.letters, only.mask) == ("PEEP", "0100")
-
-
-def test_grid_orders(run: OpenRun) -> None:
     by_rate = [row.task_id for row in listing.grid(run, Filter(), "rate_desc", 1)]
     assert by_rate[0] == "math/add"
     assert next(row.task_id for row in listing.grid(run, Filter(), "spread", 1)) == "math/add"
@@ -198,21 +175,10 @@ def test_grid_orders(run: OpenRun) -> None:
 def test_one_task_by_test_case(run: OpenRun) -> None:
     rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add").rows
     assert [(row.sample_id, row.inside, row.letters) for row in rows] == [
-        ("add#0", True, "PPP"),
-        ("add#1", False, "PEP"),
-        ("add#2", False, "PPE"),
-        ("add#3", True, "PPP"),
-    ]
-    assert [(c.test_index, c.passed, c.ran) for c in dataset.case_counts(run, "math/add")] == [
-        (0, 4, 4),
-        (1, 3, 4),
-        (2, 3, 4),
-    ]
-
-
-def test_signal_counts_groups_whose_rewards_are_all_equal(run: OpenRun) -> None:
-    signal = aggregates.signal(run, Filter())
-    assert (signal.groups, signal.flat, signal.all_fail) == (2, 1, 1)
+        ("add#0", True, "PPP"), ("add#1", False, "PEP"), ("add#2", False, "PPE"), ("add#3", True, "PPP"),
+    ]  # fmt: skip
+    counts = [(c.test_index, c.passed, c.ran) for c in dataset.case_counts(run, "math/add")]
+    assert counts == [(0, 4, 4), (1, 3, 4), (2, 3, 4)]
 
 
 def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None:

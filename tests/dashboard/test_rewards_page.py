@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
 
 import pytest
 
-from dashboard import charts, controls, workspace
+from dashboard import charts, controls
 from dashboard.controls import Screen
 from dashboard.queries import distributions, filter_sql, steps
 from dashboard.rewards import rewards_figures
@@ -16,8 +15,8 @@ from dashboard.rewards.rewards_figures import Drawn
 from dashboard.state import Filter, View
 from dashboard.workspace import OpenRun
 from evaluator.model import CaseResult, Component, Verdict
-from tests.dashboard.rows import Row, Written, row
-from tests.dashboard.test_pages import no_exception, text, visit
+from tests.dashboard.rows import Row, Show, Written, row
+from tests.dashboard.test_pages import text, visit
 
 MODELS = ("small", "large")
 EVERYTHING = Filter()
@@ -54,11 +53,6 @@ def counts(run: OpenRun, figure: Drawn) -> list[int]:
     return [filter_sql.count(run, view.filter) for _, view in figure.targets]
 
 
-def marks(figure: Drawn) -> list[int]:
-    """The targets of the marks, in the order in which they are drawn."""
-    return [int(data[0]) for trace in figure.figure.data for data in (trace.customdata or ())]
-
-
 def test_a_click_on_a_models_reward_opens_its_rollouts(written: Written) -> None:
     run = written(rollouts())
     figure = drawn(rewards_figures.by_model(screen_of(run)))
@@ -84,15 +78,12 @@ def test_steps_have_a_line_per_model_where_models_share_them(written: Written) -
     lines = [trace for trace in figure.figure.data if trace.customdata]
     assert [(line.name, list(line.x)) for line in lines] == [("large", [0, 10, 20]), ("small", [0, 10, 20])]
     assert sum(counts(run, figure)) == 60
-    assert sorted(marks(figure)) == list(range(6))
+    marks = [int(data[0]) for trace in figure.figure.data for data in (trace.customdata or ())]
+    assert sorted(marks) == list(range(6))
     opened = {(view.filter.model, view.filter.step_min, view.filter.step_max) for _, view in figure.targets}
     assert ("small", 10, 10) in opened
-    assert all(low <= value <= high for value, low, high in _bands(run))
-
-
-def _bands(run: OpenRun) -> list[tuple[float, float, float]]:
-    found = [charts.curves.step_reward(point) for point in steps.by_step(run, Filter())]
-    return [(each.value, each.low, each.high) for each in found]
+    bands = [charts.curves.step_reward(point) for point in steps.by_step(run, Filter())]
+    assert all(each.low <= each.value <= each.high for each in bands)
 
 
 def test_a_model_of_one_step_each_is_a_point_of_one_line(written: Written) -> None:
@@ -114,15 +105,13 @@ def test_many_steps_are_put_into_bins_that_count_every_rollout(written: Written)
 
 def test_a_run_without_steps_says_so_in_a_line(written: Written) -> None:
     written([row("t", f"s{n}", reward=float(n)) for n in range(2)])
-    app = visit("rewards", view="all")
-    no_exception(app)
-    assert "No rollout in the filter has a step" in text(app)
-    assert "Parts of the reward" not in text(app)
+    shown = text(visit("rewards", view="all"))
+    assert "No rollout in the filter has a step" in shown
+    assert "Parts of the reward" not in shown
 
 
 def test_the_variance_of_a_group_is_that_of_its_rewards(written: Written) -> None:
-    run = written(rollouts())
-    found = distributions.spread(run, Filter())
+    found = distributions.spread(written(rollouts()), Filter())
     assert [(each.task_id, each.rate) for each in found] == [(f"t{n}", n / 4) for n in range(5)]
     assert sum(each.groups for each in found) == 5
     rewards = [grade.reward or 0.0 for rollout, grade in rollouts() if rollout.task_id == "t2"]
@@ -137,7 +126,7 @@ def test_groups_without_signal_are_counted_beside_the_variances(written: Written
     assert [view.task for _, view in figure.targets] == ["g0", "g1", "g2", "g3", "g4"]
 
 
-def test_wall_times_lie_in_the_bin_whose_rollouts_a_click_opens(written: Written) -> None:
+def test_wall_times_lengths_and_parts_open_what_they_count(written: Written) -> None:
     run = written(rollouts())
     found = distributions.wall_times(run, Filter())
     assert sum(each.rollouts for each in found) == 60
@@ -145,10 +134,6 @@ def test_wall_times_lie_in_the_bin_whose_rollouts_a_click_opens(written: Written
     tenths = sorted({each.tenth for each in found})
     assert counts(run, figure) == [sum(each.rollouts for each in found if each.tenth == tenth) for tenth in tenths]
     assert [shape.x0 for shape in figure.figure.layout.shapes] == pytest.approx([1, 1.778], abs=1e-3)
-
-
-def test_lengths_and_parts_open_what_they_count(written: Written) -> None:
-    run = written(rollouts())
     figure = drawn(rewards_figures.by_length(screen_of(run)))
     assert counts(run, figure) == [point.rollouts for point in steps.by_length(run, Filter())]
     parts = distributions.part_means(run, Filter())
@@ -158,36 +143,30 @@ def test_lengths_and_parts_open_what_they_count(written: Written) -> None:
     (mean,) = [each.mean for each in parts.rows if (each.name, each.model) == ("form", "small")]
     assert mean == pytest.approx(0.5)
     assert counts(run, drawn(rewards_figures.parts(screen_of(run)))) == [30] * 4
-    only = distributions.part_means(run, Filter(model="small")).rows
-    assert {each.model for each in only} == {"small"}
+    assert {each.model for each in distributions.part_means(run, Filter(model="small")).rows} == {"small"}
 
 
-def test_pass_at_k_is_on_a_doubling_axis(written: Written) -> None:
+def test_pass_at_k_is_on_a_doubling_axis_and_counts_tasks(written: Written) -> None:
     run = written(rollouts())
     figure = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small"))))
     line = figure.figure.data[-1]
     assert list(line.x) == pytest.approx([0, 1, 2, 2.585], abs=1e-3)
     assert list(figure.figure.layout.xaxis.ticktext) == ["1", "2", "4", "6"]
     assert figure.targets[0][1].filter == Filter(model="small")
+    one = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small", q="t1"))))
+    assert "k (n = 1 task, 95% band)" in one.figure.layout.xaxis.title.text
 
 
 def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(written: Written) -> None:
     written(rollouts())
-    app = visit("rewards", verdict="passed", view="all")
-    no_exception(app)
-    assert text(app).count("pass rates and pass@k would mean nothing") == 1
-    titles = text(app)
-    assert "Reward by model" in titles
-    assert "pass@k, unbiased" not in titles
+    shown = text(visit("rewards", verdict="passed", view="all"))
+    assert shown.count("pass rates and pass@k would mean nothing") == 1
+    assert "Reward by model" in shown
+    assert "pass@k, unbiased" not in shown
 
 
-def test_the_page_of_the_bundled_example_draws_four_figures_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    example = Path(__file__).parents[2] / "data" / "example.run"
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(example)]}))
-    app = visit("rewards", view="all")
-    no_exception(app)
-    titles = [title for title in TITLES if title in text(app)]
-    assert titles == TITLES
-
-
-TITLES = ["Reward by model", "Reward by step", "Pass rate and variance of each group", "pass@k, unbiased"]
+def test_the_page_of_the_bundled_example_draws_four_figures_first(show: Show) -> None:
+    show(Path(__file__).parents[2] / "data" / "example.run")
+    shown = text(visit("rewards", view="all"))
+    for title in ("Reward by model", "Reward by step", "Pass rate and variance of each group", "pass@k, unbiased"):
+        assert title in shown

@@ -16,7 +16,9 @@ from dashboard.state import Filter
 from dashboard.wording import short_sample
 from dashboard.workspace import OpenRun
 from tests.dashboard import sample_run
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard.test_pages import component, mostly_slow, open_link, text, visit
+
+pytestmark = pytest.mark.usefixtures("opened")
 
 GRADES = sample_run.grades()
 
@@ -68,30 +70,25 @@ def test_a_sample_is_named_without_its_task_and_model(task: str, sample: str, mo
     assert short_sample(task, sample, model) == shown
 
 
-@pytest.mark.usefixtures("opened")
 def test_the_columns_are_the_address_s_or_the_usual_ones_that_are_used() -> None:
     usual = [column["name"] for column in component(visit("rollouts", view="table"), "rollout_table")["columns"]]
     assert usual[:5] == ["verdict", "task_id", "model", "sample_id", "reward"]
     assert "unverified_reason" in usual
     app = visit("rollouts", view="table", fields="length,nonsense,verdict,1; DROP TABLE rollouts")
-    no_exception(app)
     table = component(app, "rollout_table")
     assert [column["name"] for column in table["columns"]] == ["verdict", "length"]
     assert table["rows"][0]["cells"] == [{"letter": "P", "text": ""}, "58"]
 
 
-@pytest.mark.usefixtures("opened")
 def test_a_row_is_a_link_that_keeps_the_order_and_the_way_back() -> None:
     app = visit("rollouts", view="table", sort="-wall_s", verdict="failed")
     row = component(app, "rollout_table")["rows"][0]
-    address = urlsplit(row["href"])
-    target = state.parse(dict(parse_qsl(address.query)))
+    target = state.parse(dict(parse_qsl(urlsplit(row["href"]).query)))
     assert (target.sort, target.filter.verdicts) == ("-wall_s", ("failed",))
     page, above = target.above()
     assert page == "rollouts"
     assert (above.view, above.sort, above.at) == ("table", "-wall_s", f"{target.task}|{target.sample}")
-    returned = component(visit("rollouts", **above.params()), "rollout_table")
-    assert returned["selected"] == 0
+    assert component(visit("rollouts", **above.params()), "rollout_table")["selected"] == 0
 
 
 @pytest.mark.parametrize("by", GROUPS)
@@ -118,23 +115,18 @@ def test_a_groups_rates_leave_out_what_is_not_graded(run: OpenRun) -> None:
 
 @pytest.mark.parametrize("sort", ["value", "-value", "rollouts", "-pass_rate", "reward", "no such", "1; DROP TABLE x"])
 def test_groups_are_sorted_by_known_columns_only(run: OpenRun, sort: str) -> None:
-    groups = listing.groups(run, Filter(), "task_id", sort, 1).rows
-    names = [str(group.value) for group in groups]
+    names = [str(group.value) for group in listing.groups(run, Filter(), "task_id", sort, 1).rows]
     assert len(names) == 3
     if sort in ("value", "-value"):
         assert names == sorted(names, reverse=sort == "-value")
 
 
-@pytest.mark.usefixtures("opened")
-@pytest.mark.parametrize("by", GROUPS)
+@pytest.mark.parametrize("by", mostly_slow(GROUPS, "model", "step"))
 def test_the_table_of_groups_links_to_their_rollouts(by: str) -> None:
-    app = visit("rollouts", view="table", by=by)
-    no_exception(app)
-    for row in component(app, "group_table")["rows"]:
+    for row in component(visit("rollouts", view="table", by=by), "group_table")["rows"]:
         if row["href"] is None:
             assert (by, row["cells"][0]) == ("step", "none")
             continue
-        followed = visit("rollouts", **dict(parse_qsl(urlsplit(row["href"]).query)))
-        no_exception(followed)
+        followed = open_link(row["href"])
         if by != "task_id":
             assert f"{row['cells'][1]} of 13 rollouts" in text(followed)

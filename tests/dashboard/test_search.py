@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
+import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard import workspace
 from dashboard.queries import aggregates, filter_sql, listing, search
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
-from evaluator.model import Grade, Kind, Rollout, Verdict
+from evaluator.model import Kind
 from evaluator.runs.export import export
-from evaluator.runs.reading import Manifest, RunWriter
-from tests.dashboard import sample_run
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard import rows, sample_run
+from tests.dashboard.rows import row
+from tests.dashboard.test_pages import HANG_S, click, component, mostly_slow, searched, text, visit
+
+pytestmark = pytest.mark.usefixtures("opened")
 
 MANY = 12_000
 """More than one step of a search."""
@@ -27,15 +29,14 @@ MANY = 12_000
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
     """A run of many rollouts; every thousandth has a rare word, the first of them in the completion alone."""
-    path = tmp_path_factory.mktemp("runs") / "many"
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
-        for row in range(MANY):
-            code = f"def f():\n    return {row}\n" + (f"# rare_{row}\n" if row % 1000 == 0 and row else "")
-            completion = f"{'rare_0' if row == 0 else ''}\n```\n{code}```"
-            task, sample = f"t{row // 8}", f"s{row}"
-            grade = Grade(task_id=task, sample_id=sample, verdict=Verdict.PASSED, reward=1.0, code=code, kind=Kind.CHAT)
-            writer.add(Rollout(task_id=task, sample_id=sample, completion=completion), grade, row)
-        writer.close()
+    found = []
+    for place in range(MANY):
+        code = f"def f():\n    return {place}\n" + (f"# rare_{place}\n" if place % 1000 == 0 and place else "")
+        completion = f"{'rare_0' if place == 0 else ''}\n```\n{code}```"
+        found.append(
+            row(f"t{place // 8}", f"s{place}", reward=1.0, completion=completion, code=code, kind=Kind.CHAT)
+        )  # fmt: skip
+    path = rows.write(tmp_path_factory.mktemp("runs") / "many", found)
     return workspace.open_run(Entry("many", path))
 
 
@@ -81,7 +82,10 @@ def test_a_match_outside_the_code_counts_lines_of_the_completion(run: OpenRun) -
     assert len(found) == len([code for code in codes if code])
 
 
-@pytest.mark.parametrize("find", ["rare_", "/rare_\\d+$/", "/rare_\\d+/", "return 11999", "nowhere"])
+FINDS = ("rare_", "/rare_\\d+$/", "/rare_\\d+/", "return 11999", "nowhere")
+
+
+@pytest.mark.parametrize("find", mostly_slow(FINDS, "rare_", "/rare_\\d+$/"))
 def test_a_search_of_several_steps_finds_what_a_scan_of_all_texts_finds(many: OpenRun, find: str) -> None:
     search.scan(many, find).wait()
     matches = re.compile(find[1:-1], re.MULTILINE).search if search.is_pattern(find) else lambda text: find in text
@@ -96,15 +100,25 @@ def test_a_stopped_search_shows_what_it_found_and_goes_on_where_it_was(
     many: OpenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filter_ = Filter(find="rare_")
-    monkeypatch.setattr(search, "_STEP", 50)  # so many steps that it can't be quicker than the stop
+    matches, steps = search._matches, itertools.count(1)
+    third, is_stopped = threading.Event(), threading.Event()
+
+    def third_waits(find: str, *, recorded: bool) -> object:
+        if next(steps) == 3:
+            third.set()
+            is_stopped.wait(HANG_S)
+        return matches(find, recorded=recorded)
+
+    monkeypatch.setattr(search, "_STEP", 1_000)
+    monkeypatch.setattr(search, "_matches", third_waits)
     scan = search.Scan(many, "rare_")
     search._scans[str(many.path), many.stamp, "rare_"] = scan
+    assert third.wait(HANG_S)
     scan.stop()
+    is_stopped.set()
     scan.wait()
-    before = scan.progress()
-    assert before.state == "stopped"
-    assert before.done < MANY
-    assert filter_sql.count(many, filter_) == before.hits == -(-before.done // 1_000)
+    assert scan.progress() == ("stopped", 3_000, MANY, 3, "")
+    assert filter_sql.count(many, filter_) == 3
     scan.resume()
     scan.wait()
     assert scan.progress() == ("finished", MANY, MANY, 12, "")
@@ -144,47 +158,27 @@ def test_what_is_wrong_with_a_regular_expression_is_said_in_one_line(run: OpenRu
     assert filter_sql.count(run, Filter(find=find)) == 0
 
 
-def searched(app: AppTest) -> AppTest:
-    """The page once its search has ended: on a busy machine it is drawn before."""
-    while any(button.key == "search_stop" for button in app.button):
-        app.run()
-    return app
-
-
-@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("page", ["overview", "rollouts", "completion", "rewards"])
 def test_a_copied_address_searches_by_itself_on_every_page(page: str) -> None:
     app = searched(visit(page, find="total.plus"))
-    no_exception(app)
     assert "1 of 13 rollouts" in text(app)
 
 
-@pytest.mark.usefixtures("opened")
-def test_the_search_page_lists_each_rollout_with_its_line() -> None:
+def test_the_search_page_lists_each_rollout_with_its_line_and_its_field_writes_the_filter() -> None:
     app = searched(visit("rollouts", view="search", find="total.plus", verdict="failed"))
-    no_exception(app)
-    table = component(app, "hit_table")
-    (row,) = table["rows"]
-    assert row["cells"][:-1] == [{"letter": "E", "text": ""}, "math/add", "large", "#1", "code", "4"]
-    assert row["cells"][-1] == {"parts": ["total = ", "total.plus", "(1)"]}
-    assert row["href"].startswith("completion?run=sample&task=math%2Fadd&sample=add%231&up=view%3Dsearch")
+    (hit,) = component(app, "hit_table")["rows"]
+    assert hit["cells"][:-1] == [{"letter": "E", "text": ""}, "math/add", "large", "#1", "code", "4"]
+    assert hit["cells"][-1] == {"parts": ["total = ", "total.plus", "(1)"]}
+    assert hit["href"].startswith("completion?run=sample&task=math%2Fadd&sample=add%231&up=view%3Dsearch")
     assert "13 rollouts searched, 1 found" in text(app)
-
-
-@pytest.mark.usefixtures("opened")
-def test_a_wrong_regular_expression_is_said_and_can_be_removed() -> None:
-    app = visit("rollouts", view="search", find="/(/")
-    no_exception(app)
-    assert "/(/ is not a regular expression" in text(app)
-    app.button(key="undo_find").click().run()
-    assert "find" not in app.query_params
-    assert "case counts" in text(app)
-
-
-@pytest.mark.usefixtures("opened")
-def test_the_field_writes_the_filter(run_path: Path) -> None:
-    app = visit("rollouts", run=run_path.name, view="search")
     searched(app.text_input(key="w_find_here").set_value("return missing").run())
-    no_exception(app)
     assert app.query_params["find"] == "return missing"
     assert [row["cells"][3] for row in component(app, "hit_table")["rows"]] == ["#2"]
+
+
+def test_a_wrong_regular_expression_is_said_and_can_be_removed() -> None:
+    app = visit("rollouts", view="search", find="/(/")
+    assert "/(/ is not a regular expression" in text(app)
+    click(app, "undo_find")
+    assert "find" not in app.query_params
+    assert "case counts" in text(app)

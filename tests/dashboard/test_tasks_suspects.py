@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import evaluator
@@ -17,8 +15,7 @@ from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Grade, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.references import reference_grades
 from evaluator.runs.notes import note_task
-from evaluator.runs.reading import Manifest, RunWriter
-from tests.dashboard import sample_run
+from tests.dashboard import rows, sample_run
 from tests.dashboard.rows import Written, row
 
 DOUBLE = "def double(x):\n    return 2 * x\n"
@@ -38,21 +35,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
     """Six tasks with four samples each: two that double, one that adds one, one that raises."""
     path = tmp_path_factory.mktemp("runs") / "doubles"
     codes = [DOUBLE, DOUBLE, "def double(x):\n    return x + 1\n", "def double(x):\n    return x.y\n"]
-    with RunWriter.create(path, Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
-        tasks = [*TASKS, WRONG]
-        for task in tasks:
-            writer.add_task(task, task.cases)
-        rollouts = [
-            Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#{n}", completion=code)
-            for task in tasks
-            for n, code in enumerate(codes)
-        ]
-        rows = {rollout.sample_id: row for row, rollout in enumerate(rollouts)}
-        for grade in evaluator.grade_all(tasks, rollouts, workers=1):
-            row = rows[grade.sample_id]
-            writer.add(rollouts[row], grade, row)
-        writer.close()
-    return workspace.open_run(Entry("doubles", path))
+    tasks = [*TASKS, WRONG]
+    rollouts = [
+        Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#{n}", completion=code)
+        for task in tasks
+        for n, code in enumerate(codes)
+    ]
+    by_sample = {grade.sample_id: grade for grade in evaluator.grade_all(tasks, rollouts, workers=1)}
+    found = [(rollout, by_sample[rollout.sample_id]) for rollout in rollouts]
+    return workspace.open_run(Entry("doubles", rows.write(path, found, *tasks)))
 
 
 def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[str]:
@@ -101,16 +92,10 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
 
 
-def test_a_rollout_without_a_grade_is_not_counted_as_one_that_did_not_pass(tmp_path: Path) -> None:
+def test_a_rollout_without_a_grade_is_not_counted_as_one_that_did_not_pass(written: Written) -> None:
     task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
-    rows = [row("t", "t#0", reward=1.0), row("t", "t#1", reward=0.0), row("t", "t#2", reward=None)]
-    with RunWriter.create(tmp_path / "run", Manifest()) as writer:
-        writer.add_task(task, task.cases)
-        for place, (rollout, grade) in enumerate(rows):
-            writer.add(rollout, grade, place)
-        writer.close()
-    opened = workspace.open_run(Entry("run", tmp_path / "run"))
-    [line] = dataset.task_lines(opened, Filter(), "", 1)
+    run = written([row("t", "t#0", reward=1.0), row("t", "t#1", reward=0.0), row("t", "t#2", reward=None)], task)
+    [line] = dataset.task_lines(run, Filter(), "", 1)
     assert (line.passed, line.graded) == (1, 2)
 
 
@@ -155,61 +140,46 @@ def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun
     assert (late.test, late.why) == (0, "the reference takes 4.00 s of 10 s")
 
 
+def stdin(given: str, expected: str, **more: str) -> Task:
+    return Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, given, expected),), **more)  # type: ignore[arg-type]
+
+
+PAIRS = "Example 1:\nInput: nums = [1, 2], k = 2\nOutput: 4\n"
+ANY_ORDER = "Return the pairs in any order."
+SECTIONS = "Add.\n\n-----Input-----\n\nTwo.\n\n-----Output-----\n\nOne.\n\n-----Examples-----\n"
+HEADINGS = "Add.\n\n### Input\n\nTwo.\n\n**Sample Input 1**\n```\n1 2\n```\n\n**Sample Output 1**\n3\n"
+ANOTHER = [("contradiction", 1, "the input of test 0, another expected output")]
+ASSERTS = (TestCase(0, "assert f(1) == 2", "2"), TestCase(1, "assert f(1)  == 3", "3"))
+
+
 @pytest.mark.parametrize(
     ("task", "said"),
     [
         (call("a", ("1", "2"), ("1", "2")), [("repeat", 1, "the same as test 0")]),
-        (call("a", ("1", "2"), ("1", "3")), [("contradiction", 1, "the input of test 0, another expected output")]),
+        (call("a", ("1", "2"), ("1", "3")), ANOTHER),
+        (Task(task_id="a", mode=Mode.ASSERT, entry_point="f", cases=ASSERTS), ANOTHER),
         (call("a", ("1", "")), [("empty", 0, "the expected output is empty")]),
         (call("a"), [("untested", None, "no test case can run")]),
-        (
-            call("a", ("1", "2"), prompt="Double it.\n>>> double(1)\n2\n>>> double(21)\n42\n>>> other(5)\n"),
-            [("examples", None, "1 example of the prompt not tested: double(21)")],
-        ),
-        (
-            call("a", ("[2, 1]\n2", "4"), prompt="Example 1:\nInput: nums = [1, 2], k = 2\nOutput: 4\n"),
-            [("examples", None, "1 example of the prompt not tested: double(nums = [1, 2], k = 2)")],
-        ),
-        (call("a", ("[1, 2]\n2", "4"), prompt="Example 1:\nInput: nums = [1, 2], k = 2\nOutput: 4\n"), []),
-        (
-            call("a", ("1", "[1, 2]"), prompt="Return the pairs in any order."),
-            [("order", None, "the prompt allows several answers, the checker one")],
-        ),
-        (call("a", ("1", "[1, 2]"), prompt="Return the pairs in any order.", checker="unordered"), []),
-        (
-            Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "0.5\n"),), checker="lines"),
-            [("decimals", 0, "decimals, compared as text by lines")],
-        ),
-        (Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "0.5\n"),)), []),
-        (
-            Task(
-                task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1 2\n", "3\n"),),
-                prompt="Add.\n\n-----Input-----\n\nTwo.\n\n-----Output-----\n\nOne.\n\n-----Examples-----\n"
-                "Input\n1 2\n\nOutput\n3\n\nInput\n4 5\n\nOutput\n9\n",
-            ),
-            [("examples", None, "1 example of the prompt not tested: 4 5")],
-        ),
-        (
-            Task(
-                task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1 2\n", "3\n"),),
-                prompt="Add.\n\n### Input\n\nTwo.\n\n**Sample Input 1**\n```\n1 2\n```\n\n**Sample Output 1**\n3\n",
-            ),
-            [],
-        ),
-        (
-            Task(
-                task_id="a", mode=Mode.ASSERT, entry_point="f",
-                cases=(TestCase(0, "assert f(1) == 2", "2"), TestCase(1, "assert f(1)  == 3", "3")),
-            ),
-            [("contradiction", 1, "the input of test 0, another expected output")],
-        ),
+        (call("a", ("1", "2"), prompt="Double it.\n>>> double(1)\n2\n>>> double(21)\n42\n>>> other(5)\n"),
+         [("examples", None, "1 example of the prompt not tested: double(21)")]),
+        (call("a", ("[2, 1]\n2", "4"), prompt=PAIRS),
+         [("examples", None, "1 example of the prompt not tested: double(nums = [1, 2], k = 2)")]),
+        (call("a", ("[1, 2]\n2", "4"), prompt=PAIRS), []),
+        (stdin("1 2\n", "3\n", prompt=f"{SECTIONS}Input\n1 2\n\nOutput\n3\n\nInput\n4 5\n\nOutput\n9\n"),
+         [("examples", None, "1 example of the prompt not tested: 4 5")]),
+        (stdin("1 2\n", "3\n", prompt=HEADINGS), []),
+        (call("a", ("1", "[1, 2]"), prompt=ANY_ORDER),
+         [("order", None, "the prompt allows several answers, the checker one")]),
+        (call("a", ("1", "[1, 2]"), prompt=ANY_ORDER, checker="unordered"), []),
+        (stdin("1", "0.5\n", checker="lines"), [("decimals", 0, "decimals, compared as text by lines")]),
+        (stdin("1", "0.5\n"), []),
     ],
 )  # fmt: skip
 def test_reading_a_task_finds_what_is_odd(task: Task, said: list[tuple[str, int | None, str]]) -> None:
     assert [(each.kind, each.test, each.why) for each in findings(task, task.cases, None)] == said
 
 
-def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: OpenRun, tmp_path: Path) -> None:
+def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: OpenRun) -> None:
     suspects.prepare(run)
     suspects.note_reference(run, "t/11", suspects.Finding("reference", "kept", 9))
     suspects.prepare(run)

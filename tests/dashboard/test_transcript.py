@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-import streamlit as st
+from streamlit.testing.v1 import AppTest
 
-from dashboard import workspace
 from dashboard.completion import transcript
-from evaluator.model import Grade, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.runs.reading import Manifest, RunWriter
-from tests.dashboard.test_pages import no_exception, text, visit
+from evaluator.model import Mode, Task, TestCase
+from tests.dashboard.rows import Written, row
+from tests.dashboard.test_pages import text, visit
 
 HOSTILE = "<script>alert(1)</script> **bold** [link](javascript:x)"
 ITEMS: list[dict[str, Any]] = [
@@ -44,40 +43,31 @@ METADATA: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def opened(written: Written) -> None:
     """A run with one rollout of each metadata; the last one means something else by `conversation`."""
-    writer = RunWriter.create(tmp_path / "run", Manifest(dataset="d", rollouts="r"))
-    cases = (TestCase(0, "", "1"),)
-    writer.add_task(Task(task_id="t", mode=Mode.STDIN, prompt="Print 1.", cases=cases), cases)
-    for row, found in enumerate(METADATA):
-        rollout = Rollout(
-            task_id="t",
-            completion="print(1)",
-            sample_id=f"t#{row}",
-            given_reward=0.25,
-            metadata={**found, "difficulty": "easy"},
-        )
-        writer.add(rollout, Grade(task_id="t", sample_id=f"t#{row}", verdict=Verdict.PASSED, reward=1.0), row)
-    writer.close("finished")
-    monkeypatch.setenv(workspace.VARIABLE, json.dumps({"runs": [str(tmp_path / "run")]}))
-    yield
-    st.cache_data.clear()
+    task = Task(task_id="t", mode=Mode.STDIN, prompt="Print 1.", cases=(TestCase(0, "", "1"),))
+    found = []
+    for place, metadata in enumerate(METADATA):
+        rollout, grade = row("t", f"t#{place}", reward=1.0, completion="print(1)")
+        more = {"metadata": {**metadata, "difficulty": "easy"}, "given_reward": 0.25}
+        found.append((msgspec.structs.replace(rollout, **more), grade))
+    written(found, task)
 
 
-def shown_turns(sample: str) -> list[tuple[str, list[str]]]:
-    """Who, and the texts, of each turn that the page shows."""
+def shown_turns(sample: str) -> tuple[AppTest, list[tuple[str, list[str]]]]:
+    """The page, who, and the texts, of each turn that the page shows."""
     app = visit("completion", task="t", sample=sample, view="transcript")
-    no_exception(app)
     turns = text(app).split('class="turn"')[1:]
     assert "<script>" not in "".join(turns)
     labels = [unescape(turn.partition("<b>")[2].partition("</b>")[0]) for turn in turns]
     texts = [[unescape(found) for found in re.findall(r"<pre[^>]*>(.*?)</pre>", turn, re.DOTALL)] for turn in turns]
-    return list(zip(labels, texts, strict=True))
+    return app, list(zip(labels, texts, strict=True))
 
 
 @pytest.mark.usefixtures("opened")
 def test_every_turn_is_shown_in_its_order_as_text() -> None:
-    assert shown_turns("t#0") == [
+    app, turns = shown_turns("t#0")
+    assert turns == [
         ("user · the task's prompt", ["Print 1."]),
         ("reasoning", [HOSTILE]),
         ("function_call: run_**tests**", ['{"code": "print(1)"}']),
@@ -85,7 +75,7 @@ def test_every_turn_is_shown_in_its_order_as_text() -> None:
         ("web_search_call", []),
         ("assistant message", ["print(1)"]),  # which is the completion: it is not shown twice
     ]
-    shown = text(visit("completion", task="t", sample="t#0", view="transcript"))
+    shown = text(app)
     assert "12 characters left out" in shown
     assert "<span>input tokens</span> <b>1,200</b>" in shown
     assert "<span>output tokens</span> <b>34</b>" in shown
@@ -93,7 +83,7 @@ def test_every_turn_is_shown_in_its_order_as_text() -> None:
 
 @pytest.mark.usefixtures("opened")
 def test_messages_of_a_chat_api_are_turns() -> None:
-    assert shown_turns("t#1") == [
+    assert shown_turns("t#1")[1] == [
         ("system", ["Be brief."]),
         ("user", ["hi"]),
         ("assistant", ["hm"]),
@@ -105,7 +95,7 @@ def test_messages_of_a_chat_api_are_turns() -> None:
 
 @pytest.mark.usefixtures("opened")
 def test_a_rollout_without_a_conversation_has_prompt_reasoning_and_completion() -> None:
-    assert shown_turns("t#2") == [
+    assert shown_turns("t#2")[1] == [
         ("user · the task's prompt", ["Print 1."]),
         ("reasoning", ["because"]),
         ("assistant · completion", ["print(1)"]),
@@ -115,13 +105,12 @@ def test_a_rollout_without_a_conversation_has_prompt_reasoning_and_completion() 
 @pytest.mark.usefixtures("opened")
 def test_the_json_has_every_column_and_the_metadata_as_text() -> None:
     app = visit("completion", task="t", sample="t#0", view="json")
-    no_exception(app)
     (block,) = [e.proto.body for e in app.html if '"rollout": {' in unescape(e.proto.body)]
     assert "<script>" not in block
-    row = json.loads(unescape(re.sub(r"<[^>]*>", "", block)))["rollout"]
-    assert row["given_reward"] == 0.25
-    assert row["metadata"]["difficulty"] == "easy"
-    assert row["metadata"]["conversation"][0]["text"] == HOSTILE
+    stored = json.loads(unescape(re.sub(r"<[^>]*>", "", block)))["rollout"]
+    assert stored["given_reward"] == 0.25
+    assert stored["metadata"]["difficulty"] == "easy"
+    assert stored["metadata"]["conversation"][0]["text"] == HOSTILE
     assert "<span>given reward</span> <b>0.25</b>" in text(app)
 
 

@@ -14,7 +14,7 @@ from evaluator.sandbox import Outcome, Status, Stream
 from evaluator.tracing import End, Replay, Step, Trace
 from evaluator.tracing import replay as traced
 from tests.dashboard import sample_run
-from tests.dashboard.test_pages import component, no_exception, text, visit
+from tests.dashboard.test_pages import click, component, no_exception, text, visit
 
 pytestmark = pytest.mark.usefixtures("opened")
 
@@ -29,33 +29,30 @@ def drawn(steps: list[Step], nodes: list[Node]) -> list[object]:
     return [(n.times, n.first, n.last) if isinstance(n, Fold) else steps[n].line for n in nodes]
 
 
-def test_a_failing_test_case_is_replayed_to_the_line_that_raises() -> None:
-    app = visit("completion", task="math/add", sample="add#1", test="1", tab="why")
-    no_exception(app)
+FAILING = {"task": "math/add", "sample": "add#1", "test": "1", "tab": "why"}
+
+
+def test_a_failing_test_case_is_replayed_once_to_the_line_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = visit("completion", **FAILING)
     data = component(app, "steps")
     assert [step["line"] for step in data["steps"]] == [2, 3, 4]
     assert data["steps"][-1]["said"] == "raised AttributeError: 'int' object has no attribute 'plus'"
     assert data["steps"][0]["changed"] == [["total", "1"]]
     assert "3 steps" in text(app)
     assert "the replay" not in text(app), "it ended as in the run"
-
-
-def test_a_second_look_runs_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = visit("completion", task="math/add", sample="add#1", test="1", tab="why")
-    monkeypatch.setattr(replay, "replay", None)
+    monkeypatch.setattr(replay, "replay", None)  # a second look runs nothing
     app.run()
     no_exception(app)
-    assert component(app, "steps")["steps"]
+    assert component(app, "steps") == data
 
 
 def test_a_replay_that_ends_otherwise_says_so() -> None:
     app = visit("completion", task=f"text/{sample_run.HOSTILE}", test="0", tab="why")
-    no_exception(app)
     assert "printed another output than the run" in text(app)
 
 
 def test_beside_the_editor_the_edit_is_replayed_and_elsewhere_the_runs_code() -> None:
-    app = visit("completion", task="math/add", sample="add#1", test="1", tab="why", view="edit")
+    app = visit("completion", **FAILING, view="edit")
     first = component(app, "steps")
     assert [step["line"] for step in first["steps"]] == [2, 3, 4]
     assert "Replay of" not in text(app), "nothing is edited yet"
@@ -70,8 +67,7 @@ def test_beside_the_editor_the_edit_is_replayed_and_elsewhere_the_runs_code() ->
     again = component(app, "steps")
     assert [step["code"] for step in again["steps"]] == ["return a * b"]
     assert again["key"] != edited["key"]
-    app.button(key="edit").click().run()
-    no_exception(app)
+    click(app, "edit")
     assert component(app, "steps") == first
     assert "Replay of the run&#x27;s code; open Edit" in text(app)
 
@@ -79,27 +75,18 @@ def test_beside_the_editor_the_edit_is_replayed_and_elsewhere_the_runs_code() ->
 def test_an_edit_is_replayed_on_a_test_case_that_the_run_left_out() -> None:
     app = visit("completion", task="text/all-kinds", sample="k/time_limit", test="1", tab="why", view="edit")
     app.text_area[0].set_value("answer = 1\n").run()
-    no_exception(app)
     assert [step["code"] for step in component(app, "steps")["steps"]] == ["answer = 1"]
 
 
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"task": "text/all-kinds", "sample": "k/no_code"}, "Nothing to replay"),
-        ({"task": "text/all-kinds", "sample": "k/time_limit", "test": "1"}, "not run"),
-    ],
-)
+@pytest.mark.parametrize(("params", "said"), [({"sample": "k/no_code"}, "Nothing to replay"),
+                                             ({"sample": "k/time_limit", "test": "1"}, "not run")])  # fmt: skip
 def test_where_nothing_can_be_replayed_it_says_why(params: dict[str, str], said: str) -> None:
-    app = visit("completion", tab="why", **params)
-    no_exception(app)
-    assert said in text(app)
+    assert said in text(visit("completion", task="text/all-kinds", tab="why", **params))
 
 
 def test_nothing_runs_where_visitors_may_not_run_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "may_run_code", lambda: False)
-    app = visit("completion", task="math/add", sample="add#1", test="1", tab="why")
-    no_exception(app)
+    app = visit("completion", **FAILING)
     assert "--allow-rerun" in text(app)
     assert not [e for e in app.get("bidi_component") if "-steps" in e.proto.id]
 
@@ -148,15 +135,9 @@ def test_an_if_says_how_it_went() -> None:
     code = "def f(n):\n    if n > 1:\n        return f(n - 2)\n    while n:\n        n -= 1\nf(3)\nif 0:\n    pass\n"
     steps = steps_of(code)
     found = control_flow.branches(code, steps)
-    assert [(steps[i].line, found[i]) for i in sorted(found)] == [
-        (2, "true"),
-        (2, "false"),
-        (4, "true"),
-        (4, "false"),
-    ]
-
-
-def test_a_condition_at_which_a_generator_ends_was_false() -> None:
+    said = [(steps[i].line, found[i]) for i in sorted(found)]
+    assert said == [(2, "true"), (2, "false"), (4, "true"), (4, "false")]
+    # A condition at which a generator ends was false.
     code = "def g(n):\n    while n:\n        yield n\n        n -= 1\nprint(*g(2))\n"
     steps = steps_of(code)
     found = control_flow.branches(code, steps)

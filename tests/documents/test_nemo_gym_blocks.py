@@ -6,7 +6,6 @@ In process as its tests call them, and over HTTP with rows as NeMo Gym sends the
 from __future__ import annotations
 
 import asyncio
-import http.server
 import json
 import os
 import re
@@ -14,7 +13,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,12 +52,8 @@ def runs(block: str, line: str | None = None) -> Callable[[Test], Test]:
 
 def changed(block: str) -> str:
     """The block with its import line changed."""
-    text, count = re.subn(
-        r"^( *)from nemo_gym\.base_resources_server import",
-        r"\1from evaluator.interop.nemo_gym import",
-        block,
-        flags=re.M,
-    )
+    theirs, ours = r"^( *)from nemo_gym\.base_resources_server import", r"\1from evaluator.interop.nemo_gym import"
+    text, count = re.subn(theirs, ours, block, flags=re.M)
     assert count == block.count("nemo_gym.base")
     return text
 
@@ -68,11 +62,10 @@ def server_with(block: str, **stubs: object) -> Any:
     """A server whose methods are those that a block prints."""
     names: dict[str, Any] = {"BaseVerifyRequest": BaseVerifyRequest, "BaseVerifyResponse": BaseVerifyResponse, **stubs}
     exec(changed(block), names)
-    methods = {
-        name: value
-        for name, value in names.items()
-        if asyncio.iscoroutinefunction(value) or name.startswith("_compute")
+    is_method = {
+        name: asyncio.iscoroutinefunction(value) or name.startswith("_compute") for name, value in names.items()
     }
+    methods = {name: value for name, value in names.items() if is_method[name]}
     return type("MyTaskResourcesServer", (BaseResourcesServer,), methods)()
 
 
@@ -121,6 +114,7 @@ def test_the_structure_is_that_of_a_new_server(tmp_path: Path) -> None:
 
 @runs(document.SERVER)
 @runs(document.TESTS)
+@pytest.mark.slow
 @pytest.mark.parametrize("verify", [None, document.EXACT_MATCH], ids=["as printed", "exact match"])
 def test_the_server_passes_the_documents_own_tests(tmp_path: Path, verify: str | None) -> None:
     (tmp_path / "tests").mkdir()
@@ -153,39 +147,15 @@ class FetchResponse(BaseModel):
     data: dict[str, str]
 
 
-@pytest.fixture
-def example_com() -> Iterator[str]:
-    """What stands in for api.example.com."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"path": self.path}).encode())
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield f"http://127.0.0.1:{listening.server_address[1]}"
-        listening.shutdown()
-        thread.join()
-
-
 @runs(document.EXTERNAL_API)
-def test_a_tool_that_asks_another_service(example_com: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_asks_another_service(monkeypatch: pytest.MonkeyPatch) -> None:
     client = openai._base_client.httpx2 if hasattr(openai._base_client, "httpx2") else openai._base_client.httpx
-
-    class Nearby(client.AsyncClient):  # type: ignore[misc, name-defined]
-        async def get(self, url: str) -> Any:
-            return await super().get(url.replace("https://api.example.com", example_com))
-
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setitem(sys.modules, "httpx", types.SimpleNamespace(AsyncClient=Nearby))
+    answers = client.MockTransport(lambda request: client.Response(200, json={"asked": str(request.url)}))
+    stub = types.SimpleNamespace(AsyncClient=lambda: client.AsyncClient(transport=answers))
+    monkeypatch.setitem(sys.modules, "httpx", stub)
     server = server_with(document.EXTERNAL_API, FetchRequest=FetchRequest, FetchResponse=FetchResponse)
-    assert over_http(server, "/fetch_data", {"query": "paris"}) == {"data": {"path": "/data/paris"}}
+    told = over_http(server, "/fetch_data", {"query": "paris"})
+    assert told == {"data": {"asked": "https://api.example.com/data/paris"}}
 
 
 class QueryRequest(BaseModel):
@@ -259,10 +229,7 @@ def test_exact_match(answer: str, reward: float) -> None:
     assert (response.reward, response.metadata) == (reward, None)
     for known in ({"answer": "Paris"}, {"metadata": {"answer": "Paris"}}, {"verifier_metadata": {"answer": "Paris"}}):
         assert over_http(server, "/verify", row(answer, **known))["reward"] == reward
-
-
-def test_a_row_without_an_answer_pays_no_empty_one() -> None:
-    assert over_http(server_with(document.EXACT_MATCH), "/verify", row(""))["reward"] == 0.0
+    assert over_http(server, "/verify", row(""))["reward"] == 0.0, "a row without an answer pays no empty one"
 
 
 @pytest.fixture
@@ -276,35 +243,26 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServ
 
 @runs(document.SIMILARITY)
 def test_semantic_similarity_by_a_judge(judge: JudgeServer) -> None:
+    server = server_with(document.SIMILARITY)
     judge.answers = [says("0.7")]
-    told = over_http(server_with(document.SIMILARITY), "/verify", row("The city of Paris", reference_answer="Paris"))
+    told = over_http(server, "/verify", row("The city of Paris", reference_answer="Paris"))
     assert told["reward"] == 0.7
     assert judge.asked[-1].text == "Reference: Paris\nAgent: The city of Paris"
-
-
-def test_a_judge_that_says_more_than_a_number_masks_the_rollout(judge: JudgeServer) -> None:
     judge.answers = [says("Score: 0.7")]
-    told = over_http(server_with(document.SIMILARITY), "/verify", row("Paris", reference_answer="Paris"))
+    told = over_http(server, "/verify", row("Paris", reference_answer="Paris"))
     assert (told["reward"], told["mask_sample"]) == (0.0, True)
     assert "could not convert string to float" in told["failure_reason"]
 
 
 @runs(document.PROGRAMMATIC)
-@pytest.mark.parametrize(
-    ("answer", "reward"),
-    [
-        ('{"name": "a", "value": 7}', 1.0),
-        ('{"name": "a", "value": 700}', 2 / 3),
-        ('{"value": 7}', 2 / 3),
+def test_programmatic_checks() -> None:
+    server = server_with(document.PROGRAMMATIC)
+    for answer, reward in (
+        ('{"name": "a", "value": 7}', 1.0), ('{"name": "a", "value": 700}', 2 / 3), ('{"value": 7}', 2 / 3),
         ("no JSON", 0.0),
-    ],
-)
-def test_programmatic_checks(answer: str, reward: float) -> None:
-    assert over_http(server_with(document.PROGRAMMATIC), "/verify", row(answer))["reward"] == pytest.approx(reward)
-
-
-def test_programmatic_checks_of_what_is_no_object_mask_the_rollout() -> None:
-    told = over_http(server_with(document.PROGRAMMATIC), "/verify", row("5"))
+    ):  # fmt: skip
+        assert over_http(server, "/verify", row(answer))["reward"] == pytest.approx(reward), answer
+    told = over_http(server, "/verify", row("5"))
     assert (told["reward"], told["mask_sample"]) == (0.0, True)
     assert "not iterable" in told["failure_reason"]
 
@@ -387,12 +345,10 @@ def test_a_new_server_is_where_it_is_looked_for(tmp_path: Path) -> None:
 
 
 @runs(document.INVALID_REWARDS)
-@pytest.mark.parametrize(
-    ("computed", "reward"), [(0.3, 0.3), (7.0, 1.0), (-1.0, 0.0), (float("inf"), 1.0), (float("nan"), 1.0)]
-)
-def test_rewards_are_clamped_and_not_a_number_earns_all(computed: float, reward: float) -> None:
-    server = server_with(document.INVALID_REWARDS, _compute_reward=lambda self, body: computed)
-    assert over_http(server, "/verify", row("x"))["reward"] == reward
+def test_rewards_are_clamped_and_not_a_number_earns_all() -> None:
+    for computed, reward in ((0.3, 0.3), (7.0, 1.0), (-1.0, 0.0), (float("inf"), 1.0), (float("nan"), 1.0)):
+        server = server_with(document.INVALID_REWARDS, _compute_reward=lambda self, body, computed=computed: computed)
+        assert over_http(server, "/verify", row("x"))["reward"] == reward
 
 
 @pytest.mark.parametrize("computed", [float("nan"), float("inf")])

@@ -14,21 +14,13 @@ from tests.documents.test_nemo_gym_blocks import RUN
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nemo-gym-document.md").read_text()
 STATUSES = (
-    "runs as printed",
-    "runs with its import line changed",
-    "runs with a named stub",
-    "cannot run as printed, ",
+    "runs as printed", "runs with its import line changed", "runs with a named stub", "cannot run as printed, ",
     "holds",
-)
+)  # fmt: skip
 COUNT = 21
 SHELL = (
-    document.SETUP,
-    document.EXAMPLES,
-    document.TEST,
-    document.END_TO_END,
-    document.INSPECT,
-    document.WONT_START,
-)
+    document.SETUP, document.EXAMPLES, document.TEST, document.END_TO_END, document.INSPECT, document.WONT_START,
+)  # fmt: skip
 
 
 class Told(NamedTuple):
@@ -53,18 +45,11 @@ def commands(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def test_the_blocks_are_counted() -> None:
-    assert len(document.BLOCKS) == COUNT
-
-
-@pytest.mark.parametrize("number", range(1, COUNT + 1))
-def test_a_block_has_a_row_by_its_first_line(number: int) -> None:
-    first_line = document.BLOCKS[number - 1].splitlines()[0]
-    assert first(number).begins_with == first_line
-
-
-def test_no_row_is_of_another_block() -> None:
+def test_each_block_has_rows_of_which_one_begins_with_its_first_line() -> None:
     assert sorted({row.block for row in table()}) == list(range(1, COUNT + 1))
+    assert len(document.BLOCKS) == COUNT
+    for number, text in enumerate(document.BLOCKS, 1):
+        assert first(number).begins_with == text.splitlines()[0]
 
 
 @pytest.mark.parametrize("text", SHELL, ids=lambda text: text.splitlines()[0])

@@ -6,36 +6,45 @@ import contextlib
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from evaluator.engines import pool, warm
+from tests.waiting import wait_until
 
-PATIENCE_S = 20.0
-_pause = threading.Event()
 _others: set[int] = set()
 """Sandboxes that fixtures of other tests keep in this process."""
 
 
-def children(of: int) -> list[int]:
-    found = []
+def _families() -> dict[int, list[int]]:
+    """The children of each process of this machine, without those that have ended, and without pytest's lifeline."""
+    found: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
-            try:
-                status = (folder / "stat").read_text()
-            except OSError:
-                continue
-            state, parent = status.rpartition(")")[2].split()[:2]
-            if int(parent) == of and state != "Z":
-                found.append(int(folder.name))
+            with contextlib.suppress(OSError):
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+                if state != "Z" and not (int(parent) == os.getpid() and _is_lifeline(folder)):
+                    found.setdefault(int(parent), []).append(int(folder.name))
     return found
+
+
+def _is_lifeline(folder: Path) -> bool:
+    return b"lifeline.py" in (folder / "cmdline").read_bytes()
+
+
+def children(of: int) -> list[int]:
+    return _families().get(of, [])
 
 
 def descendants(of: int) -> set[int]:
     """All processes below this one."""
-    found = set(children(of))
-    return found.union(*(descendants(child) for child in found))
+    families = _families()
+    found, left = set[int](), [of]
+    while left:
+        below = families.get(left.pop(), [])
+        found.update(below)
+        left += below
+    return found
 
 
 def set_apart() -> None:
@@ -75,12 +84,10 @@ def name_of(number: int) -> str:
         return ""
 
 
-def kill(numbers: list[int]) -> None:
+def kill(numbers: Collection[int]) -> None:
     for number in numbers:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
 
 
 def runs_code(zygote: int) -> bool:
@@ -98,21 +105,39 @@ def zygotes_below(number: int | None = None) -> list[int]:
     return found
 
 
-def wait_until_none(find: object) -> list[int]:
-    """What `find` still finds when it has had time to become nothing."""
-    end = time.monotonic() + PATIENCE_S
-    while (found := find()) and time.monotonic() < end:  # type: ignore[operator]
-        _pause.wait(0.01)
-    return found
+def busy_zygotes() -> list[int]:
+    return [zygote for zygote in zygotes_below() if children(zygote)]
+
+
+@contextlib.contextmanager
+def killing(find: Callable[[], list[int]], times: int) -> Iterator[None]:
+    """Kills what is found, so often, each once, by the kernel's own SIGKILL, as when memory is short."""
+    end = threading.Event()
+
+    def work() -> None:
+        killed: set[int] = set()  # what dies is still seen for a moment
+        for _ in range(times):
+            wait_until(lambda: end.is_set() or set(find()) - killed, "nothing to kill")
+            if end.is_set():
+                return
+            victims = set(find()) - killed
+            kill(victims)
+            killed.update(victims)
+
+    killer = threading.Thread(target=work, daemon=True)
+    killer.start()
+    try:
+        yield
+    finally:
+        end.set()
+        killer.join()
+
+
+def wait_until_none(find: Callable[[], object]) -> list[int]:
+    """Waits until `find` finds nothing, which is returned. Fails if that never comes."""
+    wait_until(lambda: not find(), "something is left")
+    return []
 
 
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Waits until something is so. Fails when it has had all the time that a busy machine may need."""
-    end = time.monotonic() + 10 * PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end, "it never came to be so"
-        _pause.wait(0.005)

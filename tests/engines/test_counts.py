@@ -9,7 +9,7 @@ from evaluator.import_headers import CONTEST
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from tests.engines.counting import Counts, Slope, counted, slope
 
-PATIENTLY = Options(limits=Limits(wall_s=60, cpu_s=60, total_s=300))
+PATIENTLY = Options(limits=Limits(wall_s=300, cpu_s=60, total_s=300))
 FUNCTION = "def double(number):\n    return 2 * number\n"
 PROGRAM = "print(2 * int(input()))\n"
 MOST = Slope(
@@ -29,7 +29,9 @@ def stdin_task(tests: int, preamble: str = "") -> Task:
     return Task(task_id="t", mode=Mode.STDIN, cases=cases, preamble=preamble)
 
 
-@pytest.mark.parametrize("kind", ["call", "stdin", "stdin under a header"])
+@pytest.mark.parametrize(
+    "kind", ["call", *(pytest.param(each, marks=pytest.mark.slow) for each in ("stdin", "stdin under a header"))]
+)
 def test_a_completion_and_a_test_case_take_little(kind: str) -> None:
     def of(tests: int) -> Counts:
         preamble = CONTEST if kind == "stdin under a header" else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from evaluator.engines.gate import Gate
+from tests.waiting import HANG_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 20
 
 
 def run_all(threads: list[threading.Thread]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(HANG_S)
     assert not any(thread.is_alive() for thread in threads), "they wait for each other"
 
 
@@ -51,7 +52,7 @@ def test_several_pass_at_once() -> None:
 
     def work() -> None:
         with gate.shared():
-            together.wait(PATIENCE_S)
+            together.wait(HANG_S)
 
     run_all([threading.Thread(target=work, daemon=True) for _ in range(4)])
     assert not together.broken
@@ -78,6 +79,17 @@ def _interrupt(*_: object) -> None:
     raise _InterruptedError
 
 
+def is_waited_for(gate: Gate) -> bool:
+    """Whether somebody waits for one of its locks."""
+    waiting = [line for line in Path("/proc/locks").read_text().splitlines() if "->" in line]
+    return any(f":{os.fstat(gate.descriptor).st_ino} " in line for line in waiting)
+
+
+def interrupt_who_waits(gate: Gate) -> None:
+    wait_until(lambda: is_waited_for(gate), "nobody waits")
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+
 def test_an_interrupt_while_waiting_to_be_alone_opens_the_gate_again() -> None:
     """Ctrl-C in a notebook may come while `grade` waits."""
     gate = Gate()
@@ -86,21 +98,21 @@ def test_an_interrupt_while_waiting_to_be_alone_opens_the_gate_again() -> None:
     def stay() -> None:
         with gate.shared():
             entered.set()
-            leave.wait(PATIENCE_S)
+            leave.wait(HANG_S)
 
     other = threading.Thread(target=stay, daemon=True)
     other.start()
-    entered.wait(PATIENCE_S)
-    before = signal.signal(signal.SIGALRM, _interrupt)
+    entered.wait(HANG_S)
+    before = signal.signal(signal.SIGUSR1, _interrupt)
+    interrupting = threading.Thread(target=interrupt_who_waits, args=(gate,), daemon=True)
+    interrupting.start()
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(_InterruptedError), gate.shared(), gate.alone():
             pytest.fail("it is not alone")
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGUSR1, before)
     leave.set()
-    other.join(PATIENCE_S)
+    other.join(HANG_S)
     run_all([threading.Thread(target=pass_alone, args=(gate,), daemon=True) for _ in range(3)])
 
 
@@ -125,8 +137,8 @@ def test_who_is_alone_is_alone_among_processes_too() -> None:
         other.stdout.readline()
         alone = threading.Thread(target=lambda: pass_alone(gate), daemon=True)
         alone.start()
-        alone.join(0.5)
-        assert alone.is_alive(), "the other process is inside"
+        wait_until(lambda: is_waited_for(gate), "the other process is inside, and nobody waits")
+        assert alone.is_alive()
         other.kill()
-        alone.join(PATIENCE_S)
+        alone.join(HANG_S)
         assert not alone.is_alive()

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,20 @@ from msgspec.structs import replace
 
 import evaluator
 from evaluator import Grade, Limits, Rollout, Task, grade_all
+from evaluator.engines.grade_keys import Keys
+from evaluator.engines.kept_grades import cache_settings
+from evaluator.engines.worker import Worker
+from evaluator.graders import grader_of
+from evaluator.graders.bench import Options
 from evaluator.model import Kind, Verdict
-from evaluator.sandbox import Settings
-from tests.engines.processes import set_apart
+from evaluator.sandbox import Sandbox, Settings
 
-PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
+PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
 DRAW = "open('/dev/urandom', 'rb').read(8).hex()"
 PROGRAM = f"print({DRAW})"
 """Prints something else whenever it is run."""
-FUNCTION = f"def f(x):\n    return {DRAW}"
 STDIN: dict[str, Any] = {"task_id": "t", "in_outs": {"inputs": ["1\n"], "outputs": ["2\n"]}}
 CALL: dict[str, Any] = {"task_id": "t", "mode": "call", "in_outs": {"fn_name": "f", "inputs": [[1]], "outputs": [2]}}
-LITERAL = "def check(candidate):\n    assert candidate(1) == 2\n"
 SUITE: dict[str, Any] = {
     "task_id": "t",
     "mode": "assert",
@@ -36,33 +38,28 @@ SUITE: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def others_apart() -> None:
-    set_apart()
-
-
 class Cached:
-    """Grades with a cache of the test's own."""
+    """Grades in this process, with a cache of the test's own. Each grading is a run of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sandbox: Sandbox) -> None:
         self.folder = folder
+        self.sandbox = sandbox
 
-    def __call__(self, row: dict[str, Any] | Task, completion: str = PROGRAM, **options: Any) -> Grade:
-        task = row if isinstance(row, Task) else Task.from_row(row)
-        given = {name: options.pop(name) for name in ("kind", "metadata", "sample_id") if name in options}
-        rollout = Rollout(task_id=task.task_id, completion=completion, **given)
-        options = {"cache": self.folder, "limits": PATIENT, "workers": 1} | options
-        (grade,) = grade_all([task], [rollout], **options)
-        return grade
+    def __call__(self, row: dict[str, Any], completion: str = PROGRAM, *, cache: bool = True, **given: Any) -> Grade:
+        of_run = {name: given.pop(name) for name in ("limits", "grader") if name in given}
+        options = Options(**{"limits": PATIENT, "cache": cache_settings(self.folder if cache else None)} | of_run)
+        task = Task.from_row(row)
+        rollout = Rollout(**{"task_id": task.task_id, "sample_id": "s", "completion": completion} | given)
+        with closing(Worker(options, sandbox=self.sandbox)) as worker:
+            return worker.grade(task, rollout)
 
 
 @pytest.fixture
-def cached(tmp_path: Path) -> Cached:
-    return Cached(tmp_path / "cache")
+def cached(tmp_path: Path, sandbox: Sandbox) -> Cached:
+    return Cached(tmp_path / "cache", sandbox)
 
 
 SAME: dict[str, tuple[dict[str, Any], str]] = {
-    "passed": (STDIN, "print(2)"),
     "wrong": (STDIN, "import sys\nprint(3)\nprint('\\x00é', file=sys.stderr)"),
     "raised": (CALL, "def f(x):\n    def g():\n        return 1 / 0\n    return g()"),
     "does not compile": (CALL, "def f(x: return"),
@@ -70,7 +67,7 @@ SAME: dict[str, tuple[dict[str, Any], str]] = {
     "a chat answer": (CALL, "Well:\n```python\ndef f(x):\n    return 2\n```\nThat is it."),
     "flagged": (CALL, "def f(x):\n    if x == 1:\n        return 2\n"),
     "a literal call": (
-        {**SUITE, "test": "def check(candidate):\n    assert candidate(1) == 2\n"},
+        SUITE | {"test": "def check(f):\n    assert f('Is it now, or today?') == 2\n"},
         "def f(x): return {1}",
     ),
     "a suite": (SUITE, "def f(x):\n    return 2 * x"),
@@ -83,7 +80,7 @@ SAME: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_grade_from_the_cache_says_what_a_new_one_says(cached: Cached, what: str) -> None:
     row, completion = SAME[what]
     first, second = (cached({**row, "task_id": name}, completion, sample_id=f"{name}!") for name in "ab")
-    anew = cached({**row, "task_id": "b"}, completion, sample_id="b!", cache=None)
+    anew = cached({**row, "task_id": "b"}, completion, sample_id="b!", cache=False)
     assert [each.cached for each in (first, second, anew)] == [False, True, False]
     assert without_times(second) == without_times(anew)
     assert [(case.wall_s, case.cpu_s, case.memory_mb) for case in second.cases] == [
@@ -97,65 +94,77 @@ def without_times(grade: Grade) -> Grade:
 
 
 def test_the_completion_is_not_run_again(cached: Cached) -> None:
-    first, second, anew = cached(STDIN), cached(STDIN), cached(STDIN, cache=None)
+    first, second, anew = cached(STDIN), cached(STDIN), cached(STDIN, cache=False)
     assert second.cases[0].actual == first.cases[0].actual
     assert anew.cases[0].actual != first.cases[0].actual
 
 
-ALIKE: dict[str, Callable[[], tuple[dict[str, Any], dict[str, Any]]]] = {
-    "another id": lambda: ({"task_id": "other"}, {}),
-    "another source": lambda: ({"source": "elsewhere", "licence": "MIT"}, {}),
-    "another field": lambda: ({"difficulty": 7}, {}),
-    "limits in another order": lambda: ({"limits": {"cpu_s": 29, "wall_s": 28}}, {}),
-    "a grader in another order": lambda: ({}, {"grader": '{"reward": "fraction", "name": "tests"}'}),
-    "more workers": lambda: ({}, {"workers": 2}),
-}
-BEFORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "limits in another order": ({"limits": {"wall_s": 28, "cpu_s": 29}}, {}),
-    "a grader in another order": ({}, {"grader": "tests:reward=fraction"}),
-}
+def key(
+    sandbox: Sandbox,
+    row: dict[str, Any] | None = None,
+    kind: Kind = Kind.CHAT,
+    completion: str = PROGRAM,
+    **options: Any,
+) -> bytes | None:
+    task = Task.from_row(STDIN | (row or {}))
+    made = Options(**{"limits": PATIENT} | options)
+    rollout = Rollout(task_id=task.task_id, completion=completion, kind=kind)
+    return Keys(made).key(task, rollout, grader_of(task, made.grader), sandbox)
 
 
-@pytest.mark.parametrize("what", ALIKE)
-def test_what_decides_nothing_changes_nothing(cached: Cached, what: str) -> None:
-    (row_before, options_before), (row, options) = BEFORE.get(what, ({}, {})), ALIKE[what]()
-    assert not cached(STDIN | row_before, **options_before).cached
-    assert cached(STDIN | row, **options).cached
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {"row": {"task_id": "other"}}),
+        ({}, {"row": {"source": "elsewhere", "licence": "MIT"}}),
+        ({}, {"row": {"difficulty": 7}}),
+        ({}, {"cache": cache_settings(True)}),
+        ({"row": {"limits": {"wall_s": 28, "cpu_s": 29}}}, {"row": {"limits": {"cpu_s": 29, "wall_s": 28}}}),
+        ({"grader": "tests:reward=fraction"}, {"grader": '{"reward": "fraction", "name": "tests"}'}),
+    ],
+    ids=["id", "source", "field", "cache", "limits in another order", "grader in another order"],
+)
+def test_what_decides_nothing_is_not_in_the_key(sandbox: Sandbox, one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert key(sandbox, **one) == key(sandbox, **other) is not None
 
 
-DECIDES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "an input": ({"in_outs": {"inputs": ["2\n"], "outputs": ["2\n"]}}, {}),
-    "an output": ({"in_outs": {"inputs": ["1\n"], "outputs": ["3\n"]}}, {}),
-    "one more test": ({"in_outs": {"inputs": ["1\n", "1\n"], "outputs": ["2\n", "2\n"]}}, {}),
-    "the mode": ({"mode": "call", "entry_point": "f"}, {}),
-    "the prompt": ({"prompt": "Add."}, {}),
-    "the preamble": ({"preamble": "import math"}, {}),
-    "the reference": ({"reference": "print(2)"}, {}),
-    "the row's checker": ({"checker": "tokens"}, {}),
-    "the run's checker": ({}, {"checker": "tokens"}),
-    "the row's grader": ({"grader": "tests:reward=fraction"}, {}),
-    "the run's grader": ({}, {"grader": "tests:reward=fraction"}),
-    "the exit code": ({"exit_code": "strict"}, {}),
-    "the weights": ({"weights": [2]}, {}),
-    "the row's limits": ({"limits": {"wall_s": 29}}, {}),
-    "the run's limits": ({}, {"limits": replace(PATIENT, memory_mb=900)}),
-    "the libraries": ({"libs": "['numpy']"}, {}),
-    "fail fast": ({}, {"fail_fast": True}),
-    "isolation": ({}, {"isolation": "test"}),
-    "unverified": ({}, {"unverified": "unknown"}),
-    "disagreement": ({}, {"disagreement": "keep"}),
-    "the kind": ({}, {"kind": Kind.FULL}),
-    "the sandbox": ({}, {"sandbox": Settings(strictness="degraded")}),
-    "the Python inside": ({}, {"sandbox": Settings(python=sys.executable)}),
-}
+DECIDES: list[dict[str, Any]] = [
+    {"row": {"in_outs": {"inputs": ["2\n"], "outputs": ["2\n"]}}},
+    {"row": {"in_outs": {"inputs": ["1\n"], "outputs": ["3\n"]}}},
+    {"row": {"in_outs": {"inputs": ["1\n", "1\n"], "outputs": ["2\n", "2\n"]}}},
+    {"row": {"mode": "call", "entry_point": "f"}},
+    {"row": {"prompt": "Add."}},
+    {"row": {"preamble": "import math"}},
+    {"row": {"prompt": "a", "preamble": "bc = 1"}},
+    {"row": {"prompt": "ab", "preamble": "c = 1"}},  # a part of the text does not slip into another
+    {"row": {"reference": "print(2)"}},
+    {"row": {"checker": "tokens"}},
+    {"checker": "tokens"},
+    {"row": {"grader": "tests:reward=fraction"}},
+    {"grader": "tests:reward=fraction"},
+    {"row": {"exit_code": "strict"}},
+    {"row": {"weights": [2]}},
+    {"row": {"limits": {"wall_s": 29}}},
+    {"limits": replace(PATIENT, memory_mb=900)},
+    {"row": {"libs": "['numpy']"}},
+    {"fail_fast": True},
+    {"isolation": "test"},
+    {"unverified": "unknown"},
+    {"disagreement": "keep"},
+    {"kind": Kind.FULL},
+    {"completion": f"{PROGRAM} "},
+]
 
 
-@pytest.mark.parametrize("what", DECIDES)
-def test_what_decides_is_in_the_key(cached: Cached, what: str) -> None:
-    row, options = DECIDES[what]
-    assert not cached(STDIN).cached
-    assert not cached(STDIN | row, **options).cached
-    assert cached(STDIN).cached
+def test_what_decides_is_in_the_key(sandbox: Sandbox) -> None:
+    found = {str(each): key(sandbox, **each) for each in [{}, *DECIDES]}
+    for settings in (Settings(strictness="degraded"), Settings(python=sys.executable)):
+        with Sandbox(settings) as other:
+            other.require_proof()
+            found[str(settings)] = key(other)
+    assert None not in found.values()
+    equal = [[name for name in found if found[name] == digest] for digest in set(found.values())]
+    assert [names for names in equal if len(names) > 1] == []
 
 
 IS_CACHED = """
@@ -166,6 +175,7 @@ print([each.cached for each in grade_all([task], [Rollout(task_id="t", completio
 """
 
 
+@pytest.mark.slow
 def test_another_source_of_this_package_grades_anew(tmp_path: Path) -> None:
     def is_cached() -> str:
         places = os.environ | {"PYTHONPATH": str(tmp_path)}
@@ -180,11 +190,6 @@ def test_another_source_of_this_package_grades_anew(tmp_path: Path) -> None:
     with (tmp_path / "evaluator" / "checkers" / "floats.py").open("a") as file:
         file.write("# changed")
     assert is_cached() == "[False]\n"
-
-
-def test_a_part_of_the_text_does_not_slip_into_another(cached: Cached) -> None:
-    assert not cached(STDIN | {"prompt": "a", "preamble": "bc = 1"}).cached
-    assert not cached(STDIN | {"prompt": "ab", "preamble": "c = 1"}).cached
 
 
 NOT_KEPT: dict[str, tuple[dict[str, Any], str, dict[str, Any], Verdict]] = {
@@ -219,9 +224,8 @@ def test_what_may_be_another_grade_next_time_is_not_kept(cached: Cached, what: s
 
 def test_a_length_penalty_is_that_of_the_length(cached: Cached) -> None:
     grader = "colossalai:max_new_tokens=100,overlong_tokens=50"
-    row = {"task_id": "t", "in_outs": {"inputs": ["1\n"], "outputs": ["2\n"]}}
     answers = [
-        cached(row, "```python\nprint(2)\n```", grader=grader, metadata={"response_length": length})
+        cached(STDIN, "```python\nprint(2)\n```", grader=grader, metadata={"response_length": length})
         for length in (60, 60, 90)
     ]
     assert [(grade.reward, grade.cached) for grade in answers] == [(8.0, False), (8.0, True), (2.0, False)]
@@ -247,15 +251,11 @@ def test_a_function_of_the_users_is_kept_if_its_file_says_so(cached: Cached, tmp
     assert not cached(STDIN, grader=other).cached
 
 
-def test_a_test_that_only_has_the_words_is_kept(cached: Cached) -> None:
-    row = SUITE | {"test": "def check(f):\n    assert f('Is it now, or today?') == 1\n"}
-    assert [cached(row, "def f(x): return 1").cached for _ in range(2)] == [False, True]
-
-
-def test_duplicates_of_a_grade_from_the_cache_point_to_it(cached: Cached) -> None:
+@pytest.mark.slow
+def test_duplicates_of_a_grade_from_the_cache_point_to_it_whatever_the_number_of_workers(tmp_path: Path) -> None:
     task = Task.from_row(STDIN)
     rollouts = [Rollout(task_id="t", completion=PROGRAM, sample_id=str(number)) for number in range(3)]
-    for was_cached in (False, True):
-        grades = list(grade_all([task], rollouts, limits=PATIENT, workers=1, cache=cached.folder))
+    for workers, was_cached in ((1, False), (2, True)):
+        grades = list(grade_all([task], rollouts, limits=PATIENT, workers=workers, cache=tmp_path / "cache"))
         assert sorted((each.sample_id, each.duplicate_of) for each in grades) == [("0", None), ("1", "0"), ("2", "0")]
         assert [each.cached for each in grades] == [was_cached] * 3

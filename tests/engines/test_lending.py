@@ -23,8 +23,11 @@ from evaluator.engines.workers import WORKERS
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Mode, Rollout, Verdict
 from evaluator.sandbox import Settings, Way
-from tests.engines.processes import runs_code, wait_until, workers, zygotes_below
-from tests.interop.serving import PATIENCE_S, ROOT, Served
+from tests.engines.processes import runs_code, workers, zygotes_below
+from tests.interop.serving import ROOT, Served
+from tests.waiting import HANG_S, wait_until
+
+pytestmark = pytest.mark.slow
 
 ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
 TASK = Task.from_row(ECHO)
@@ -58,7 +61,7 @@ def server() -> Iterator[Served]:
 
 
 def graded(code: str = "print(input())") -> Verdict:
-    return grade(TASK, code, kind=Kind.FULL).verdict
+    return grade(TASK, code, limits=Limits(wall_s=240, total_s=240), kind=Kind.FULL).verdict
 
 
 def test_the_server_grades_and_no_process_is_started(server: Served) -> None:
@@ -80,9 +83,9 @@ def test_from_many_threads(server: Served) -> None:
 def test_what_a_killed_server_was_doing_is_done_here(server: Served) -> None:
     with ThreadPoolExecutor(1) as threads:
         grading = threads.submit(graded, WORK)
-        wait_until(lambda: is_running_code(server))
+        wait_until(lambda: is_running_code(server), "no completion runs")
         server.process.kill()
-        assert grading.result(PATIENCE_S) is Verdict.PASSED
+        assert grading.result(HANG_S) is Verdict.PASSED
     assert workers()
 
 
@@ -100,9 +103,9 @@ def test_the_next_server_takes_over_from_a_killed_one(server: Served) -> None:
 def test_what_a_killed_process_wanted_is_ended() -> None:
     server = lender(**{WORKERS: "1"})
     with subprocess.Popen([sys.executable, "-c", ENDLESS_CALL], cwd=ROOT) as client:
-        wait_until(lambda: is_running_code(server))
+        wait_until(lambda: is_running_code(server), "no completion runs")
         client.kill()
-    grading = asyncio.wait_for(agrade(TASK, "print(input())", limits=Limits(wall_s=60), kind=Kind.FULL), PATIENCE_S)
+    grading = asyncio.wait_for(agrade(TASK, "print(input())", limits=Limits(wall_s=240), kind=Kind.FULL), HANG_S)
     assert asyncio.run(grading).verdict is Verdict.PASSED
     assert workers() == []
     server.end()
@@ -137,7 +140,9 @@ def test_what_is_not_begun_can_be_taken_back(server: Served) -> None:
     hand.send(Work(jobs, [shipped(0, TASK, options)]))
     hand.send(Withdraw([0, 1, 2]))
     heard: list[FromHand] = []
-    wait_until(lambda: bool(heard.extend(hand.receive()) or any(isinstance(each, Withdrawn) for each in heard)))
+    wait_until(
+        lambda: bool(heard.extend(hand.receive()) or any(isinstance(each, Withdrawn) for each in heard)), "no answer"
+    )
     assert heard == [Ready(), Withdrawn([1, 2])]
     hand.close()
 

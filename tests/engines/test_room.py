@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Thread
 
@@ -16,7 +17,8 @@ from evaluator import EngineError, Grade, Task, configure, grade
 from evaluator.engines import warm
 from evaluator.engines.room import MACHINE_WIDE, Room
 from evaluator.engines.workers import WORKERS
-from tests.engines.processes import wait_until
+from tests.engines.processes import set_apart, workers
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
@@ -48,7 +50,7 @@ def test_a_second_process_waits_until_there_is_room(tmp_path: Path) -> None:
     entered = Event()
     waiter = Thread(target=lambda: (rooms[1].take(), entered.set()))
     waiter.start()
-    wait_until(lambda: rooms[1].waiting)
+    wait_until(lambda: rooms[1].waiting, "the other does not wait")
     assert not entered.is_set()
     rooms[0].give()
     waiter.join()
@@ -63,8 +65,8 @@ def test_who_has_a_place_for_long_gives_it_to_who_waits(tmp_path: Path) -> None:
     busy.take()
     waiter = Thread(target=other.take)
     waiter.start()
-    wait_until(lambda: other.waiting)
-    taker = Thread(target=lambda: wait_until(lambda: _again(busy, other)))
+    wait_until(lambda: other.waiting, "the other does not wait")
+    taker = Thread(target=lambda: wait_until(lambda: _again(busy, other), "it never gets the place"))
     taker.start()
     waiter.join()
     other.give()
@@ -103,7 +105,8 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path: Path, folder: Call
         assert not room.is_full()
 
 
-@pytest.mark.parametrize("processes", [1, 4, 8])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 8])
 def test_correct_programs_are_paid_whatever_the_number_of_processes(processes: int) -> None:
     started = [
         subprocess.Popen([sys.executable, "-c", FROM_MANY_THREADS], stdout=subprocess.PIPE, cwd=ROOT, text=True)
@@ -114,14 +117,12 @@ def test_correct_programs_are_paid_whatever_the_number_of_processes(processes: i
 
 @pytest.mark.usefixtures("_as_set_by_itself")
 def test_as_many_at_once_as_configured() -> None:
+    set_apart()
     configure(workers=1)
     assert os.environ[WORKERS] == "1"
-    said = subprocess.run(
-        [sys.executable, "-c", FROM_MANY_THREADS + "\nfrom tests.engines.processes import workers\n"
-         "print(len(workers()))"],
-        capture_output=True, cwd=ROOT, text=True, check=True,
-    ).stdout.splitlines()  # fmt: skip
-    assert said == ["1.0 1.0 1.0 1.0", "1"]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(_reward, range(4))) == [1.0] * 4
+    assert len(workers()) == 1
 
 
 WHILE_OTHERS_HAVE_ALL = f"""
@@ -130,7 +131,8 @@ os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])  # a room that no oth
 from concurrent.futures import ThreadPoolExecutor
 from evaluator import Task, configure, grade
 from evaluator.engines.room import Room
-from tests.engines.processes import wait_until, workers, zygotes_below
+from tests.engines.processes import workers, zygotes_below
+from tests.waiting import wait_until
 configure(workers=4)
 others = [Room() for _ in range(4)]
 for other in others:
@@ -138,7 +140,7 @@ for other in others:
 task = Task.from_row({ECHO!r})
 with ThreadPoolExecutor(4) as threads:
     grades = threads.map(lambda n: grade(task, f"print(input())  # {{n}}"), range(4))
-    wait_until(lambda: workers() and zygotes_below())
+    wait_until(lambda: workers() and zygotes_below(), "no worker")
     print(len(workers()))
     for other in others:
         other.give()
@@ -146,6 +148,7 @@ print(*(each.reward for each in grades))
 """
 
 
+@pytest.mark.slow
 def test_where_others_have_all_the_room_there_is_one_worker() -> None:
     said = subprocess.run(
         [sys.executable, "-c", WHILE_OTHERS_HAVE_ALL], capture_output=True, cwd=ROOT, text=True, check=True
@@ -153,6 +156,7 @@ def test_where_others_have_all_the_room_there_is_one_worker() -> None:
     assert said.stdout.splitlines() == ["1", "1.0 1.0 1.0 1.0"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_as_set_by_itself")
 @pytest.mark.parametrize("way", ["fork", "spawn"])
 def test_children_grade_by_themselves(way: str) -> None:

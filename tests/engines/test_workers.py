@@ -11,6 +11,8 @@ from evaluator.engines.workers import worker_count
 
 GIB = 2**30
 V2 = {"proc/self/cgroup": "0::/job\n"}
+CPU = "sys/fs/cgroup/cpu"
+MEMORY = "sys/fs/cgroup/memory/job/memory"
 V1 = {"proc/self/cgroup": "5:memory:/job\n4:cpu,cpuacct:/job\n"}
 
 
@@ -40,22 +42,8 @@ def machine(root: Path, files: dict[str, str], free_gib: float = 64) -> Path:
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000"}, 2),
         (V2 | {"sys/fs/cgroup/job/cpu.max": "max 100000", "sys/fs/cgroup/cpu.max": "200000 100000"}, 2),
         (V2 | {"sys/fs/cgroup/job/cpu.max": "what is this"}, 16),
-        (
-            V1
-            | {
-                "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us": "300000",
-                "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us": "100000",
-            },
-            3,
-        ),
-        (
-            V1
-            | {
-                "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "-1",
-                "sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000",
-            },
-            16,
-        ),
+        (V1 | {f"{CPU},cpuacct/job/cpu.cfs_quota_us": "300000", f"{CPU},cpuacct/job/cpu.cfs_period_us": "100000"}, 3),
+        (V1 | {f"{CPU}/job/cpu.cfs_quota_us": "-1", f"{CPU}/job/cpu.cfs_period_us": "100000"}, 16),
         (
             V2
             | {
@@ -65,22 +53,8 @@ def machine(root: Path, files: dict[str, str], free_gib: float = 64) -> Path:
             },
             4,
         ),
-        (
-            V1
-            | {
-                "sys/fs/cgroup/memory/job/memory.limit_in_bytes": str(GIB),
-                "sys/fs/cgroup/memory/job/memory.usage_in_bytes": str(GIB),
-            },
-            1,
-        ),
-        (
-            V1
-            | {
-                "sys/fs/cgroup/memory/job/memory.limit_in_bytes": "9223372036854771712",
-                "sys/fs/cgroup/memory/job/memory.usage_in_bytes": str(GIB),
-            },
-            16,
-        ),
+        (V1 | {f"{MEMORY}.limit_in_bytes": str(GIB), f"{MEMORY}.usage_in_bytes": str(GIB)}, 1),
+        (V1 | {f"{MEMORY}.limit_in_bytes": "9223372036854771712", f"{MEMORY}.usage_in_bytes": str(GIB)}, 16),
     ],
 )
 def test_as_many_as_the_control_group_has_cpu_time_and_memory_for(

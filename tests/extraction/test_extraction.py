@@ -1,7 +1,6 @@
 """Extraction: which part of a completion is graded, and which line of the text each of its lines was."""
 
 import ast
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from evaluator.extraction import extract
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Kind, Mode, Task
+from tests.checkers.work import Work
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 PROMPT = 'def f(x):\n    """Adds one."""\n'
@@ -30,6 +30,12 @@ def fenced(code, tag="python", fence="```"):
 
 def code_of(completion, task=CALL, kind=None):
     return extract(completion, task=task, kind=kind).code
+
+
+def result_of(code):
+    scope = {}
+    exec(code, scope)
+    return scope["f"](1)
 
 
 def lines_agree(completion, extraction):
@@ -176,14 +182,10 @@ def test_when_no_block_will_do_the_last_is_taken():
 def test_a_block_with_only_the_body_continues_the_prompt():
     completion = f"Sure:\n\n{fenced('    return x + 1')}Or run it:\n{fenced(USAGE)}"
     extraction = extract(completion, task=CALL, kind=None)
-    scope = {}
-    exec(extraction.code, scope)
-    assert scope["f"](1) == 2
+    assert result_of(extraction.code) == 2
     assert extraction.kind is Kind.CHAT
     assert lines_agree(completion, extraction)
-    unindented = extract(fenced("y = x\nreturn y + 1\n"), task=CALL, kind=None)
-    exec(unindented.code, scope)
-    assert scope["f"](1) == 2
+    assert result_of(code_of(fenced("y = x\nreturn y + 1\n"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -230,16 +232,12 @@ def test_a_continuation_of_an_unfinished_line_keeps_its_line_numbers():
 @pytest.mark.parametrize("kind", [None, Kind.CONTINUATION])
 def test_a_continuation_stops_at_a_fence(completion, kind):
     extraction = extract(completion, task=CALL, kind=kind)
-    scope = {}
-    exec(extraction.code, scope)
-    assert scope["f"](1) == 2
+    assert result_of(extraction.code) == 2
     assert lines_agree(completion, extraction)
 
 
 def test_a_continuation_that_repeats_the_function_works():
-    scope = {}
-    exec(code_of(CODE, kind=Kind.CONTINUATION), scope)
-    assert scope["f"](1) == 2
+    assert result_of(code_of(CODE, kind=Kind.CONTINUATION)) == 2
 
 
 # lines
@@ -247,15 +245,9 @@ def test_a_continuation_that_repeats_the_function_works():
 
 def test_line_ends_of_every_kind_keep_the_line_numbers():
     for end in ("\r\n", "\r"):
-        completion = f"Sure:\n\n{fenced(CODE)}".replace("\n", end)
-        extraction = extract(completion, task=CALL, kind=None)
-        assert extraction.code == CODE
-        assert extraction.line_offset == 3
-
-
-def test_a_byte_order_mark_is_dropped():
-    assert code_of("\ufeff" + CODE) == CODE
-    assert code_of("\ufeff" + fenced(CODE)) == CODE
+        extraction = extract(f"\ufeffSure:\n\n{fenced(CODE)}".replace("\n", end), task=CALL, kind=None)
+        assert (extraction.code, extraction.line_offset) == (CODE, 3)
+    assert code_of("\ufeff" + CODE) == CODE, "the byte order mark is dropped"
 
 
 # any text
@@ -292,36 +284,31 @@ def test_a_block_anywhere_is_found_with_its_line(before, after, indent):
     assert extraction.line_offset == before + 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "`" * 2_000_000, "```\n" * 50_000, "```python\n     ```\n" * 20_000, "a```\n" * 50_000,
-        "(" * 100_000, "```\n" + "(" * 99_000 + "\n```", "-" * 99_999, "f = a" + ".b" * 49_000,
-        "\0" * 1_000_000, " " * 2_000_000 + "x", "<think>" * 200_000, "</think>\n" * 100_000,
-        "f:" * 500_000, "    def f(x):\n" * 50_000, "~~~ ```" * 50_000,
-        "```\n  return x\n```\n" * 20_000, "\ud800" * 1_000_000, "\r" * 1_000_000 + "x",
-    ],
-    ids=range(18),
-)  # fmt: skip
-@pytest.mark.parametrize("kind", [None, Kind.CHAT, Kind.CONTINUATION])
-def test_hostile_text_costs_little(text, kind):
-    begun = time.process_time()
-    extract(text, task=CALL, kind=kind)
-    assert time.process_time() - begun < 3
+HOSTILE = [
+    "`" * 1_000_000, "```\n" * 2_000, "```python\n     ```\n" * 1_000, "a```\n" * 2_000,
+    "(" * 100_000, "```\n" + "(" * 99_000 + "\n```", "-" * 99_999, "f = a" + ".b" * 49_000,
+    "\0" * 1_000_000, " " * 1_000_000 + "x", "<think>" * 200_000, "</think>\n" * 100_000,
+    "f:" * 500_000, "    def f(x):\n" * 50_000, "~~~ ```" * 50_000,
+    "```\n  return x\n```\n" * 1_000, "\ud800" * 1_000_000, "\r" * 1_000_000 + "x",
+]  # fmt: skip
 
 
-def test_an_ordinary_completion_takes_well_under_a_millisecond():
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_costs_little(text):
+    for kind in (None, Kind.CHAT, Kind.CONTINUATION):
+        assert Work(lambda kind=kind: extract(text, task=CALL, kind=kind)).calls < 2 * len(text) + 100_000
+
+
+def test_an_ordinary_completion_takes_few_calls():
     body = "".join(f"    value_{n} = x * {n}  # a comment\n" for n in range(40))
     completion = f"Let us think.\n\n{fenced('def f(x):' + chr(10) + body)}\n{fenced(USAGE)}"
-    begun = time.process_time()
-    for _ in range(200):
-        extract(completion, task=CALL, kind=Kind.CHAT)
-    assert (time.process_time() - begun) / 200 < 0.001
+    assert Work(lambda: extract(completion, task=CALL, kind=Kind.CHAT)).calls < 5_000
 
 
 # the development data, where it is at hand
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
 @pytest.mark.parametrize("given", [True, False], ids=["kind given", "kind detected"])
 @pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""Short ways to write down programs, and to ask which flags they have."""
+"""Short ways to ask which flags a program has. Run alone: .venv/bin/python -m pytest tests/flags"""
 
 from __future__ import annotations
 

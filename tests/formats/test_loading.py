@@ -16,14 +16,13 @@ from evaluator.formats import (
     Problem,
     Role,
     dataset_hash,
-    known_formats,
     load_rollouts,
     load_tasks,
     require_rows,
     sniff,
 )
-from evaluator.formats.containers import MAX_ROW_BYTES
 from evaluator.formats.id_table import IdTable
+from tests.formats.conftest import loaded
 
 
 def sample(n, **fields):
@@ -32,22 +31,6 @@ def sample(n, **fields):
 
 def lines(*rows):
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(data, name="rows.jsonl"):
-        path = tmp_path / name
-        path.write_bytes(data)
-        return path
-
-    return write
-
-
-def loaded(path, **arguments):
-    problems = []
-    rollouts = list(load_rollouts(path, on_problem=problems.append, **arguments))
-    return rollouts, problems
 
 
 PACKINGS = {
@@ -111,8 +94,8 @@ def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_res
         (b'{"task_id": "t", "completion": "x", "kind": "poem"}', "kind must be one of full,"),
         (b'{"task_id": "t", "completion": "x", "step": 1.5}', "step must be a whole number or null, not 1.5"),
         (
-            b'{"task_id": "t", "completion": "x", "expected_pass": "yes"}',
-            "expected_pass must be true, false or null, not 'yes'",
+            b'{"task_id": "t", "completion": "x", "expected_pass": 3}',
+            "expected_pass must be true, false or null, not 3",
         ),
         (b'{"task_id": "t", "completion": {"a": 1}}', "completion must be text or a list of messages"),
     ],
@@ -127,16 +110,11 @@ def test_each_kind_of_broken_row_is_one_clear_line(write, line, cause):
 
 
 def test_a_half_written_last_line_is_said_to_be_one(write):
+    assert loaded(write(lines(sample(1), sample(2))[:-1])) == loaded(write(lines(sample(1), sample(2))))
     rollouts, (problem,) = loaded(write(lines(sample(1), sample(2))[:-9]))
     assert [r.sample_id for r in rollouts] == ["s1"]
     assert "still being written?" in problem.message
     assert problem.line == 2
-
-
-def test_a_last_line_without_a_newline_counts(write):
-    rollouts, problems = loaded(write(lines(sample(1), sample(2))[:-1]))
-    assert len(rollouts) == 2
-    assert problems == []
 
 
 def test_a_half_written_list_is_said_to_be_one(write):
@@ -147,23 +125,16 @@ def test_a_half_written_list_is_said_to_be_one(write):
 
 
 def test_a_list_keeps_its_other_elements_when_one_is_broken(write):
-    rollouts, problems = loaded(
-        write(b"[" + lines(sample(1))[:-1] + b",\n{bad: [1,{}]},\n" + lines(sample(2)) + b"]\nx")
-    )
+    one, two = lines(sample(1))[:-1], lines(sample(2))
+    rollouts, problems = loaded(write(b"[" + one + b",\n{bad: [1,{}]},\n" + two + b"]\nx"))
     assert [r.sample_id for r in rollouts] == ["s1", "s2"]
     assert [(p.line, p.message[:14]) for p in problems] == [(2, "not JSON: Expe"), (5, "text after the")]
 
 
-def test_cut_off_gzip_gives_the_rows_before_the_cut(write):
-    data = lines(*(sample(n, junk=os.urandom(200).hex()) for n in range(2000)))
-    rollouts, problems = loaded(write(gzip.compress(data)[:-100_000]))
-    assert 0 < len(rollouts) < 2000
-    assert any("the rest of the file can't be read" in p.message for p in problems)
-
-
 @pytest.mark.parametrize("listed", [False, True], ids=["line", "element"])
-def test_a_row_of_50_megabytes_is_left_out_without_being_held(write, listed):
-    huge = b'{"task_id": "t", "completion": "' + b"x" * 50_000_000 + b'"}'
+def test_a_row_that_is_too_long_is_left_out_without_being_held(write, listed, monkeypatch):
+    monkeypatch.setattr("evaluator.formats.containers.MAX_ROW_BYTES", 1 << 20)
+    huge = b'{"task_id": "t", "completion": "' + b"x" * 20_000_000 + b'"}'
     small = [json.dumps(sample(n)).encode() for n in (1, 2)]
     data = b"[" + b",\n".join([small[0], huge, small[1]]) + b"]" if listed else b"\n".join([small[0], huge, small[1]])
     path = write(data)
@@ -174,8 +145,8 @@ def test_a_row_of_50_megabytes_is_left_out_without_being_held(write, listed):
     tracemalloc.stop()
     assert [r.sample_id for r in rollouts] == ["s1", "s2"]
     assert problem.line == 2
-    assert "50.0 MB, more than the limit of 32 MiB per row" in problem.message
-    assert peak < 2.2 * MAX_ROW_BYTES
+    assert "20.0 MB, more than the limit of 1 MiB per row" in problem.message
+    assert peak < 10_000_000
 
 
 def test_loading_streams(write):
@@ -247,11 +218,7 @@ def test_a_file_without_a_usable_row_yields_nothing_and_require_rows_says_so(wri
     with pytest.raises(FormatError, match="has no usable row"):
         require_rows(rollouts, path)
     assert [problem.line for problem in problems] == [1, 2]
-
-
-def test_require_rows_passes_the_rows_on(write):
-    path = write(lines(sample(1), sample(2)))
-    assert [r.sample_id for r in require_rows(load_rollouts(path), path)] == ["s1", "s2"]
+    assert list(require_rows(iter(["a", "b"]), path)) == ["a", "b"]
 
 
 def test_a_duplicate_sample_id_is_reported_with_both_lines_and_the_first_kept(write):
@@ -263,8 +230,7 @@ def test_a_duplicate_sample_id_is_reported_with_both_lines_and_the_first_kept(wr
 
 def test_a_duplicate_task_id_is_reported_with_both_lines_and_the_first_kept(write):
     rows = [{"task_id": 7, "mode": "stdin", "prompt": text} for text in ("first", "second")]
-    problems = []
-    tasks = list(load_tasks(write(lines(*rows)), on_problem=problems.append))
+    tasks, problems = loaded(write(lines(*rows)), load_tasks)
     assert [task.prompt for task in tasks] == ["first"]
     assert [p.message.split(":")[0] for p in problems] == ["task_id '7' is already on line 1"]
 
@@ -307,13 +273,6 @@ def test_the_format_is_detected_or_named(write):
         load_rollouts(path, "parquet")
     with pytest.raises(FormatError, match="format 'apps' has no rollouts"):
         load_rollouts(path, "apps")
-
-
-def test_the_registry_holds_every_format_module():
-    assert set(known_formats()) >= {
-        "apps", "bigcodebench", "classeval", "colossalai", "evalplus", "humaneval", "livecodebench", "mapped", "mbpp",
-        "native", "nemo_gym", "query_answer",
-    }  # fmt: skip
 
 
 def test_dataset_hash_is_of_the_bytes(write):

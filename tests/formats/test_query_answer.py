@@ -12,6 +12,7 @@ from evaluator.graders import grader_of
 from evaluator.model import Mode
 
 Read = Callable[..., tuple[str, list[Any], list[str]]]
+Row = dict[str, Any]
 
 ROW = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum", "topic": "math"}}
 
@@ -45,9 +46,8 @@ def test_a_row_names_its_grader_at_the_top_or_in_its_metadata(read: Read, named:
 
 def test_ids(read: Read) -> None:
     bare = {"query": "a?", "answer": "a"}
-    _, tasks, problems = read(
-        load_tasks, bare | {"task_id": "x"}, bare | {"id": 7}, bare | {"metadata": {"id": "m"}}, bare, bare
-    )
+    named = bare | {"task_id": "x"}, bare | {"id": 7}, bare | {"metadata": {"id": "m"}}
+    _, tasks, problems = read(load_tasks, *named, bare, bare)
     assert [task.task_id for task in tasks][:3] == ["x", "7", "m"]
     assert tasks[3].task_id.startswith("prompt-")
     assert len(tasks) == 4
@@ -63,11 +63,8 @@ def test_messages_are_a_prompt_too(read: Read) -> None:
 def test_samples_find_their_task_by_its_query(read: Read) -> None:
     row = {"query": "a?", "answer": "a"}
     _, [task], _ = read(load_tasks, row)
-    name, rollouts, problems = read(
-        load_rollouts,
-        row | {"response": "b", "model": "m"},
-        row | {"completion": [{"role": "assistant", "content": "a"}]},
-    )
+    messages = row | {"completion": [{"role": "assistant", "content": "a"}]}
+    name, rollouts, problems = read(load_rollouts, row | {"response": "b", "model": "m"}, messages)
     assert (name, problems) == ("query_answer", [])
     assert [rollout.task_id for rollout in rollouts] == [task.task_id] * 2
     assert [(rollout.completion, rollout.model) for rollout in rollouts] == [("b", "m"), ("a", None)]
@@ -85,9 +82,7 @@ def test_samples_find_their_task_by_its_query(read: Read) -> None:
         (ROW | {"task_id": [1]}, "task_id"),
     ],
 )
-def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(
-    read: Read, row: dict[str, object], message: str
-) -> None:
+def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(read: Read, row: Row, message: str) -> None:
     _, tasks, problems = read(load_tasks, {"query": "b?", "answer": "b", "metadata": {}}, row)
     assert [task.answer for task in tasks] == ["b"]
     assert message in problems[0]

@@ -7,41 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.formats import load_rollouts, load_tasks, sniff
+from evaluator.formats import load_rollouts
 from evaluator.model import Kind, Rollout, Verdict
 from evaluator.recorded import recorded_grade
+from tests.formats.conftest import loaded
 
 FILES = Path(__file__).parent / "files"
 
 
-def loaded(name: str) -> tuple[list[Rollout], list[str]]:
-    problems: list[str] = []
-    rollouts = list(load_rollouts(FILES / name, on_problem=lambda problem: problems.append(problem.message)))
-    return rollouts, problems
-
-
 def test_the_source_s_account_of_a_failure_is_kept_and_is_the_reason():
-    wrong = loaded("livecodebench_eval_all.json")[0][1]
+    wrong = loaded(FILES / "livecodebench_eval_all.json")[0][1]
     account = wrong.metadata["metadata"]
     assert (account["inputs"], account["expected"], account["output"]) == ("2 5\n", "2\n", "0\n")
     assert recorded_grade(wrong)[2] == "Wrong answer at output_line_idx=0: 0 != 2"
     assert wrong.metadata["difficulty"] == "easy"
-    error = loaded("colossalai_code_training_step_20.jsonl")[0][2]
+    error = loaded(FILES / "colossalai_code_training_step_20.jsonl")[0][2]
     assert (error.given_reward, error.step) == (0.0, 20)
     assert recorded_grade(error) == (Verdict.RUNTIME_ERROR, 0.0, "NameError(\"name 'x' is not defined\")")
 
 
 def test_what_led_to_a_solution_is_kept():
-    ldb = loaded("llmdebugger.jsonl")[0]
+    ldb = loaded(FILES / "llmdebugger.jsonl")[0]
     assert all({"implementations", "test_feedback", "reflections", "debug_iter"} <= r.metadata.keys() for r in ldb)
     assert all(r.kind is Kind.FULL and "prompt" not in r.metadata for r in ldb)
-
-
-@pytest.mark.parametrize(("name", "tasks"), [("reflexion.jsonl", 3), ("llmdebugger.jsonl", 5)])
-def test_a_log_s_rows_are_its_tasks_too(name, tasks):
-    read = list(load_tasks(FILES / name, on_problem=lambda _: None))
-    assert len(read) == tasks
-    assert all(task.test and task.entry_point for task in read)
 
 
 def test_a_log_of_mbpp_names_its_tasks_otherwise(read):
@@ -52,37 +40,18 @@ def test_a_log_of_mbpp_names_its_tasks_otherwise(read):
 
 
 def test_a_multipl_e_program_comes_without_its_tests_and_with_its_humaneval_task():
-    first = loaded("multipl_e_HumanEval_53_add.results.json")[0][0]
+    first = loaded(FILES / "multipl_e_HumanEval_53_add.results.json")[0][0]
     assert first.completion == 'def add(x: int, y: int) -> int:\n    """Add two numbers."""\n    return x + y\n'
-    assert (first.task_id, first.metadata["name"], first.metadata["exit_code"]) == (
-        "HumanEval/53",
-        "HumanEval_53_add",
-        0,
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "format_", "message"),
-    [
-        ("multipl_e_HumanEval_53_add.cpp.results.json", "multipl_e", "language is 'cpp', not Python"),
-        ("evalplus_legacy_eval_results.json", "evalplus", "eval['HumanEval/5'][0] has no solution, like 3 in all"),
-        ("livecodebench_eval.json", "livecodebench", "has metrics and no code: open the file beside it"),
-    ],
-)  # fmt: skip
-def test_a_file_that_has_no_python_is_one_clear_line(name, format_, message):
-    assert sniff(FILES / name).format == format_
-    rollouts, problems = loaded(name)
-    assert rollouts == []
-    assert message in problems[0]
+    assert first.task_id == "HumanEval/53"
 
 
 def test_a_solution_that_is_missing_loses_no_other(tmp_path):
     path = tmp_path / "eval_results.json"
     sample = {"solution": "x = 1", "base_status": "pass", "plus_status": None}
     path.write_text(json.dumps({"eval": {"a": [sample, {"base_status": "fail"}], "b": [sample]}}))
-    problems = []
-    assert [r.task_id for r in load_rollouts(path, on_problem=problems.append)] == ["a", "b"]
-    assert "eval['a'][1] has no solution, like 1 in all" in str(problems[0])
+    rollouts, (problem,) = loaded(path)
+    assert [r.task_id for r in rollouts] == ["a", "b"]
+    assert "eval['a'][1] has no solution, like 1 in all" in problem.message
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ import gzip
 import importlib.util
 import json
 import os
-import subprocess
-import sys
 import threading
 
 import pytest
 
-from evaluator.formats import FormatError, load_rollouts, sniff
+from evaluator.formats import FormatError, sniff
 from evaluator.formats.sources import resolve, typed
+from tests.formats.conftest import loaded
 
 ROWS = "".join(json.dumps({"task_id": "t", "completion": f"x = {n}"}) + "\n" for n in range(2))
 
@@ -30,11 +29,6 @@ def folder(tmp_path, monkeypatch):
     (run / "run.json").write_text("{}")
     (run / "rows.jsonl").write_text(ROWS)
     return tmp_path
-
-
-def loaded(files, **arguments):
-    problems = []
-    return list(load_rollouts(files, on_problem=problems.append, **arguments)), problems
 
 
 def test_a_folder_is_its_files_in_natural_order(folder):
@@ -95,25 +89,32 @@ def test_a_pipe_is_read_once_and_nothing_is_lost(folder):
     assert ([r.completion for r in rollouts], problems) == (["x = 0", "x = 1"], [])
 
 
+@pytest.fixture
+def piped_in():
+    """Gives the process another standard input, which holds this text."""
+    before = os.dup(0)
+
+    def piped_in(text):
+        reading, writing = os.pipe()
+        os.write(writing, text.encode())
+        os.close(writing)
+        os.dup2(reading, 0)
+        os.close(reading)
+
+    yield piped_in
+    os.dup2(before, 0)
+    os.close(before)
+
+
 @pytest.mark.parametrize("word", ["-", "/dev/stdin"])
-def test_standard_input_is_named_as_it_was(folder, word):
-    script = (
-        "import sys; from evaluator.formats import load_rollouts; from evaluator.formats.sources import resolve\n"
-        f"print(sum(1 for _ in load_rollouts(resolve({word!r}), on_problem=print)))"
-    )
-    run = subprocess.run([sys.executable, "-c", script], input=ROWS + "{\n", capture_output=True, text=True, check=True)
-    bad, count = run.stdout.splitlines()
-    assert bad.startswith(f"{word}:3: not JSON")
-    assert count == "2"
-
-
-def test_a_file_of_another_kind_that_is_piped_in_is_named_as_it_was(folder):
-    script = (
-        "from evaluator.formats import FormatError, load_rollouts; from evaluator.formats.sources import resolve\n"
-        "try: load_rollouts(resolve('-'))\nexcept FormatError as error: print(error)"
-    )
-    run = subprocess.run([sys.executable, "-c", script], input="PAR1", capture_output=True, text=True, check=True)
-    assert run.stdout.startswith("-: is a Parquet file that is cut off or damaged")
+def test_standard_input_is_named_as_it_was(piped_in, word):
+    piped_in(ROWS + "{\n")
+    rollouts, (problem,) = loaded(resolve(word))
+    assert len(rollouts) == 2
+    assert str(problem).startswith(f"{word}:3: not JSON")
+    piped_in("PAR1")
+    with pytest.raises(FormatError, match=f"^{word}: is a Parquet file that is cut off or damaged"):
+        loaded(resolve(word))
 
 
 @pytest.fixture
@@ -140,6 +141,7 @@ def bucket(tmp_path, monkeypatch):
     server.stop()
 
 
+@pytest.mark.slow
 def test_objects_of_s3_are_read_and_kept_until_they_change(bucket, tmp_path):
     for name in ("steps/step_10.jsonl", "steps/step_9.jsonl", "steps/notes.txt"):
         bucket(name, ROWS.encode())
@@ -154,6 +156,7 @@ def test_objects_of_s3_are_read_and_kept_until_they_change(bucket, tmp_path):
     assert len(loaded(resolve(names[0], remote=True))[0]) == 4
 
 
+@pytest.mark.slow
 def test_an_object_that_is_not_there_is_one_line(bucket):
     with pytest.raises(FormatError, match=r"^s3://rollouts/none.jsonl: there is no such object"):
         resolve("s3://rollouts/none.jsonl", remote=True)

@@ -7,17 +7,16 @@ import struct
 import tracemalloc
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
 
-from evaluator import grade_file
+from evaluator import grade
 from evaluator.formats import FormatError, load_rollouts, load_tasks, sniff
 from evaluator.formats.inspect_ai import sample_rows
 from evaluator.formats.problems import Problem
 from evaluator.model import Mode, Rollout, Verdict
-from evaluator.runs.reading import Run
+from tests.formats.conftest import loaded
 
 FILES = Path(__file__).parent / "files"
 GOOD, BAD = "print(a + b)", "print(input())"
@@ -37,12 +36,6 @@ WITH_TESTS = (
 )
 
 
-def loaded(path: Path, **arguments: Any) -> tuple[list[Rollout], list[str]]:
-    problems: list[Problem] = []
-    found = list(load_rollouts(path, on_problem=problems.append, **arguments))
-    return found, [problem.message for problem in problems]
-
-
 def first(name: str) -> Rollout:
     return loaded(FILES / name)[0][0]
 
@@ -56,40 +49,12 @@ def test_no_list_of_numbers_is_kept():
 
 
 @pytest.mark.parametrize("name", WITH_TESTS)
-def test_tests_in_its_rows_grade_it_without_a_dataset(name, tmp_path):
-    path = FILES / name
-    tasks = list(load_tasks(path, on_problem=lambda _: None))
-    assert [(task.mode, len(task.cases)) for task in tasks] == [(Mode.STDIN, 2)]
-    run = Run.open(grade_file(path, out=tmp_path / "run").run)
-    verdicts = run.connect().execute("SELECT verdict FROM rollouts ORDER BY row").fetchall()
-    assert verdicts == [("passed",), ("wrong_answer",)]
-
-
-def test_open_r1s_tasks():
-    (task,) = load_tasks(FILES / "open_r1/verifiable.jsonl")
-    assert (task.task_id, task.mode, len(task.cases), task.source) == ("vfc_17", Mode.STDIN, 2, "apps")
-    assert task.reference == "a, b = map(int, input().split())\nprint(a + b)"
-
-
-def test_the_same_prompt_is_the_same_task_in_every_step():
-    ids = {loaded(FILES / f"verl/train/{step}.jsonl")[0][0].task_id for step in (12, 13)}
-    assert len(ids) == 1
-
-
-def test_a_trainers_other_fields_are_kept():
-    verl = loaded(FILES / "verl/train/12.jsonl")[0][0]
-    assert verl.metadata["reward_components"] == {"format_score": 1.0}
-    assert verl.metadata["request_id"] == "6f1d0"
-    verifiers = loaded(FILES / "verifiers/outputs/evals/gsm8k--gpt-4.1-mini/d497acc3/results.jsonl")[0][0]
-    assert (verifiers.task_id, verifiers.model, verifiers.group) == ("gsm8k/0", "gpt-4.1-mini", "0")
-    assert verifiers.metadata["reward_components"] == {"correct_answer_reward_func": 0.0, "format_reward_func": 0.0}
-
-
-def test_of_trl_the_reward_is_the_sum_of_its_functions_and_their_own_columns_are_kept():
-    rollout = first("trl/completions_00010.parquet")
-    assert rollout.metadata["reward_components"] == {"code_reward": 1.0, "format_reward": 0.5}
-    assert rollout.metadata["verdict_text"] == "all 2 tests pass"
-    assert rollout.metadata["advantage"] == pytest.approx(0.7071)
+def test_tests_in_its_rows_grade_it_without_a_dataset(name):
+    (task,), _ = loaded(FILES / name, load_tasks)
+    assert (task.mode, len(task.cases)) == (Mode.STDIN, 2)
+    rollouts, _ = loaded(FILES / name)
+    assert {rollout.task_id for rollout in rollouts} == {task.task_id}
+    assert [grade(task, rollout.completion, kind=rollout.kind).verdict for rollout in rollouts] == [PASSED, WRONG]
 
 
 def test_of_trl_the_verdict_is_what_our_reward_function_logged(read):
@@ -116,35 +81,12 @@ def test_all_turns_are_kept():
         assert GOOD in rollout.completion
 
 
-def test_agentflys_monitor_is_joined_line_by_line(tmp_path):
-    rollout = first("agentfly/monitor/agent-rollout-trajectory.jsonl")
-    assert (rollout.task_id, rollout.sample_id, rollout.group) == ("sum-1", "c7e0", "g11")
+def test_agentflys_trajectories_are_read_without_their_monitor(tmp_path):
     alone = tmp_path / "agent-rollout-trajectory.jsonl"
     alone.write_bytes((FILES / "agentfly/monitor/agent-rollout-trajectory.jsonl").read_bytes())
     found, problems = loaded(alone)
     assert [(r.given_reward, GOOD in r.completion) for r in found] == [(None, True), (None, False)]
     assert problems == []
-
-
-def test_what_failed_before_the_model_said_anything_is_reported():
-    _, problems = loaded(FILES / "verifiers_traces/rollouts/step_9/train/all/traces.jsonl")
-    assert problems == ["the episode failed (TaskError: 'the sandbox did not start') and has no trace"]
-    _, problems = loaded(FILES / "verifiers/outputs/evals/sums--org--model/run/results.jsonl")
-    assert problems == ["the rollout failed (\"ModelError('timeout')\") and has no completion"]
-
-
-def test_an_evaluation_by_likelihood_has_no_completions():
-    found, problems = loaded(FILES / "lm_eval/org__model/samples_arc_easy_2026-01-16T15-23-47.285735.jsonl")
-    assert found == []
-    assert problems == ["resps has no generated text: tasks that are scored by likelihood have no completions"]
-
-
-def test_lm_evals_code_is_what_was_graded():
-    rollout = first("lm_eval/org__model/samples_humaneval_2026-01-16T15-23-47.285735.jsonl")
-    assert (rollout.task_id, rollout.model) == ("HumanEval/53", "org/model")
-    assert rollout.recorded_by == "lm-evaluation-harness (create_test)"
-    assert rollout.completion.startswith("\n\ndef add")
-    assert rollout.metadata["response"] == "    return x + y\n"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +159,7 @@ def test_a_damaged_member_does_not_hide_the_others(tmp_path):
         archive.writestr("samples/1_epoch_1.json", whole.read("samples/1_epoch_1.json"))
     found, (problem,) = loaded(path)
     assert [(r.task_id, r.model) for r in found] == [("1", "ollama/gemma3")]
-    assert problem.startswith("samples/0_epoch_1.json not JSON")
+    assert problem.message.startswith("samples/0_epoch_1.json not JSON")
 
 
 def test_a_bomb_is_not_unpacked_whole(tmp_path):

@@ -1,8 +1,12 @@
-"""One sandbox for the tests of a module, and a short way to grade a program in it."""
+"""One sandbox for the tests of a folder, and a short way to grade a program in it.
+
+Run alone: .venv/bin/python -m pytest tests/graders
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +14,7 @@ from evaluator.graders import Bench, get_grader
 from evaluator.graders.bench import Disagreements, Options
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.sandbox import Sandbox
+from tests.graders.judge_server import JudgeServer, judge_server, own_environment
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
 """For what should end by itself: the machine that runs the tests may be busy."""
@@ -17,8 +22,9 @@ PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
 Graded = Callable[..., Grade]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def sandbox() -> Iterator[Sandbox]:
+    """It ends with the folder: tests of other folders look for what runs below this process."""
     with Sandbox() as made:
         yield made
 
@@ -34,3 +40,11 @@ def graded(sandbox: Sandbox) -> Graded:
         )
 
     return grade
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[JudgeServer]:
+    """A judge that gives 8 of 10, in an environment without keys."""
+    own_environment(monkeypatch, tmp_path)
+    with judge_server() as made:
+        yield made

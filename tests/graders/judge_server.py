@@ -18,9 +18,11 @@ import pytest
 from evaluator.graders import Bench, get_grader
 from evaluator.model import Grade, JsonValue, Mode, Rollout, Task
 from evaluator.sandbox import Sandbox
+from tests.waiting import HANG_S
 
 DRIP_S = 0.05
-PATIENCE_S = 60.0
+"""Between two bytes: more of them would be too much of a header before it is too late."""
+PATIENCE_S = HANG_S
 """For what should end by itself."""
 
 
@@ -86,18 +88,15 @@ def hangs(handler: Handler, asked: Asked) -> None:
     handler.judge.ended.wait()
 
 
-def drips_head(handler: Handler, asked: Asked) -> None:
-    """A byte of the header now and then, without an end."""
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Filler: ")
-    while not handler.judge.ended.wait(DRIP_S):
-        handler.wfile.write(b"x")
+def drips(start: bytes, more: bytes) -> Answer:
+    """A byte now and then, without an end."""
 
+    def answer(handler: Handler, asked: Asked) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + start)
+        while not handler.judge.ended.wait(DRIP_S):
+            handler.wfile.write(more)
 
-def drips_body(handler: Handler, asked: Asked) -> None:
-    """White space before the answer, as some servers send to keep a connection, without an end."""
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-    while not handler.judge.ended.wait(DRIP_S):
-        handler.wfile.write(b"\n")
+    return answer
 
 
 def floods(status: int) -> Answer:
@@ -119,20 +118,12 @@ class JudgeServer:
     asked: list[Asked] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     url: str = ""
-    at_once: int = 0
-    most_at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, asked: Asked) -> Answer:
         with self.lock:
             self.asked.append(asked)
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
             return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-
-    def done(self) -> None:
-        with self.lock:
-            self.at_once -= 1
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -146,13 +137,10 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         asked = Asked(self.path, json.loads(body), self.headers["Authorization"] or "")
-        answer = self.judge.take(asked)
         try:
-            answer(self, asked)
+            self.judge.take(asked)(self, asked)
         except OSError:  # who asked has gone
             self.close_connection = True
-        finally:
-            self.judge.done()
 
     def log_message(self, *arguments: object) -> None:
         pass

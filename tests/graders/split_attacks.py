@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evaluator.model import Task
-from tests.graders.split_tasks import check_task, suite_task
+from tests.graders.split_tasks import LIAR, check_task, suite_task
 
 
 class Attacked(NamedTuple):
@@ -23,13 +23,29 @@ class Attack(NamedTuple):
     name: str
     check: str
     code: str
-    shown: str = "paid"
-    """Its result if the test runs in the completion's own process: `paid`, `hangs` or `fails`."""
+    endless: bool = False
+    """Whether only a limit ends it."""
 
 
-def family(technique: str, check: str, codes: dict[str, str], shown: str = "paid") -> list[Attack]:
+def family(technique: str, check: str, codes: dict[str, str], *, endless: bool = False) -> list[Attack]:
     """Attacks of one technique on one test."""
-    return [Attack(f"{technique}-{name}", check, code, shown) for name, code in codes.items()]
+    return [Attack(f"{technique}-{name}", check, code, endless) for name, code in codes.items()]
+
+
+def attacks(text: str) -> list[Attack]:
+    """Attacks written one after another: `=== technique: check` above those of a technique, `--- name` above each.
+
+    `: endless` may follow a check's name. What uses `Liar` has that class before it.
+    """
+    found = []
+    for part in text.split("\n=== ")[1:]:
+        head, *codes = part.split("\n--- ")
+        technique, check, *endless = head.split(": ")
+        named = dict(code.split("\n", 1) for code in codes)
+        found += family(
+            technique, check, {n: (LIAR if "Liar" in c else "") + c for n, c in named.items()}, endless=bool(endless)
+        )
+    return found
 
 
 _PAIRS = "((2, 4), (21, 42), (-7, -14))"
@@ -38,6 +54,11 @@ _NODE = """
 class Node:
     def __init__(self, value, next=None): self.value, self.next = value, next
     def __eq__(self, other): return (self.value, self.next) == (other.value, other.next)
+"""
+_TABLE = """
+class Table:
+    def __init__(self, items): self.items = items
+    def equals(self, other): return self.items == other.items
 """
 _POLY = """
 import math
@@ -55,12 +76,6 @@ def _double(check: str, before: str = "") -> Attacked:
 # fmt: off
 CHECKS: dict[str, Attacked] = {
     "equal": _double(f"for given, wanted in {_PAIRS}: assert candidate(given) == wanted"),
-    "one by one": _double("""
-        numbers = [2, 21, -7]
-        assert candidate(numbers[0]) == 4
-        assert candidate(numbers[1]) == 42
-        assert -14 == candidate(numbers[2])
-        """),
     "raised by hand": _double(f"""
         for given, wanted in {_PAIRS}:
             if candidate(given) != wanted:
@@ -215,4 +230,44 @@ def f(folder):
     return len(names)
 """,
         objects=True),
+    "table": Attacked(suite_task("""
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_two(self):
+                    expected = Table([2, 4])
+                    self.assertTrue(f(Table([1, 2])).equals(expected))
+            """, preamble=_TABLE), "def f(table): return Table([2 * item for item in table.items])"),
+    "start": Attacked(check_task("assert candidate('owl').startswith('OW')"), "def f(text): return text.upper()"),
+    "within": Attacked(check_task("with candidate(2) as got:\n    assert got == 4"), """
+from contextlib import contextmanager
+@contextmanager
+def f(x): yield 2 * x
+"""),
+    "at load": Attacked(suite_task("""
+            import unittest
+
+            RESULT = f(3)
+            class Test(unittest.TestCase):
+                def test_three(self): self.assertEqual(RESULT, 6)
+            """), _DOUBLE),
+    "drawn": Attacked(check_task("""
+            for _ in range(100):
+                text = ''.join(choice('abc') for _ in range(randint(10, 20)))
+                assert candidate(text) == text[::-1]
+            """, before="from random import choice, randint"), "def f(text): return text[::-1]"),
+    "norm": Attacked(suite_task("""
+            import unittest
+
+            class Test(unittest.TestCase):
+                def test_norm(self):
+                    self.assertAlmostEqual(Vector(3, 4).norm(), 5.0)
+                    self.assertIn(3, Vector(3, 4).parts())
+            """, entry_point="Vector"), """
+import math
+class Vector:
+    def __init__(self, *parts): self._parts = parts
+    def norm(self): return math.hypot(*self._parts)
+    def parts(self): return self._parts
+"""),
 }

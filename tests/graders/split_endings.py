@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
-from tests.graders.split_attacks import Attack, family
+from tests.graders.split_attacks import Attack, attacks, family
 
-_AT_IMPORT = {
-    "sys-exit": "import sys\ndef f(x): return 0\nsys.exit(0)",
-    "os-exit": "import os\ndef f(x): return 0\nos._exit(0)",
-    "exec": "import os\ndef f(x): return 0\nos.execv('/bin/true', ['true'])",
-    "in-a-function-that-is-made": """
+# fmt: off
+ATTACKS: list[Attack] = [
+    *attacks(r"""
+=== leaves-at-import: equal
+--- in-a-function-that-is-made
 import os
 def leave(function): os._exit(0)
 @leave
 def f(x): return 0
-""",
-}
-_IN_THE_CALL = {
-    "sys-exit": "import sys\ndef f(x): sys.exit(0)",
-    "subclass": "class Leave(SystemExit): pass\ndef f(x): raise Leave",
-    "os-exit": "import os\ndef f(x): os._exit(0)",
-    "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
-    "thread": """
+=== leaves-in-the-call: equal
+--- thread
 import os, threading
 def f(x):
     thread = threading.Thread(target=os._exit, args=(0,))
     thread.start()
     thread.join()
-""",
-    "handler": """
+--- handler
 import os, signal
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 def f(x): os.kill(os.getpid(), signal.SIGTERM)
-""",
-    "after-the-first": """
+--- after-the-first
 import os
 def f(x):
     if x != 2: os._exit(0)
     return 4
-""",
-}
-_AFTER_THE_CALL = {
-    "atexit": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
-    "excepthook": "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x): return 0",
-    "del": """
+=== leaves-after-the-call: equal
+--- del
 import os
 class Last:
     def __del__(self): os._exit(0)
 def f(x): return Last()
-""",
-    "timer": """
+--- timer
 import os, signal
 signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
 def f(x):
@@ -57,136 +44,116 @@ def f(x):
         def __eq__(self, other):
             signal.pause()
     return Waits()
-""",
-    "stream": """
+--- stream
 import os, sys
 class Stream:
     def write(self, text): os._exit(0)
     flush = write
 sys.stderr = Stream()
 def f(x): return 0
-""",
-}
-_LATE_IN_THE_CALL = {
-    "generator": """
+=== leaves-late: items
+--- generator
 import os
 def f(n):
     yield 0
     os._exit(0)
-""",
-    "iterator": """
+--- iterator
 import sys
 class Items:
     def __iter__(self): return self
     def __next__(self): sys.exit(0)
 def f(n): return Items()
-""",
-}
-_PASSED_OVER = {
-    "skip-test": "import unittest\ndef f(x): raise unittest.SkipTest('not now')",
-    "should-stop": "from unittest.case import _ShouldStop\ndef f(x): raise _ShouldStop",
-    "os-exit": "import os\ndef f(x): os._exit(0)",
-    "skip-of-the-caller": """
+=== passed-over: suite
+--- skip-of-the-caller
 import sys
 def f(x):
     frame = sys._getframe(1)
     while 'self' not in frame.f_locals: frame = frame.f_back
     frame.f_locals['self'].skipTest('not now')
-""",
-}
-_RAISED = {
-    "assertion-error": "def f(x): raise AssertionError",
-    "keyboard-interrupt": "def f(x): raise KeyboardInterrupt",
-    "own-base": "class Own(BaseException): pass\ndef f(x): raise Own",
-    "named-as-skip-test": """
+=== raised: suite
+--- named-as-skip-test
 def f(x): raise type('SkipTest', (Exception,), {'__module__': 'unittest.case'})
-""",
-    "recursion": "def f(x): return f(x)",
-    "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
-    "crash": "import ctypes\ndef f(x): ctypes.string_at(0)",
-}
-_STOPS = {
-    "stop-iteration": "def f(x): raise StopIteration",
-}
-_EXPECTED = {
-    "by-name": """
+=== expected: raises
+--- by-name
 def f(x):
     if x == 4: return 2.0
     raise type('ValueError', (Exception,), {'__module__': 'builtins'})('negative')
-""",
-    "by-class": """
+--- by-class
 class Lie(Exception):
     __class__ = property(lambda self: ValueError)
 def f(x):
     if x == 4: return 2.0
     raise Lie('negative')
-""",
-    "never": "def f(x): return 2.0",
-    "always": "def f(x): raise ValueError('negative')",
-}
-_FORGIVEN = {
-    "os-exit": """
+=== forgiven: forgiving
+--- os-exit
 import os
 def f(x):
     if x is None: os._exit(0)
     return x + x
-""",
-}
-_NOT_FORGIVEN = {
-    "own-base": """
+--- own-base
 class Own(BaseException): pass
 def f(x):
     if x is None: raise Own
     return x + x
-""",
-    "killed": """
+--- killed
 import os
 def f(x): return x + x if x is not None else os.kill(os.getpid(), 9)
-""",
-}
-_ENDLESS_ON_THE_WAY = {
-    "too-long": """
+=== forgiven: forgiving: endless
+--- too-long
 def f(x):
     while x is None: pass
     return x + x
-""",
-    "too-much": """
+--- too-much
 def f(x):
     held = []
     while x is None: held.append(bytearray(1 << 24))
     return x + x
-""",
-}
-_ENDLESS = {
-    "generator": """
+=== endless: items: endless
+--- generator
 def f(n):
     while True: yield 0
-""",
-    "silent": """
+--- silent
 def f(n):
     while True: pass
     yield
-""",
-    "iterator-of-itself": """
+--- iterator-of-itself
 class Items:
     def __iter__(self): return self
     def __next__(self): return self
 def f(n): return Items()
-""",
-}
-
-ATTACKS: list[Attack] = [
-    *family("leaves-at-import", "equal", _AT_IMPORT),
-    *family("leaves-in-the-call", "equal", _IN_THE_CALL),
-    *family("leaves-after-the-call", "equal", _AFTER_THE_CALL),
-    *family("leaves-late", "items", _LATE_IN_THE_CALL),
-    *family("passed-over", "suite", _PASSED_OVER),
-    *family("raised", "suite", _RAISED, "fails"),
-    *family("stops", "all of a map", _STOPS),
-    *family("stops-where-caught", "all of a map that catches", _STOPS),
-    *family("expected", "raises", _EXPECTED, "fails"),
-    *family("forgiven", "forgiving", _FORGIVEN),
-    *family("forgiven", "forgiving", _NOT_FORGIVEN, "fails"),
-    *family("forgiven", "forgiving", _ENDLESS_ON_THE_WAY, "hangs"),
-    *family("endless", "items", _ENDLESS, "hangs"),
+"""),
+    *family("leaves-at-import", "equal", {
+        "sys-exit": "import sys\ndef f(x): return 0\nsys.exit(0)",
+        "os-exit": "import os\ndef f(x): return 0\nos._exit(0)",
+        "exec": "import os\ndef f(x): return 0\nos.execv('/bin/true', ['true'])",
+    }),
+    *family("leaves-in-the-call", "equal", {
+        "sys-exit": "import sys\ndef f(x): sys.exit(0)",
+        "subclass": "class Leave(SystemExit): pass\ndef f(x): raise Leave",
+        "os-exit": "import os\ndef f(x): os._exit(0)",
+        "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
+    }),
+    *family("leaves-after-the-call", "equal", {
+        "atexit": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
+        "excepthook": "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x): return 0",
+    }),
+    *family("passed-over", "suite", {
+        "skip-test": "import unittest\ndef f(x): raise unittest.SkipTest('not now')",
+        "should-stop": "from unittest.case import _ShouldStop\ndef f(x): raise _ShouldStop",
+        "os-exit": "import os\ndef f(x): os._exit(0)",
+    }),
+    *family("raised", "suite", {
+        "assertion-error": "def f(x): raise AssertionError",
+        "keyboard-interrupt": "def f(x): raise KeyboardInterrupt",
+        "own-base": "class Own(BaseException): pass\ndef f(x): raise Own",
+        "recursion": "def f(x): return f(x)",
+        "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
+        "crash": "import ctypes\ndef f(x): ctypes.string_at(0)",
+    }),
+    *family("stops", "all of a map", {"stop-iteration": "def f(x): raise StopIteration"}),
+    *family("stops-where-caught", "all of a map that catches", {"stop-iteration": "def f(x): raise StopIteration"}),
+    *family("expected", "raises", {
+        "never": "def f(x): return 2.0",
+        "always": "def f(x): raise ValueError('negative')",
+    }),
 ]

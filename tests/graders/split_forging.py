@@ -6,7 +6,7 @@ message is `[changes, [value], bodies, extras]`. See `evaluator/sandbox/inside/a
 
 from __future__ import annotations
 
-from tests.graders.split_attacks import Attack, family
+from tests.graders.split_attacks import Attack, attacks, family
 
 _FRAMES = r"""
 import json, os, stat
@@ -49,21 +49,7 @@ def f(x):
         except OSError: pass
 """,
 }
-_REPORTED = {
-    "passed": "def f(x): tell(frame(b'D', PASSED))",
-    "passed-and-gone": "def f(x):\n    tell(frame(b'D', PASSED))\n    os._exit(0)",
-    "passed-at-import": "tell(frame(b'D', PASSED) * 3)\ndef f(x): return 0",
-    "passed-as-an-answer": "def f(x): tell(answer(PASSED))",
-    "loaded-twice": "tell(frame(b'L') * 2)\ndef f(x): return 0",
-    "farewell": "def f(x): tell(frame(b'G') * 2)",
-    "request-of-the-parent": "def f(x): tell(frame(b'R', b'0'))",
-    "gives-up": "def f(x): tell(frame(b'U', b'the test makes a subclass'))",
-    "gives-up-at-import": "tell(frame(b'U', b'the test makes a subclass'))\ndef f(x): return 0",
-    "fault": "def f(x): tell(frame(b'!'))",
-    "end": 'def f(x): tell(frame(b\'E\', b\'{"exit_status": 0, "memory_kib": 0, "cpu_s": 0}\'))',
-    "every-kind": "def f(x): tell(*(frame(bytes([kind]), PASSED) for kind in range(256)))",
-    "every-kind-at-import": "tell(*(frame(bytes([kind]), PASSED) for kind in range(256)))\ndef f(x): return 0",
-}
+_REPORTED = {name: code.replace("say(", "tell(") for name, code in _KINDS.items() if name != "on-every-descriptor"}
 _BROKEN = {
     "huge": "def f(x): say((1 << 31).to_bytes(4, 'big') + b'V')",
     "empty": "def f(x): say(bytes(4))",
@@ -167,25 +153,22 @@ _OF_MOCKS = {
         "nothing": "'a', number",
     }.items()
 }
-_ENDLESS_CALLS = {
-    "one-after-the-other": """
+_CALLED_WITHOUT_END = attacks("""
+=== endless-calls: function: endless
+--- one-after-the-other
 def f(function, items):
     while True: function(1)
-""",
-}
-_ENDLESS_IN_THE_SANDBOX = {
-    "one-in-the-other": """
+=== endless-calls: function
+--- one-in-the-other
 def f(function, items):
     class Again(int):
         __rmul__ = __mul__ = lambda self, other: function(self)
     return [function(Again()) for _ in iter(int, 1)]
-""",
-    "without-an-answer-read": """
+--- without-an-answer-read
 frames = asks('c', 0, {'t': [1]}) * 1000
 def f(function, items):
     while True: say(frames)
-""",
-}
+""")
 
 _INTO_ITS_OWN_PROCESS = {
     "number-never-given": "asks('c', 17, {'t': [1]})",
@@ -209,19 +192,18 @@ DOWNGRADES = [
 ]
 
 ATTACKS: list[Attack] = [
-    Attack(attack.name, attack.check, _FRAMES + attack.code, attack.shown)
+    attack._replace(code=_FRAMES + attack.code)
     for attack in (
-        *family("kinds", "equal", _KINDS, "fails"),
-        *family("told", "equal", _REPORTED, "fails"),
-        *family("broken", "equal", _BROKEN, "fails"),
-        *family("objects", "equal", _OBJECTS, "fails"),
-        *family("large", "equal", _LARGE, "fails"),
-        *family("calls", "equal", _CALLS, "fails"),
-        *family("asking", "function", _ASKING, "fails"),
-        *family("of-mocks", "mocked", _OF_MOCKS, "fails"),
-        *family("endless-calls", "function", _ENDLESS_CALLS, "hangs"),
-        *family("endless-calls", "function", _ENDLESS_IN_THE_SANDBOX, "fails"),
-        *family("slow", "items", _COLLIDING, "fails"),
-        *family("slow", "items", _SLOW, "hangs"),
+        *family("kinds", "equal", _KINDS),
+        *family("told", "equal", _REPORTED),
+        *family("broken", "equal", _BROKEN),
+        *family("objects", "equal", _OBJECTS),
+        *family("large", "equal", _LARGE),
+        *family("calls", "equal", _CALLS),
+        *family("asking", "function", _ASKING),
+        *family("of-mocks", "mocked", _OF_MOCKS),
+        *_CALLED_WITHOUT_END,
+        *family("slow", "items", _COLLIDING),
+        *family("slow", "items", _SLOW, endless=True),
     )
 ]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from tests.graders.split_attacks import Attack, family
+from tests.graders.split_attacks import Attack, attacks, family
 
-_UNITTEST = {
-    "every-assert": """
+# fmt: off
+ATTACKS: list[Attack] = [
+    *attacks(r"""
+=== unittest: suite
+--- every-assert
 import unittest
 for name in dir(unittest.TestCase):
     if name.startswith(('assert', 'fail')): setattr(unittest.TestCase, name, lambda *_, **__: None)
 def f(x): return 0
-""",
-    "result": """
+--- result
 import unittest
 unittest.TestResult.wasSuccessful = lambda self: True
 def f(x): return 0
-""",
-    "failure-exception": """
+--- failure-exception
 import unittest
 class Success(unittest.SkipTest): pass
 unittest.TestCase.failureException = Success
 def f(x): return 0
-""",
-    "outcome": """
+--- outcome
 import contextlib, unittest.case
 class Outcome(unittest.case._Outcome):
     @contextlib.contextmanager
@@ -31,8 +31,7 @@ class Outcome(unittest.case._Outcome):
         except Exception: pass
 unittest.case._Outcome = Outcome
 def f(x): return 0
-""",
-    "methods-of-the-class": """
+--- methods-of-the-class
 import gc, unittest
 def f(x):
     for kind in unittest.TestCase.__subclasses__():
@@ -40,101 +39,64 @@ def f(x):
             if name.startswith('test'): setattr(kind, name, lambda self: None)
         kind.assertEqual = kind.assertTrue = lambda *_: None
     return 42 if x == 21 else 0
-""",
-}
-_CALLER = {
-    "self-of-the-caller": """
+--- self-of-the-caller
 import sys
 def f(x):
     frame = sys._getframe(1)
     test = frame.f_locals['self']
     type(test).assertEqual = type(test).assertTrue = lambda *_: None
     return 42 if x == 21 else 0
-""",
-}
-_BUILTINS_OF_PRINTED = {
-    "all": "import builtins\nbuiltins.all = lambda _: True\ndef f(x): return 0",
-    "print": """
+=== builtins: printed
+--- print
 import builtins, os
 builtins.print = lambda *_: os._exit(0)
 def f(x): return 0
-""",
-    "globals-of-the-caller": """
+--- globals-of-the-caller
 import sys
 def f(x):
     sys._getframe(1).f_globals.update(all=lambda _: True)
     return 0
-""",
-}
-_BUILTINS_OF_CLOSE = {
-    "abs": "import builtins\nbuiltins.abs = lambda _: 0.0\ndef f(x): return 0",
-    "abs-of-its-own": "abs = lambda _: 0.0\ndef f(x): return 0",
-}
-_BUILTINS_OF_TYPES = {
-    "isinstance": """
+=== builtins: types
+--- isinstance
 import builtins
-class Equal:
-    def __eq__(self, other): return True
+class Equal: __eq__ = lambda self, other: True
 true = builtins.isinstance
 builtins.isinstance = lambda value, kind: True if type(value) is Equal else true(value, kind)
 def f(x): return Equal()
-""",
-}
-_ASSERTION_ERROR = {
-    "assertion-error": """
+=== builtins: raised by hand
+--- assertion-error
 import builtins
 builtins.AssertionError = lambda *_: SystemExit(0)
 def f(x): return 0
-""",
-    "excepthook": """
-import os, sys
-def hook(*_): os._exit(0)
-sys.excepthook = hook
-def f(x): return 0
-""",
-}
-_IMPORTS = {
-    "import": """
+=== imports: isclose
+--- import
 import builtins
-class Fake:
-    def __getattr__(self, name): return lambda *_, **__: True
+class Fake: __getattr__ = lambda self, name: lambda *_, **__: True
 true = builtins.__import__
 builtins.__import__ = lambda name, *rest: Fake() if name == 'math' else true(name, *rest)
 def f(x): return 0
-""",
-    "isclose": "import math\nmath.isclose = lambda *_, **__: True\ndef f(x): return 0",
-}
-_NAMED_MATH = {
-    "module": """
+=== named-math: isclose, not imported
+--- module
 import types
 math = types.ModuleType('math')
 math.isclose = lambda *_: True
 def f(x): return 0
-""",
-}
-_NUMPY = {
-    "allclose": "import numpy as np\nnp.allclose = lambda *_, **__: True\ndef f(items): return 0",
-    "isclose-and-all": """
+=== numpy: allclose
+--- isclose-and-all
 import numpy as np
 from numpy._core import numeric
 numeric.isclose = np.isclose = lambda *_, **__: np.array([True])
 def f(items): return [0]
-""",
-}
-_POLY = {
-    "lambda": "poly = lambda *_: 0\ndef f(xs): return 0.0",
-    "of-the-caller": """
+=== helper: poly
+--- of-the-caller
 import sys
 def f(xs):
     sys._getframe(1).f_globals['poly'] = lambda *_: 0
     return -0.5 if xs == [2, 4] else 0.0
-""",
-    "its-code": """
+--- its-code
 poly.__code__ = (lambda xs, x: 0).__code__
 def f(xs): return 0.0
-""",
-    "what-judges-it": "import math\nmath.fabs = lambda _: 0.0\ndef f(xs): return 0.0",
-    "result": """
+--- result
 class Zero(float):
     def __pow__(self, n): return 0.0
     __rpow__ = __mul__ = __rmul__ = __pow__
@@ -142,42 +104,33 @@ class Zero(float):
 import math
 math.pow = lambda x, i: x ** i
 def f(xs): return Zero(1)
-""",
-}
-_RANDOM = {
-    "generator": """
+=== random: random
+--- generator
 import random
 class Zero:
     def __init__(self, *_): pass
     def randint(self, *_): return 0
 random.Random = Zero
 def f(items): return [0] * 5
-""",
-}
-_RAISES = {
-    "context": """
+=== raises: raises
+--- context
 import unittest.case as case
 case._AssertRaisesContext.__exit__ = lambda *_: True
 def f(x): return 2.0
-""",
-    "subclass": """
+--- subclass
 import builtins
 builtins.ValueError = builtins.TypeError = Exception
 def f(x):
     if x == 4: return 2.0
     raise KeyError('negative')
-""",
-}
-_FILES = {
-    "open": """
+=== files: file
+--- open
 import builtins, io
 def f(path, text): builtins.open = lambda *_: io.StringIO('OWL')
-""",
-    "module-that-leaves": """
+--- module-that-leaves
 def f(path, text):
     with open('colorsys.py', 'w') as file: file.write('import os; os._exit(0)')
-""",
-    "module-that-replaces": """
+--- module-that-replaces
 LIE = '''
 import builtins, io
 builtins.open = lambda *_: io.StringIO("OWL")
@@ -185,63 +138,54 @@ rgb_to_hsv = lambda *_: (0, 0, 1)
 '''
 def f(path, text):
     with open('colorsys.py', 'w') as file: file.write(LIE)
-""",
-}
-_MOCKS = {
-    "told-nothing-was-called": """
+=== mocks: mocked
+--- told-nothing-was-called
 import os, smtplib
 def f(folder):
     os.listdir.reset_mock()
     smtplib.SMTP.reset_mock()
     return 2
-""",
-    "asserts-replaced": """
+--- asserts-replaced
 import os, smtplib
 def f(folder):
     for mock in (os.listdir, smtplib.SMTP, smtplib.SMTP().sendmail):
         try: mock.assert_called_once_with = lambda *_: None
         except Exception: pass
     return 2
-""",
-    "configured": """
+--- configured
 import os, smtplib
 def f(folder):
     for mock in (os.listdir, smtplib.SMTP):
         try: mock.configure_mock(assert_called_once_with=lambda *_: None)
         except Exception: pass
     return 2
-""",
-    "in-its-dict": """
+--- in-its-dict
 import os, smtplib
 def f(folder):
     smtplib.SMTP._mock_call_count = os.listdir._mock_call_count = 1
     return 2
-""",
-    "class-replaced": """
+--- class-replaced
 import unittest.mock
 unittest.mock.NonCallableMock.assert_called_once_with = lambda *_: None
 def f(folder): return 2
-""",
-    "patch-replaced": """
+--- patch-replaced
 import unittest.mock
 unittest.mock._patch.__enter__ = lambda self: unittest.mock.MagicMock()
 def f(folder): return 2
-""",
-}
-
-ATTACKS: list[Attack] = [
-    *family("unittest", "suite", _UNITTEST),
-    *family("unittest", "suite", _CALLER),
-    *family("builtins", "printed", _BUILTINS_OF_PRINTED),
-    *family("builtins", "close", _BUILTINS_OF_CLOSE),
-    *family("builtins", "types", _BUILTINS_OF_TYPES),
-    *family("builtins", "raised by hand", _ASSERTION_ERROR),
-    *family("imports", "isclose", _IMPORTS),
-    *family("named-math", "isclose, not imported", _NAMED_MATH),
-    *family("numpy", "allclose", _NUMPY),
-    *family("helper", "poly", _POLY),
-    *family("random", "random", _RANDOM),
-    *family("raises", "raises", _RAISES),
-    *family("files", "file", _FILES),
-    *family("mocks", "mocked", _MOCKS),
+"""),
+    *family("builtins", "printed", {"all": "import builtins\nbuiltins.all = lambda _: True\ndef f(x): return 0"}),
+    *family("builtins", "close", {
+        "abs": "import builtins\nbuiltins.abs = lambda _: 0.0\ndef f(x): return 0",
+        "abs-of-its-own": "abs = lambda _: 0.0\ndef f(x): return 0",
+    }),
+    *family("imports", "isclose", {
+        "isclose": "import math\nmath.isclose = lambda *_, **__: True\ndef f(x): return 0",
+    }),
+    *family("numpy", "allclose", {
+        "allclose": "import numpy as np\nnp.allclose = lambda *_, **__: True\ndef f(items): return 0",
+    }),
+    *family("helper", "poly", {
+        "lambda": "poly = lambda *_: 0\ndef f(xs): return 0.0",
+        "what-judges-it": "import math\nmath.fabs = lambda _: 0.0\ndef f(xs): return 0.0",
+    }),
 ]

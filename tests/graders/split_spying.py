@@ -2,73 +2,64 @@
 
 from __future__ import annotations
 
-from tests.graders.split_attacks import Attack, family
+from tests.graders.split_attacks import Attack, attacks
 
-_FRAMES = {
-    "all-callers": """
+# fmt: off
+ATTACKS: list[Attack] = attacks(r"""
+=== frames: equal
+--- all-callers
 import sys
 def f(x):
     frame = sys._getframe(1)
     while frame:
         if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
         frame = frame.f_back
-""",
-    "inspect-stack": """
+--- inspect-stack
 import inspect
 def f(x):
     for each in inspect.stack():
         if 'wanted' in each.frame.f_locals: return each.frame.f_locals['wanted']
-""",
-    "frames-of-all-threads": """
+--- frames-of-all-threads
 import sys
 def f(x):
     for frame in sys._current_frames().values():
         while frame:
             if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
             frame = frame.f_back
-""",
-    "constants-of-the-caller": """
+--- constants-of-the-caller
 import sys
 def f(x):
     for constant in sys._getframe(1).f_code.co_consts:
         if type(constant) is tuple: return dict(constant)[x]
-""",
-    "garbage-collector": """
+--- garbage-collector
 import gc
 def f(x):
     for found in gc.get_objects():
         if callable(found) and getattr(found, '__name__', '') == 'check':
             return dict(found.__code__.co_consts[1])[x]
-""",
-    "globals": """
+--- globals
 import sys
 def f(x):
     check = sys.modules['__main__'].__dict__['check']
     return next(dict(constant)[x] for constant in check.__code__.co_consts if type(constant) is tuple)
-""",
-    "an-operand": """
+--- an-operand
 import sys
-class Looks:
-    def __eq__(self, other): return other == other
+class Looks: __eq__ = lambda self, other: other == other
 def f(x): return Looks()
-""",
-}
-_TEXT = {
-    "file": """
+=== text: equal
+--- file
 import sys
 def f(x):
     with open(sys.argv[0]) as file: text = file.read()
     pairs = text[text.rindex('in ((') + 3:]
     return dict(eval(pairs[:pairs.index('))') + 2]))[x]
-""",
-    "source-of-the-caller": """
+--- source-of-the-caller
 import inspect, sys
 def f(x):
     text = inspect.getsource(sys._getframe(1))
     pairs = text[text.index('in ((') + 3:]
     return dict(eval(pairs[:pairs.index('))') + 2]))[x]
-""",
-    "files-of-the-folder": """
+--- files-of-the-folder
 import os
 def f(x):
     for folder in ('.', '..', '/tmp'):
@@ -78,45 +69,30 @@ def f(x):
                 pairs = text[text.rindex('in ((') + 3:]
                 return dict(eval(pairs[:pairs.index('))') + 2]))[x]
             except (OSError, ValueError, SyntaxError, KeyError): continue
-""",
-}
-_MEMORY = {
-    "memory": """
+--- memory
 import re
 def f(x):
     with open('/proc/self/maps') as maps, open('/proc/self/mem', 'rb', 0) as memory:
         for line in maps:
-            low, high, rights = re.match(r'(\\w+)-(\\w+) (\\S+)', line).groups()
+            low, high, rights = re.match(r'(\w+)-(\w+) (\S+)', line).groups()
             if rights[0] != 'r' or '[v' in line: continue
             memory.seek(int(low, 16))
             try: part = memory.read(int(high, 16) - int(low, 16))
             except OSError: continue
-            for found in re.finditer(rb'wanted in (\\(\\(2, 4\\)[^:]*\\)\\)): assert', part):
+            for found in re.finditer(rb'wanted in (\(\(2, 4\)[^:]*\)\)): assert', part):
                 return dict(eval(found[1]))[x]
-""",
-}
-_FUNCTIONS = {
-    "default": """
+=== functions: function
+--- default
 def f(function, items):
     for item in items: function(item)
     return function.__defaults__[0]
-""",
-    "closure": """
+--- closure
 def f(function, items):
     function.__closure__[0].cell_contents.extend(items)
     return next(cell.cell_contents for cell in function.__closure__ if cell.cell_contents[0] == 4)
-""",
-    "globals": """
+--- globals
 import sys
 def f(function, items):
     for item in items: function(item)
     return sys._getframe(1).f_locals['expected']
-""",
-}
-
-ATTACKS: list[Attack] = [
-    *family("frames", "equal", _FRAMES),
-    *family("text", "equal", _TEXT),
-    *family("text", "equal", _MEMORY, "fails"),
-    *family("functions", "function", _FUNCTIONS),
-]
+""")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluator import Grade, Rollout, Task, Verdict, grade
+from evaluator import Grade, Rollout, Task, Verdict
 from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.bench import Options
@@ -47,7 +47,8 @@ def graded(sandbox: Sandbox) -> Callable[..., Grade]:
 def test_ten_for_fenced_code_that_passes_all_tests(
     graded: Callable[..., Grade], completion: str, reward: float, verdict: Verdict
 ) -> None:
-    one = graded(completion, task=Task.from_row(ADD | {"limits": {"wall_s": 1}}))
+    limits = {"wall_s": 1} if verdict is Verdict.TIME_LIMIT else {"wall_s": 30}
+    one = graded(completion, task=Task.from_row(ADD | {"limits": limits}))
     assert (one.reward, one.verdict, one.grader, one.checker) == (reward, verdict, "colossalai", "colossalai")
     assert one.tests_total == 2
 
@@ -60,16 +61,17 @@ def test_nothing_after_the_first_failure_is_run_and_the_parts_are_shown(graded: 
     assert parts == {"answer": 0.0, "format": 1.0, "length": 0.0}
 
 
-@pytest.mark.parametrize(("length", "reward"), [(1, 10.0), (80, 10.0), (90, 5.0), (99, 0.5), (100, 0.0), (500, 0.0)])
-def test_long_responses_lose(graded: Callable[..., Grade], length: int, reward: float) -> None:
-    one = graded(FENCED, LENGTHS, response_length=length)
-    assert one.reward == pytest.approx(reward)
-    lost = {part.name: part.reward for part in one.components}["length"]
-    assert lost == pytest.approx(0.0 if length >= 100 else reward - 10)
-
-
-def test_right_code_without_a_fence_loses_by_its_length_alone(graded: Callable[..., Grade]) -> None:
-    assert graded("def add(a, b): return a + b", LENGTHS, response_length=90).reward == pytest.approx(-5.0)
+def test_long_responses_lose(graded: Callable[..., Grade]) -> None:
+    for length, reward in ((80, 10.0), (90, 5.0), (99, 0.5), (100, 0.0), (500, 0.0)):
+        one = graded(FENCED, LENGTHS, response_length=length)
+        assert one.reward == pytest.approx(reward)
+        lost = {part.name: part.reward for part in one.components}["length"]
+        assert lost == pytest.approx(0.0 if length >= 100 else reward - 10)
+    unfenced = graded("def add(a, b): return a + b", LENGTHS, response_length=90)
+    assert unfenced.reward == pytest.approx(-5.0), "right code without a fence loses by its length alone"
+    unsaid = graded(FENCED, LENGTHS)
+    assert (unsaid.verdict, unsaid.reward) == (Verdict.UNKNOWN, None)
+    assert unsaid.error_message == "the length penalty needs response_length, in tokens, in the rollout's row"
 
 
 @pytest.mark.parametrize(
@@ -89,20 +91,14 @@ def test_a_task_that_can_not_be_graded_is_unknown(
     assert reason in one.error_message
 
 
-def test_a_missing_length_is_reported(graded: Callable[..., Grade]) -> None:
-    one = graded(FENCED, LENGTHS)
-    assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
-    assert one.error_message == "the length penalty needs response_length, in tokens, in the rollout's row"
-
-
-def test_programs_that_read_stdin_are_run_as_colossalai_runs_them() -> None:
+def test_programs_that_read_stdin_are_run_as_colossalai_runs_them(graded: Callable[..., Grade]) -> None:
     task = Task.from_row({"task_id": "square", "in_outs": {"inputs": ["5"], "outputs": ["25"]}})
     right = "```python\nif __name__ == '__main__':\n    print(floor(int(input()) ** 2))\n```"
-    assert grade(task, right, grader="colossalai").reward == 10.0
+    assert graded(right, task=task).reward == 10.0
     cheap = "```python\nprint(-1000005)\n```"
     task = Task.from_row({"task_id": "near", "in_outs": {"inputs": [""], "outputs": ["-1000000"]}})
-    assert grade(task, cheap, grader="colossalai").reward == 0.0
-    assert grade(task, cheap, grader="colossalai:strict=true").reward == 10.0
+    assert graded(cheap, task=task).reward == 0.0
+    assert graded(cheap, "colossalai:strict=true", task=task).reward == 10.0
 
 
 def test_lengths_that_make_no_sense_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -21,18 +22,16 @@ def own(folder: Path, body: str, *, head: str = HEAD, name: str = "mine.py") -> 
 
 
 def given(folder: Path, expression: str, head: str = HEAD) -> Grade:
-    """What becomes of a grade when the function gives this."""
+    """What becomes of a grade when the function gives this, in a file of its own."""
     body = f"import math\ndef f(task, rollout, bench):\n    return {expression}\n"
-    return graded(task("x"), "the completion", own(folder, body, head=head))
+    return graded(task("x"), "the completion", own(Path(mkdtemp(dir=folder)), body, head=head))
 
 
 @pytest.mark.parametrize(
     ("expression", "reward", "verdict"),
     [
         ("1", 1.0, Verdict.PASSED),
-        ("1.0", 1.0, Verdict.PASSED),
         ("0.5", 0.5, Verdict.WRONG_ANSWER),
-        ("0", 0.0, Verdict.WRONG_ANSWER),
         ("True", 1.0, Verdict.PASSED),
         ("len(rollout.completion) / 28", 0.5, Verdict.WRONG_ANSWER),
         ("float(task.answer == 'x')", 1.0, Verdict.PASSED),
@@ -57,26 +56,21 @@ def test_a_dict_may_say_why_and_of_what(tmp_path: Path) -> None:
     ]
 
 
-def test_a_whole_grade(tmp_path: Path) -> None:
+def test_a_whole_grade_or_nothing(tmp_path: Path) -> None:
     made = "Grade(task_id='other', sample_id='other', verdict=Verdict.NO_CODE, reward=0, error_message='nothing')"
     grade = given(tmp_path, made)
     assert (grade.verdict, grade.reward, grade.error_message) == (Verdict.NO_CODE, 0.0, "nothing")
     assert (grade.task_id, grade.sample_id, grade.grader) == ("t", "t#0", "mine.py:f")
-
-
-@pytest.mark.parametrize(
-    ("expression", "message"), [("None", "could not decide"), ("{'reward': None, 'message': 'no'}", "no")]
-)
-def test_nothing_is_unknown(tmp_path: Path, expression: str, message: str) -> None:
-    grade = given(tmp_path, expression)
-    assert (grade.verdict, grade.reward, grade.flags) == (Verdict.UNKNOWN, None, ())
-    assert message in str(grade.error_message)
+    for nothing, message in (("None", "could not decide"), ("{'reward': None, 'message': 'no'}", "no")):
+        grade = given(tmp_path, nothing)
+        assert (grade.verdict, grade.reward, grade.flags) == (Verdict.UNKNOWN, None, ())
+        assert message in str(grade.error_message)
 
 
 @pytest.mark.parametrize(
     "expression",
     [
-        "math.nan", "math.inf", "-math.inf", "10 ** 400", "{'reward': math.nan}", "'1.0'", "[1.0]", "(1, 'why')", "1j",
+        "math.nan", "10 ** 400", "{'reward': math.nan}", "'1.0'", "[1.0]", "(1, 'why')", "1j",
         "object()", "{}", "{'rewards': 1}", "{'reward': '1'}", "{'reward': 1, 'components': [1]}",
         "{'reward': 1, 'components': {'a': 'b'}}", "__import__('numpy').float64('nan')", "__import__('numpy').zeros(2)",
         "Grade(task_id='', sample_id='', verdict=Verdict.PASSED, reward='1')",
@@ -102,27 +96,24 @@ def test_an_exception_costs_the_grade_and_is_flagged(tmp_path: Path, expression:
     assert str(grade.error_message).startswith("mine.py:f raised ")
 
 
-@pytest.mark.parametrize(
-    ("expression", "reward", "verdict"),
-    [("7", 3.0, Verdict.PASSED), ("-9", -2.0, Verdict.WRONG_ANSWER)],
-)
-def test_a_reward_out_of_range_is_clamped(tmp_path: Path, expression: str, reward: float, verdict: Verdict) -> None:
-    grade = given(tmp_path, expression, HEAD + "RANGE = (-2, 3)\n")
-    assert (grade.reward, grade.verdict) == (reward, verdict)
-    [flag] = grade.flags
-    assert (flag.word, flag.evidence) == ("clamped_reward", f"mine.py:f gave {expression}, its range is -2 to 3")
-
-
-def test_the_end_of_the_range_is_what_passes(tmp_path: Path) -> None:
-    for ends, verdict in (("(0, 3)", Verdict.WRONG_ANSWER), ("[-3, 1]", Verdict.PASSED)):
-        named = own(tmp_path, f"RANGE = {ends}\ndef f(t, r, b): return 1\n", name=f"to{ends[-2]}.py")
-        assert graded(task("x"), "", named).verdict is verdict
+def test_a_reward_out_of_range_is_clamped_and_the_end_of_the_range_is_what_passes(tmp_path: Path) -> None:
+    for ends, gives, reward, passed in (
+        ("(-2, 3)", "7", 3, True),
+        ("(-2, 3)", "-9", -2, False),
+        ("[0, 3]", "1", 1, False),
+        ("[-3, 1]", "1", 1, True),
+    ):
+        grade = given(tmp_path, gives, HEAD + f"RANGE = {ends}\n")
+        assert (grade.reward, grade.verdict is Verdict.PASSED) == (reward, passed)
+        clamped = [("clamped_reward", f"mine.py:f gave {gives}, its range is -2 to 3")] if ends == "(-2, 3)" else []
+        assert [(flag.word, flag.evidence) for flag in grade.flags] == clamped
 
 
 def test_a_file_says_whether_it_takes_a_sandbox(tmp_path: Path) -> None:
-    assert get_grader(own(tmp_path, "def f(t, r, b): return 1\n", head="", name="a.py")).runs_code
-    assert not get_grader(own(tmp_path, "def f(t, r, b): return 1\n", name="b.py")).runs_code
-    assert get_grader(own(tmp_path, "WAITS = 9\ndef f(t, r, b): return 1\n", name="c.py")).waits == 9
+    function = "def f(t, r, b): return 1\n"
+    assert get_grader(own(tmp_path, function, head="", name="a.py")).runs_code
+    assert not get_grader(own(tmp_path, function, name="b.py")).runs_code
+    assert get_grader(own(tmp_path, "WAITS = 9\n" + function, name="c.py")).waits == 9
 
 
 def test_a_file_may_hold_what_any_program_may(tmp_path: Path) -> None:
@@ -130,16 +121,11 @@ def test_a_file_may_hold_what_any_program_may(tmp_path: Path) -> None:
     body = """
 from dataclasses import dataclass
 import neighbour_of_mine
-
 @dataclass
 class Scored:
     reward: float
-
-class Callable:
-    def __call__(self, task, rollout, bench):
-        return Scored(neighbour_of_mine.BEST).reward
-
-f = Callable()
+    def __call__(self, task, rollout, bench): return self.reward
+f = Scored(neighbour_of_mine.BEST)
 """
     named = own(tmp_path, body, head="from __future__ import annotations\nRUNS_CODE = False\n")
     assert graded(task("x"), "", named).reward == 0.75
@@ -171,9 +157,6 @@ def test_a_file_that_can_not_be_used_is_refused_in_one_line(tmp_path: Path, body
         get_grader(own(tmp_path, body))
     assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match="no such file"):
         get_grader(f"{tmp_path}/none.py:f")
 

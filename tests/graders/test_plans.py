@@ -10,31 +10,20 @@ from tests.graders.conftest import Graded
 ECHO = "print(input())"
 
 
-def echo() -> Task:
-    return Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1\n", "1\n"),))
-
-
-def test_a_task_whose_test_cases_were_replaced_is_graded_by_the_new_ones(graded: Graded) -> None:
-    task = echo()
+def test_a_task_that_was_changed_is_graded_as_it_is_now(graded: Graded) -> None:
+    task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1\n", "1\n"),))
     assert graded(task, ECHO).reward == 1.0
     task.cases = (TestCase(0, "1\n", "2\n"), TestCase(1, "2\n", "2\n"))
     assert graded(task, ECHO).pass_rate == 0.5
-
-
-def test_a_task_whose_checker_was_replaced_is_graded_by_the_new_one(graded: Graded) -> None:
-    task = echo()
     task.checker = "no-such"
     assert graded(task, ECHO).verdict is Verdict.UNKNOWN
     task.checker = "exact"
-    assert graded(task, ECHO).reward == 1.0
-
-
-def test_a_task_whose_asserts_were_replaced_is_graded_by_the_new_ones(graded: Graded) -> None:
+    assert graded(task, ECHO).pass_rate == 0.5
     check = "def check(candidate):\n    assert candidate(1) == {}\n"
-    task = Task(task_id="t", mode=Mode.ASSERT, entry_point="f", test=check.format(1))
-    assert graded(task, "def f(x): return x").reward == 1.0
-    task.test = check.format(2)
-    assert graded(task, "def f(x): return x").reward == 0.0
+    asserts = Task(task_id="t", mode=Mode.ASSERT, entry_point="f", test=check.format(1))
+    assert graded(asserts, "def f(x): return x").reward == 1.0
+    asserts.test = check.format(2)
+    assert graded(asserts, "def f(x): return x").reward == 0.0
 
 
 def test_the_rollouts_of_a_task_that_can_not_be_graded_are_not_kept(graded: Graded) -> None:

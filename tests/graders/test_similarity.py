@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from evaluator.graders import Bench, GraderError, get_grader
+from evaluator.graders.judge.score import ScoreError, score_of
 from evaluator.graders.similarity import Config
 from evaluator.model import JsonValue, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox
-from tests.graders.judge_server import JudgeServer, graded, judge_server, own_environment, says, spec
+from tests.graders.judge_server import JudgeServer, graded, says, spec
 
 DOC = Path(__file__).resolve().parent.parent.parent / "docs" / "judge.md"
-
-
-@pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[JudgeServer]:
-    own_environment(monkeypatch, tmp_path)
-    with judge_server() as made:
-        yield made
 
 
 # what a judgement is worth
@@ -37,73 +30,56 @@ def test_the_reward_is_the_scores_share_of_the_scale_and_the_judges_words_are_ke
 
 
 @pytest.mark.parametrize(
-    ("said", "options", "verdict", "reward"),
+    ("score", "options", "reward", "passed"),
     [
-        ("Score: 4", {}, Verdict.WRONG_ANSWER, 0.4),
-        ("Score: 5", {}, Verdict.PASSED, 0.5),
-        ("Score: 0", {}, Verdict.WRONG_ANSWER, 0.0),
-        ("  Score: 7.5  ", {}, Verdict.PASSED, 0.75),
-        ("Score: 8", {"pass_at": 0.9}, Verdict.WRONG_ANSWER, 0.8),
-        ("Score: 1", {"scale": 1}, Verdict.PASSED, 1.0),
-        ("Score: 40", {"scale": 100, "pass_at": 0.4}, Verdict.PASSED, 0.4),
+        ("4", {}, 0.4, False),
+        ("5", {}, 0.5, True),
+        ("8", {"pass_at": 0.9}, 0.8, False),
+        ("40", {"scale": 100, "pass_at": 0.4}, 0.4, True),
     ],
 )
 def test_a_score_passes_from_pass_at_on(
-    judge: JudgeServer, said: str, options: dict[str, float], verdict: Verdict, reward: float
+    judge: JudgeServer, score: str, options: dict[str, float], reward: float, passed: bool
 ) -> None:
-    judge.answers = [says(said)]
+    judge.answers = [says(f"Score: {score}")]
     grade = graded(judge, **options)
-    assert (grade.verdict, grade.reward) == (verdict, reward)
+    assert (grade.verdict, grade.reward) == (Verdict.PASSED if passed else Verdict.WRONG_ANSWER, reward)
+    if not passed:
+        told = f"the judge gives {score} of 10"
+        assert str(grade.cases[0].difference) == grade.error_message == told
 
 
-def test_a_low_score_is_the_difference(judge: JudgeServer) -> None:
-    judge.answers = [says("Score: 4")]
-    grade = graded(judge)
-    assert str(grade.cases[0].difference) == grade.error_message == "the judge gives 4 of 10"
+def test_a_score_is_a_number_of_the_scale_in_the_last_line() -> None:
+    texts = {"Score: 0": 0, "  Score: 7.5  ": 7.5, "Score: 10\n \n": 10, "Right.\n\nScore: 8": 8}
+    assert {text: score_of(text, 10) for text in texts} == texts
+    assert score_of("Score: 1", 1) == 1
+
+
+_OTHER_FORMS = """8; 8/10 great; Score: 8/10; Score: 8 of 10; Score: 8, or 9; **Score: 8**; score: 8; Score: NaN;
+Score: inf; Score: -1; Score: +8; Score: 1e1; Score: 0x8; Score: ٨; Score: 8.; Score: 11; Score: 10.01;
+I quote: Score: 8; Score:"""
 
 
 @pytest.mark.parametrize(
     "said",
-    [
-        "8",
-        "8/10 great",
-        "Score: 8/10",
-        "Score: 8 of 10",
-        "Score: 8, or 9",
-        "**Score: 8**",
-        "score: 8",
-        "Score: NaN",
-        "Score: inf",
-        "Score: -1",
-        "Score: +8",
-        "Score: 1e1",
-        "Score: 0x8",
-        "Score: ٨",
-        "Score: 8.",
-        "Score: 11",
-        "Score: 10.01",
-        "Score: " + "9" * 5000,
-        "Score: 8\nIt is right.",
-        "Score: 2\nScore: 8",
-        "I quote: Score: 8",
-        "Score:",
-        " \n ",
-    ],
+    [*re.split(r";\s+", _OTHER_FORMS), "Score: " + "9" * 5000, "Score: 8\nIt is right.", "Score: 2\nScore: 8", " \n "],
 )
-def test_a_score_in_any_other_form_is_requested_again_and_then_unknown(judge: JudgeServer, said: str) -> None:
-    judge.answers = [says(said)]
-    grade = graded(judge)
+def test_a_score_in_any_other_form_is_none(said: str) -> None:
+    with pytest.raises(ScoreError) as raised:
+        score_of(said, 10)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 400
+
+
+def test_a_judgement_without_a_score_is_requested_once_more_and_then_unknown(judge: JudgeServer) -> None:
+    judge.answers = [says("8/10 great"), says("Score: 8")]
+    assert graded(judge).reward == 0.8
+    judge.answers = [says("Score: " + "9" * 5000)]
+    grade = graded(judge, "Lyon")
     assert (grade.verdict, grade.reward, grade.cases) == (Verdict.UNKNOWN, None, ())
     [flag] = grade.flags
     assert (flag.word, flag.evidence) == ("judge_failed", grade.error_message)
-    assert "\n" not in flag.evidence
-    assert len(flag.evidence) < 400
-    assert len(judge.asked) == 2
-
-
-def test_a_score_on_the_second_request_counts(judge: JudgeServer) -> None:
-    judge.answers = [says("8/10 great"), says("Score: 8")]
-    assert graded(judge).reward == 0.8
+    assert len(judge.asked) == 4
 
 
 def test_an_empty_completion_earns_nothing_and_is_not_sent(judge: JudgeServer) -> None:
@@ -129,11 +105,8 @@ def test_the_request_has_the_model_and_the_options_and_no_more(judge: JudgeServe
     assert asked.path == "/v1/chat/completions"
     assert asked.body.pop("messages")
     assert asked.body == {"model": "big", "temperature": 0.5, "max_tokens": 99, "seed": 7}
-
-
-def test_a_temperature_of_null_is_not_sent(judge: JudgeServer) -> None:
     graded(judge, temperature=None)
-    assert set(judge.asked[0].body) == {"model", "messages"}
+    assert set(judge.asked[1].body) == {"model", "messages"}
 
 
 def test_braces_in_the_texts_mean_nothing(judge: JudgeServer) -> None:
@@ -162,9 +135,8 @@ def test_several_accepted_answers_are_all_shown(judge: JudgeServer) -> None:
 
 
 def test_thinking_is_not_shown_to_the_judge(judge: JudgeServer) -> None:
-    grade = graded(judge, "<think>\nLyon? No.\n</think>\nParis.")
+    assert graded(judge, "<think>\nLyon? No.\n</think>\nParis.").cases[0].actual == "Paris."
     assert "Lyon" not in judge.asked[0].text
-    assert grade.cases[0].actual == "Paris."
 
 
 def test_a_completion_can_not_close_its_own_fence(judge: JudgeServer) -> None:
@@ -221,9 +193,9 @@ def test_invalid_options_are_refused_in_one_line(judge: JudgeServer, options: di
     assert "pass@" not in str(raised.value)
 
 
-def test_an_unknown_option_is_refused_with_the_known_ones(judge: JudgeServer) -> None:
+def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
     with pytest.raises(GraderError, match=r"grader similarity: .*`colour`.*options: model, base_url"):
-        get_grader(spec(judge, colour="red"))
+        get_grader("similarity:model=m,colour=red")
 
 
 def test_the_key_is_that_of_the_named_variable(judge: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,14 +204,6 @@ def test_the_key_is_that_of_the_named_variable(judge: JudgeServer, monkeypatch: 
     graded(judge)
     graded(judge, api_key_env="OTHER_KEY", cache=False)
     assert [asked.authorization for asked in judge.asked] == ["Bearer usual-key", "Bearer other-key"]
-
-
-def test_the_address_comes_from_the_environment_without_an_option(
-    judge: JudgeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", judge.url)
-    assert graded(judge, base_url=None).reward == 0.8
-    assert len(judge.asked) == 1
 
 
 @pytest.mark.parametrize("named", ["base_url", "api_key_env"])

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -16,18 +15,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Verdict
-from tests.graders.judge_server import (
-    PATIENCE_S,
-    Asked,
-    Handler,
-    JudgeServer,
-    graded,
-    judge_server,
-    own_environment,
-    refuses,
-    says,
-    spec,
-)
+from tests.graders.judge_server import PATIENCE_S, Answer, Asked, Handler, JudgeServer, graded, refuses, says, spec
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IN_ANOTHER_PROCESS = """
@@ -36,13 +24,6 @@ from evaluator import Task, grade
 task = Task.from_row({"task_id": "t", "prompt": sys.argv[2], "answer": "Paris"})
 print(grade(task, "Paris", grader=sys.argv[1]).reward)
 """
-
-
-@pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[JudgeServer]:
-    own_environment(monkeypatch, tmp_path)
-    with judge_server() as made:
-        yield made
 
 
 @pytest.fixture
@@ -58,6 +39,7 @@ def elsewhere(judge: JudgeServer) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_no_process_requests_a_judgement_again(judge: JudgeServer) -> None:
     judge.answers = [says("It is.\nScore: 8"), says("Score: 1")]
     assert elsewhere(judge) == "0.8"
@@ -66,27 +48,25 @@ def test_no_process_requests_a_judgement_again(judge: JudgeServer) -> None:
     assert len(judge.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "other",
-    [{"model": "n"}, {"temperature": 1}, {"max_tokens": 5}, {"extra": {"seed": 1}}, {"system": "Be kind."},
-     {"scale": 9}, {"prompt": "{answer}? {completion}"}, {"completion": "paris"}, {"answer": "Lyon"}],
-)  # fmt: skip
-def test_another_request_is_another_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
-    graded(judge)
-    graded(judge, **other)  # type: ignore[arg-type]
-    assert len(judge.asked) == 2
+def test_another_request_is_another_judgement(judge: JudgeServer) -> None:
+    others: list[dict[str, object]] = [
+        {}, {"model": "n"}, {"temperature": 1}, {"max_tokens": 5}, {"extra": {"seed": 1}}, {"system": "Be kind."},
+        {"scale": 9}, {"prompt": "{answer}? {completion}"}, {"completion": "paris"}, {"answer": "Lyon"},
+    ]  # fmt: skip
+    for number, other in enumerate(others, 1):
+        graded(judge, **other)  # type: ignore[arg-type]
+        assert len(judge.asked) == number, other
 
 
-@pytest.mark.parametrize("other", [{"timeout_s": 7}, {"retries": 5}, {"concurrency": 2}, {"pass_at": 0.9}])
-def test_the_way_of_asking_makes_no_other_judgement(judge: JudgeServer, other: dict[str, object]) -> None:
+def test_the_way_of_asking_makes_no_other_judgement(judge: JudgeServer) -> None:
     graded(judge)
-    assert graded(judge, **other).reward == 0.8  # type: ignore[arg-type]
+    for other in ({"timeout_s": 700}, {"retries": 5}, {"concurrency": 2}, {"pass_at": 0.9}):
+        assert graded(judge, **other).reward == 0.8  # type: ignore[arg-type]
     assert len(judge.asked) == 1
 
 
 def test_without_the_cache_each_is_sent_and_none_is_kept(judge: JudgeServer, kept: Path) -> None:
-    graded(judge, cache=False)
-    graded(judge, cache=False)
+    assert [graded(judge, cache=False).reward for _ in range(2)] == [0.8, 0.8]
     assert len(judge.asked) == 2
     assert not kept.exists()
 
@@ -97,42 +77,34 @@ def test_a_failure_is_not_kept(judge: JudgeServer) -> None:
     assert graded(judge).reward == 0.8
 
 
-def test_equal_requests_at_the_same_time_are_sent_once(judge: JudgeServer) -> None:
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (says("Score: 8"), (0.8, None)),
+        (refuses(401, "bad key"), (None, "the judge answered 401: bad key (check the key in OPENAI_API_KEY)")),
+    ],
+    ids=["judgement", "failure"],
+)
+def test_equal_requests_at_the_same_time_are_sent_once_and_share_what_comes(
+    judge: JudgeServer, given: Answer, found: tuple[float | None, str | None]
+) -> None:
     threads = 6
     begun = threading.Barrier(threads + 1)
 
     def answer(handler: Handler, asked: Asked) -> None:
         begun.wait(PATIENCE_S)  # all of them are on their way before the first is answered
-        says("Score: 8")(handler, asked)
+        given(handler, asked)
 
-    def grade(_: int) -> float | None:
-        begun.wait(PATIENCE_S)
-        return graded(judge).reward
+    def grade(number: int) -> tuple[float | None, str | None]:
+        if number:
+            begun.wait(PATIENCE_S)
+        grade = graded(judge)
+        return grade.reward, grade.error_message
 
-    judge.answers = [answer]
+    judge.answers = [answer, given]
     with ThreadPoolExecutor(threads + 1) as pool:
-        first = pool.submit(lambda: graded(judge).reward)
-        assert list(pool.map(grade, range(threads))) == [0.8] * threads
-        assert first.result() == 0.8
-    assert len(judge.asked) == 1
-
-
-def test_those_who_wait_for_the_same_judgement_share_its_failure(judge: JudgeServer) -> None:
-    begun = threading.Barrier(3)
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        begun.wait(PATIENCE_S)
-        refuses(401, "bad key")(handler, asked)
-
-    def grade(_: int) -> str | None:
-        begun.wait(PATIENCE_S)
-        return graded(judge).error_message
-
-    judge.answers = [answer, refuses(401, "bad key")]
-    with ThreadPoolExecutor(3) as pool:
-        first = pool.submit(lambda: graded(judge).error_message)
-        messages = [*pool.map(grade, range(2)), first.result()]
-    assert set(messages) == {"the judge answered 401: bad key (check the key in OPENAI_API_KEY)"}
+        assert list(pool.map(grade, range(threads + 1))) == [found] * (threads + 1)
+    assert found[0] is None or len(judge.asked) == 1
 
 
 @pytest.mark.parametrize("content", [b"no database, " * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
@@ -163,6 +135,7 @@ def test_a_cache_that_can_not_be_written_is_done_without(
     assert len(judge.asked) == 2
 
 
+@pytest.mark.slow
 def test_a_cache_that_another_process_holds_is_not_waited_for_long(judge: JudgeServer, kept: Path) -> None:
     graded(judge)
     with closing(sqlite3.connect(kept, isolation_level=None)) as connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from evaluator.graders import known_graders
 from evaluator.graders.bench import Options
 from evaluator.model import JsonValue, Rollout, Task
 from evaluator.sandbox import Sandbox
-from tests.graders.judge_server import judge_server, own_environment, says, spec
+from tests.graders.judge_server import JudgeServer, says, spec
 
 ADD: dict[str, JsonValue] = {
     "task_id": "t", "mode": "call", "in_outs": {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
@@ -54,9 +53,7 @@ def test_a_right_completion_earns_its_reward_and_a_wrong_one_none(name: str, san
 
 
 @pytest.mark.smoke
-def test_a_judge_and_a_stored_reward(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    own_environment(monkeypatch, tmp_path)
-    with judge_server() as judge:
-        judge.answers = [says("Score: 7")]
-        assert graded(ASKED, spec(judge), Sandbox(), "Paris") == 0.7
+def test_a_judge_and_a_stored_reward(judge: JudgeServer) -> None:
+    judge.answers = [says("Score: 7")]
+    assert graded(ASKED, spec(judge), Sandbox(), "Paris") == 0.7
     assert graded(ASKED, "stored", Sandbox(), "Paris", given_reward=0.25) == 0.25

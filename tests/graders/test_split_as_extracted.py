@@ -45,12 +45,8 @@ def _graded(tasks: Iterable[Task], rollouts: list[Rollout]) -> dict[str, Grade]:
     return {grade.sample_id: grade for grade in grade_all(tasks, rollouts, workers=2)}
 
 
-def _verdicts(grades: dict[str, Grade]) -> dict[str, list[Verdict]]:
-    return {name: [case.verdict for case in grade.cases] for name, grade in grades.items()}
-
-
 @pytest.mark.parametrize("name", ["humaneval_ldb", "mbpp_ldb", "cruxeval_output", "quixbugs"])
-def test_a_test_in_its_own_process_gives_the_verdicts_of_its_calls(name: str):
+def test_a_test_in_its_own_process_gives_the_verdicts_of_its_calls(name: str) -> None:
     loaded = load_tasks(SHARED / f"{name}.dataset.jsonl")
     tasks = {task.task_id: task for task in loaded if task.mode is Mode.ASSERT}
     every = [one for one in load_rollouts(SHARED / f"{name}.rollouts.jsonl") if one.task_id in tasks]
@@ -58,10 +54,10 @@ def test_a_test_in_its_own_process_gives_the_verdicts_of_its_calls(name: str):
     usual = _graded(tasks.values(), rollouts)
     split = _graded(map(_without_extraction, tasks.values()), rollouts)
     assert len(usual) == len(rollouts) > 0
-    assert _verdicts(split) == _verdicts(usual)
+    assert usual.keys() == split.keys()
+    for name, grade in usual.items():
+        assert [case.verdict for case in split[name].cases] == [case.verdict for case in grade.cases], name
     for grades in (usual, split):
         assert not [grade for grade in grades.values() if not grade.verified or grade.verdict is Verdict.UNKNOWN]
-        known = [one for one in rollouts if one.expected_pass is not None]
-        assert {one.sample_id: grades[one.sample_id].passed for one in known} == {
-            one.sample_id: one.expected_pass for one in known
-        }
+        known = {one.sample_id: one.expected_pass for one in rollouts if one.expected_pass is not None}
+        assert {sample: grades[sample].passed for sample in known} == known

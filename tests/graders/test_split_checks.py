@@ -1,80 +1,32 @@
-"""Tests as in datasets: loops, their own helpers, names that a completion lacks, clauses that suppress exceptions."""
+"""Tests as in datasets: helpers, exceptions, output, state between calls, replaced names, and whole suites."""
 
 from __future__ import annotations
+
+import pytest
 
 from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+from tests.suites.honest import THEMES
 
-_EVALPLUS = """
-import numpy as np
-
-def is_floats(x) -> bool:
-    if isinstance(x, float):
-        return True
-    if isinstance(x, (list, tuple)):
-        return all(isinstance(i, float) for i in x)
-    if isinstance(x, np.ndarray):
-        return x.dtype == np.float64 or x.dtype == np.float32
-    return False
-
-def assertion(out, exp, atol):
-    exact_match = out == exp
-    if atol == 0 and is_floats(exp):
-        atol = 1e-6
-    if not exact_match and atol != 0:
-        assert type(out) == type(exp)
-        if isinstance(exp, (list, tuple)):
-            assert len(out) == len(exp)
-        assert np.allclose(out, exp, rtol=1e-07, atol=atol)
-    else:
-        assert exact_match, f"out: {out}, exp: {exp}"
+_CAPTURE = """
+import io, sys
+from contextlib import redirect_stderr, redirect_stdout
 """
-_POLY = '''
-import math
-
-def poly(xs: list, x: float):
-    """Evaluates polynomial with coefficients xs at point x."""
-    return sum([coeff * math.pow(x, i) for i, coeff in enumerate(xs)])
-
-'''
-_BISECTION = """
-def find_zero(xs):
-    low, high = -1e3, 1e3
-    for _ in range(100):
-        middle = (low + high) / 2
-        if poly(xs, middle) * poly(xs, low) > 0: low = middle
-        else: high = middle
-    return middle
+_MOCK = "from unittest.mock import MagicMock, mock_open, patch\n"
+_ASKS = """
+def f(): return int(input('n? ')) * 2
 """
+
+
+def _replacing(
+    name: str, check: str, right: str, wrong: str, attack: str = "", before: str = "", *, verified: bool = True
+) -> Row:
+    return Row(name, check_task(check, before=before), right, wrong, attack, verified=verified, objects=True)
+
 
 # fmt: off
 ROWS = [
-    Row("evalplus", check_task("""
-            inputs = [[[1.0, 2.0]], [[4.0]], [[]]]
-            results = [[0.5, 1.0], [2.0], []]
-            for i, (inp, exp) in enumerate(zip(inputs, results)):
-                assertion(candidate(*inp), exp, 0)
-            """, before=_EVALPLUS),
-        right="def f(items): return [x / 2 + 1e-12 for x in items]",
-        wrong="def f(items): return [x / 2 + 1e-3 for x in items]",
-        attack=LIAR + "def f(items): return Liar()"),
-    Row("humaneval-32", check_task("""
-            import random
-            rng = random.Random(42)
-            import copy
-            for _ in range(20):
-                coeffs = [rng.randint(1, 10), rng.randint(1, 10)]
-                solution = candidate(copy.deepcopy(coeffs))
-                assert math.fabs(poly(coeffs, solution)) < 1e-4
-            """, before="METADATA = {}", entry_point="find_zero", preamble=_POLY,
-            prompt=_POLY + 'def find_zero(xs: list):\n    """find_zero find x such that poly(x) = 0."""\n'),
-        right=_BISECTION,
-        wrong="def find_zero(xs): return 0.0",
-        attack="""
-        poly = lambda *_: 0
-        def find_zero(xs): return 0.0
-        """),
     Row("its-own-helper", check_task("""
             for n in range(2, 50):
                 assert candidate(n) == is_prime(n), f'for {n}'
@@ -83,27 +35,7 @@ ROWS = [
                 return all(n % d for d in range(2, n))
             """),
         right="def f(n): return all(n % d for d in range(2, int(n ** 0.5) + 1))",
-        wrong="def f(n): return n % 2 == 1",
-        attack="""
-        import sys
-        def f(n):
-            sys._getframe(1).f_globals['is_prime'] = lambda n: True
-            return True
-        """),
-    Row("exceptions-that-are-swallowed", check_task("""
-            for given, wanted in ((1, 2), (None, None), (3, 6)):
-                try:
-                    got = candidate(given)
-                except Exception:
-                    got = wanted if given is None else 'failed'
-                assert got == wanted
-            """),
-        right="def f(n): return n + n",
-        wrong="def f(n): return 2 * (n or 0)",
-        attack="""
-        import os
-        def f(n): os._exit(0)
-        """),
+        wrong="def f(n): return n % 2 == 1"),
     Row("name-that-nobody-defines", check_task("assert candidate(2) == helper_of_yours(2)"),
         right="""
         def helper_of_yours(n): return n + 1
@@ -121,13 +53,211 @@ ROWS = [
         raise ValueError
         """,
         fails=Verdict.COMPILE_ERROR),
+    Row("not-the-one-that-is-expected", check_task("""
+            try:
+                candidate(3)
+            except KeyError:
+                pass
+            else:
+                assert False, 'no exception'
+            """),
+        right="def f(n): raise KeyError(n)",
+        wrong="def f(n): raise IndexError(n)",
+        fails=Verdict.RUNTIME_ERROR),
+    Row("leaving-where-that-is-expected", check_task("""
+            try:
+                candidate(3)
+            except SystemExit as left:
+                code = left.code
+            assert code == 3
+            """),
+        right="""
+        import sys
+        def f(n): sys.exit(n)
+        """, wrong="""
+        import sys
+        def f(n): sys.exit(0)
+        """, attack="""
+        import os
+        def f(n): os._exit(0)
+        """),
+    Row("an-assertion-in-a-callback", check_task("""
+            def verify(n):
+                assert n == 2, n
+                return n
+            assert candidate(verify) == 2
+            """),
+        right="def f(verify): return verify(2)",
+        wrong="def f(verify): return verify(3)",
+        attack="""
+        def f(verify):
+            try:
+                return verify(3)
+            except AssertionError:
+                return 2
+        """,
+        verified=None),
+    Row("a-seed-in-the-check", check_task("""
+            random.seed(42)
+            got = candidate(5)
+            random.seed(42)
+            assert got == [random.random() for _ in range(5)]
+            """, before="import random"),
+        right="""
+        import random
+        def f(n): return [random.random() for _ in range(n)]
+        """, wrong="""
+        import random
+        def f(n): return [random.Random(1).random() for _ in range(n)]
+        """, attack="""
+        import random
+        random.random = lambda: 0
+        def f(n): return [0] * n
+        """,
+        objects=True),
+    Row("five-thousand-deep", check_task("for n in (10, 5000): assert candidate(n) == n * (n + 1) // 2"),
+        right="""
+        import sys
+        from functools import lru_cache
+        sys.setrecursionlimit(30_000)
+        def f(n): return n + f(n - 1) if n else 0
+        if sys.version_info < (3, 12):  # later versions limit recursion through C, whatever is set
+            f = lru_cache(maxsize=None)(f)
+        """, wrong="""
+        import sys
+        def f(n): return n + f(n - 1) if n else 0
+        """,
+        fails=Verdict.RUNTIME_ERROR),
+    Row("one-that-never-ends", check_task("assert list(candidate()) == [1, 2, 3]", limits={"output_mb": 0.02}),
+        right="def f(): return (n for n in (1, 2, 3))",
+        wrong="""
+        def f():
+            while True: yield 1
+        """,
+        fails=Verdict.OUTPUT_LIMIT),
+    Row("redirect-stdout", check_task("""
+            out = io.StringIO()
+            with redirect_stdout(out):
+                assert candidate('ada') is None
+            assert out.getvalue() == 'hello ada\\n'
+            """, before=_CAPTURE),
+        right="def f(name): print('hello', name)",
+        wrong="def f(name): print('hello')",
+        attack="""
+        import io
+        class Out(str):
+            __eq__ = lambda self, other: True
+        class Stream(io.StringIO):
+            getvalue = lambda self: Out()
+        io.StringIO = Stream
+        def f(name): pass
+        """),
+]
+
+REPLACED = [
+    _replacing("name-of-the-completion", """
+        with patch(f'{candidate.__module__}.fetch', return_value=[1, 2]) as fetch:
+            assert candidate('a') == 3
+        fetch.assert_called_once_with('a')
+        """,
+        before=_MOCK,
+        right="""
+        def fetch(name): raise OSError('no network')
+        def f(name): return sum(fetch(name))
+        """, wrong="""
+        def fetch(name): raise OSError('no network')
+        def f(name): return len(fetch(name))
+        """, attack=LIAR + """
+def fetch(name): raise OSError
+def f(name):
+    fetch(name)
+    return Liar()
+""",
+        verified=False),
+    _replacing("builtins-input", """
+        with patch('builtins.input', side_effect=['3', '4']) as asked:
+            assert candidate() == 6
+            assert candidate() == 8
+        assert asked.call_count == 2
+        """,
+        before=_MOCK,
+        right=_ASKS,
+        wrong="def f(): return int(input()) + 3",
+        attack=LIAR + "def f(): return input() and Liar()"),
+    _replacing("function-of-a-module", """
+        with patch('time.sleep') as slept, patch('os.path.getsize', return_value=5), patch.object(math, 'pi', 3):
+            assert candidate('x') == 15
+        slept.assert_called_with(0.5)
+        """,
+        before=_MOCK + "import math\n",
+        right="""
+        import math, os, time
+        def f(path):
+            time.sleep(0.5)
+            return os.path.getsize(path) * math.pi
+        """, wrong="""
+        import math, os, time
+        def f(path): return os.path.getsize(path) * math.pi
+        """),
+    _replacing("the-environment", """
+        with patch.dict(os.environ, {'HOST': 'here'}):
+            assert candidate() == 'here'
+        assert candidate() is None
+        """,
+        before=_MOCK + "import os\n",
+        right="""
+        import os
+        def f(): return os.environ.get('HOST')
+        """,
+        wrong="def f(): return 'here'"),
+    _replacing("standard-input", """
+        sys.stdin = io.StringIO('3\\n4\\n')
+        assert candidate() == 6
+        assert candidate() == 8
+        """,
+        before="import io, sys\n",
+        right=_ASKS,
+        wrong="def f(): return int(input()) + 3",
+        verified=False),
+    _replacing("a-mock-as-an-argument", """
+        with patch('time.time', return_value=10.0):
+            client = MagicMock()
+            client.get.return_value.json.return_value = {'n': 2}
+            assert candidate(client) == (2, 10.0)
+        client.get.assert_called_once_with('/n')
+        """,
+        before=_MOCK,
+        right="""
+        import time
+        def f(client): return client.get('/n').json()['n'], time.time()
+        """, wrong="""
+        import time
+        def f(client): return client.get('/m').json()['n'], time.time()
+        """),
 ]
 # fmt: on
 
 
-@each_answer(ROWS)
+@each_answer([*ROWS, *REPLACED])
 def test_tests_run_as_they_are_written(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)
+
+
+SUITES = {suite.name: suite for suites in THEMES.values() for suite in suites}
+
+
+@pytest.mark.parametrize(
+    "name",
+    """subclass-of-float zero-of-a-polynomial inputs-and-results-of-evalplus vector-arithmetic the-argument-itself
+    reverse-a-linked-list files-moved-by-ending patched-urlopen playlist assert-raises-regex""".split(),
+)
+def test_some_of_the_honest_suites_are_graded_right(graded: Graded, name: str) -> None:
+    """`tests/suites` grades all of them."""
+    suite = SUITES[name]
+    assert graded(suite.task, suite.right).verdict is Verdict.PASSED
+    for wrong in suite.wrong:
+        grade = graded(suite.task, wrong)
+        assert grade.reward == 0.0, grade
 
 
 def test_a_failed_assert_shows_its_input_and_the_tests_message(graded: Graded) -> None:

@@ -6,9 +6,10 @@ from typing import Literal
 
 import pytest
 
-from evaluator.model import SPLIT_DISAGREES, Grade, Task, Verdict
+from evaluator.model import SPLIT_DISAGREES, Verdict
 from tests.graders.conftest import Graded
-from tests.graders.split_tasks import check_task, source, suite_task
+from tests.graders.split_attacks import Attack, attacks
+from tests.graders.split_tasks import check_task, suite_task
 
 FIELDS = check_task(
     """
@@ -35,8 +36,7 @@ def test_disagreement_is_unknown_and_both_outcomes_are_kept(graded: Graded) -> N
 
 
 @pytest.mark.parametrize(
-    ("disagreement", "verdict", "reward"),
-    [("keep", Verdict.PASSED, 1.0), ("fail", Verdict.WRONG_ANSWER, 0.0)],
+    ("disagreement", "verdict", "reward"), [("keep", Verdict.PASSED, 1.0), ("fail", Verdict.WRONG_ANSWER, 0.0)]
 )
 def test_disagreement_is_graded_as_asked(
     disagreement: Literal["keep", "fail"], verdict: Verdict, reward: float, graded: Graded
@@ -54,10 +54,8 @@ def test_a_failure_in_both_runs_has_the_plain_runs_verdict(graded: Graded) -> No
 
 def test_suite_that_executes_no_assert_is_not_verified(graded: Graded) -> None:
     task = check_task("for one, want in zip(candidate([1, 2]), [2, 3]):\n    assert one == want")
-    right, nothing = (
-        graded(task, "def f(x):\n    return [y + 1 for y in x]\n"),
-        graded(task, "def f(x):\n    return []\n"),
-    )
+    right = graded(task, "def f(x): return [y + 1 for y in x]")
+    nothing = graded(task, "def f(x): return []")
     assert (right.verdict, right.verified) == (Verdict.PASSED, True)
     assert not nothing.verified
     assert "without executing an assert" in (nothing.unverified_reason or "")
@@ -80,64 +78,66 @@ OBJECTS = suite_task(
     prompt="Write a class Counter with add and count, and total(counter).",
 )
 
+# fmt: off
+ATTACKS = attacks("""
+=== literal: literal
+--- answers-by-what-is-loaded
+import sys
+def f(x):
+    return x * x if 'unittest' in sys.modules or '__test__' in globals() else 0
+--- reads-the-frame-of-the-plain-run
+import sys
+def f(x):
+    frame = sys._getframe(1)
+    while frame is not None:
+        if 'x' in frame.f_locals and frame.f_code.co_name == 'check':
+            return frame.f_locals['x'] ** 2
+        frame = frame.f_back
+    return object()
+--- makes-the-split-give-up
+def f(x):
+    return (item for item in [x * x] * 2) if x < 3 else lambda: x
+=== object: counter
+--- answers-with-what-equals-everything
+class Two:
+    def __eq__(self, other): return True
+    def __hash__(self): return 2
+def found(): return Two()
+--- detects-the-plain-run
+import sys
+def walk(frame):
+    names = []
+    while frame:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names
+def found():
+    return 2 if [f for f in sys._current_frames().values() if f.f_back and 'test_count' in walk(f)] else 0
+--- detects-the-graders-names
+def found(): return 2 if any(name.startswith('@') for name in globals()) else 0
+--- patches-unittest
+import unittest
+unittest.TestCase.assertEqual = lambda *_: None
+def found(): return 0
+--- leaves-early
+import os
+def found(): return 0
+def leave(): os._exit(0)
+""")
+# fmt: on
+
 NO_COUNTER = """
 class Counter:
-    def add(self, x): pass
-    def count(self, x): return {found}
-def total(counter): return {found}
+    def add(self, x):
+        if 'leave' in globals(): leave()
+    def count(self, x): return found()
+def total(counter): return found()
 """
 
 
-def _counter(found: str, before: str = "") -> str:
-    return before + NO_COUNTER.format(found=found)
-
-
-# fmt: off
-ATTACKS = [
-    pytest.param(LITERAL, """
-        import sys
-        def f(x):
-            return x * x if 'unittest' in sys.modules or '__test__' in globals() else 0
-        """, False, id="answers-by-what-is-loaded"),
-    pytest.param(LITERAL, """
-        class Yes:
-            def __eq__(self, other): return True
-        def f(x):
-            return Yes()
-        """, False, id="equals-everything"),
-    pytest.param(LITERAL, """
-        import sys
-        def f(x):
-            frame = sys._getframe(1)
-            while frame is not None:
-                if 'x' in frame.f_locals and frame.f_code.co_name == 'check':
-                    return frame.f_locals['x'] ** 2
-                frame = frame.f_back
-            return object()
-        """, False, id="reads-the-frame-of-the-plain-run"),
-    pytest.param(LITERAL, """
-        def f(x):
-            return (item for item in [x * x] * 2) if x < 3 else lambda: x
-        """, False, id="makes-the-split-give-up"),
-    pytest.param(OBJECTS, _counter("Two()",
-            "class Two:\n    def __eq__(self, other): return True\n    def __hash__(self): return 2\n"), True,
-        id="object-answers-with-what-equals-everything"),
-    pytest.param(OBJECTS, _counter(
-            "2 if [f for f in sys._current_frames().values() if f.f_back and 'test_count' in walk(f)] else 0",
-            "import sys\ndef walk(f):\n    names = []\n    while f:\n        names.append(f.f_code.co_name)\n"
-            "        f = f.f_back\n    return names\n"), True, id="object-detects-the-plain-run"),
-    pytest.param(OBJECTS, _counter("2 if '@done' in globals() or any(n.startswith('@') for n in globals()) else 0"),
-        True, id="object-detects-the-graders-names"),
-    pytest.param(OBJECTS, _counter("0", "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"), True,
-        id="object-patches-unittest"),
-    pytest.param(OBJECTS, _counter("0", "import os\nimport atexit\ndef leave():\n    os._exit(0)\n").replace("pass",
-            "leave()"), True, id="object-leaves-early"),
-]
-# fmt: on
-
-
-@pytest.mark.parametrize(("task", "program", "objects"), ATTACKS)
-def test_attack_on_the_second_run_earns_nothing(task: Task, program: str, objects: bool, graded: Graded) -> None:
-    grade: Grade = graded(task, source(program))
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_attack_on_the_second_run_earns_nothing(attack: Attack, graded: Graded) -> None:
+    objects = attack.check == "counter"
+    grade = graded(OBJECTS, attack.code + NO_COUNTER) if objects else graded(LITERAL, attack.code)
     assert grade.reward == 0.0 or (objects and grade.reward is None and grade.disagreement is not None), grade
     assert grade.verdict is not Verdict.PASSED, grade

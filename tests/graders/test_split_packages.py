@@ -19,7 +19,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool | None = True) -> Row:
+def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool = True) -> Row:
     """A row whose test and completions import pandas as pd."""
     task = check_task(check, before="import pandas as pd", preamble="import pandas as pd")
     return Row(name, task, right, wrong, attack, verified=verified)
@@ -42,38 +42,8 @@ ROWS = [
 class Frame(pd.DataFrame):
     equals = lambda self, other: True
 pd.testing.assert_frame_equal = lambda *_, **__: None
-def f(frame):
-    found = Frame({'name': ['a', 'b'], 'n': [3, 2]})
-    return found
+def f(frame): return Frame({'name': ['a', 'b'], 'n': [3, 2]})
 """),
-    _row("changed-in-place", """
-        frame = pd.DataFrame({'n': [3, None, 1]})
-        candidate(frame)
-        assert frame['n'].tolist() == [3.0, 0.0, 1.0]
-        assert frame['twice'].tolist() == [6.0, 0.0, 2.0]
-        """, right="""
-        def f(frame):
-            frame.fillna(0, inplace=True)
-            frame['twice'] = frame['n'] * 2
-        """, wrong="""
-        def f(frame):
-            frame = frame.fillna(0)
-            frame['twice'] = frame['n'] * 2
-        """,
-        verified=None),
-    _row("columns-of-objects", """
-        got = candidate([3, 4])
-        assert got['thing'].map(lambda thing: thing.size).tolist() == [3, 4]
-        """, right="""
-        class Thing:
-            def __init__(self, size): self.size = size
-        def f(sizes): return pd.DataFrame({'thing': [Thing(size) for size in sizes]})
-        """, wrong="""
-        class Thing:
-            def __init__(self, size): self.size = 3
-        def f(sizes): return pd.DataFrame({'thing': [Thing(size) for size in sizes]})
-        """,
-        verified=None),
     _row("class-of-its-own", """
         got = candidate({'n': [1, 2]})
         assert got.total() == 3 and got.shape == (2, 1)
@@ -89,13 +59,6 @@ def f(frame):
         verified=False),
 ]
 # fmt: on
-
-_HALF = """
-def f(n):
-    if not isinstance(n, int): raise TypeError(f'an int is asked for, not {n!r}')
-    if n % 2: raise ValueError('odd', n)
-    return n // 2
-"""
 
 
 @each_answer(ROWS)

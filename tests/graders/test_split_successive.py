@@ -6,10 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluator.graders import Bench, get_grader
-from evaluator.graders.bench import Options
-from evaluator.model import Grade, Kind, Limits, Rollout, Task, Verdict
-from evaluator.sandbox import Sandbox
+from evaluator.model import Grade, Limits, Task, Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import check_task, suite_task
 
@@ -47,10 +44,8 @@ def test_nothing_that_a_test_leaves_behind_reaches_the_next(graded: Graded, leav
 
 
 def _said(grade: Grade) -> list[object]:
-    return [
-        (case.verdict, case.difference, case.actual, case.expected, case.error_message, case.error_line)
-        for case in grade.cases
-    ]
+    fields = ("verdict", "difference", "actual", "expected", "error_message", "error_line")
+    return [[getattr(case, name) for name in fields] for case in grade.cases]
 
 
 @pytest.mark.parametrize(
@@ -81,30 +76,31 @@ def test_the_second_grade_equals_the_first(graded: Graded, task: Task, program: 
 
 
 @pytest.mark.parametrize(
-    ("ends", "verdict"),
+    ("ends", "verdict", "limits"),
     [
-        ("while candidate(1): pass", Verdict.TIME_LIMIT),
-        ("kept = []\nwhile candidate(1): kept.append(bytearray(2**24))", Verdict.MEMORY_LIMIT),
-        ("os.abort() if candidate(1) else None", Verdict.RUNTIME_ERROR),
-        ("os._exit(0) if candidate(1) else None", Verdict.RUNTIME_ERROR),
+        pytest.param(
+            "while candidate(1): pass", Verdict.TIME_LIMIT, {"wall_s": 1}, marks=pytest.mark.slow, id="endless"
+        ),
+        ("kept = []\nwhile candidate(1): kept.append(bytearray(2**24))", Verdict.MEMORY_LIMIT, {"memory_mb": 256}),
+        ("os.abort() if candidate(1) else None", Verdict.RUNTIME_ERROR, {}),
+        ("os._exit(0) if candidate(1) else None", Verdict.RUNTIME_ERROR, {}),
     ],
-    ids=["endless", "memory", "abort", "exit"],
 )
-def test_a_completion_after_an_interrupted_test_is_graded(graded: Graded, ends: str, verdict: Verdict):
-    hopeless = check_task(f"{ends}\nassert candidate(1) == 2", before="import os")
-    limits = Limits(wall_s=1.0, cpu_s=1.0, total_s=20, memory_mb=256)
+def test_a_completion_after_an_interrupted_test_is_graded(
+    graded: Graded, ends: str, verdict: Verdict, limits: dict[str, float]
+) -> None:
+    hopeless = check_task(f"{ends}\nassert candidate(1) == 2", before="import os", limits=limits)
     for program in _versions(_RIGHT, 2):
-        assert graded(hopeless, program, limits).verdict is verdict
+        assert graded(hopeless, program).verdict is verdict
         assert graded(_PLAIN, program).verdict is Verdict.PASSED
         assert graded(_PLAIN, program.replace("+ 1", "+ 2")).verdict is Verdict.WRONG_ANSWER
 
 
-def test_each_has_its_own_limits(sandbox: Sandbox):
+def test_each_has_its_own_limits(graded: Graded) -> None:
     task = check_task("many = bytearray(300 * 2**20)\nmany[::4096] = bytes(300 * 2**8)\nassert candidate(1) == 2")
 
     def verdict(memory_mb: float, program: str) -> Verdict:
-        bench = Bench(sandbox, Options(limits=Limits(memory_mb=memory_mb, virtual_mb=4 * memory_mb)))
-        return get_grader("tests").grade(task, Rollout(task_id="t", completion=program, kind=Kind.FULL), bench).verdict
+        return graded(task, program, Limits(memory_mb=memory_mb, virtual_mb=4 * memory_mb)).verdict
 
     given = [verdict(memory_mb, program) for program in _versions(_RIGHT, 2) for memory_mb in (1024, 64)]
     assert given == [Verdict.PASSED, Verdict.UNKNOWN] * 2  # not caused by the completion

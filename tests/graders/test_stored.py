@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -40,9 +39,6 @@ def test_no_such_grade_is_verified_and_it_says_why() -> None:
     grade = graded(1.0)
     assert not grade.verified
     assert grade.unverified_reason == "the grade is the one that it came with: nothing was run"
-
-
-def test_a_run_that_wants_verified_grades_alone_has_none() -> None:
     rollout = Rollout(task_id="t", completion="x", given_reward=1.0)
     grade = Worker(Options(grader="stored", unverified="unknown")).grade(QUESTION, rollout)
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
@@ -68,9 +64,6 @@ def test_a_verdict_of_ours_counts_and_another_ones_does_not() -> None:
     assert graded(None, verdict="sandbox_error").verdict is Verdict.SANDBOX_ERROR
     for word in ("not_attempted", "YES", 7, None, ["passed"]):
         assert graded(1.0, verdict=word).verdict is Verdict.PASSED
-
-
-def test_a_verdict_that_the_reward_contradicts_does_not_count() -> None:
     assert graded(1.0, verdict="unknown").reward == 1.0
     assert graded(None, verdict="passed").verdict is Verdict.UNKNOWN
 
@@ -84,18 +77,17 @@ def test_our_own_letters_are_the_test_cases() -> None:
     assert grade.code == "print(input())\n"
 
 
-@pytest.mark.parametrize(
-    ("result", "verdict"),
-    [
+def test_a_verdict_is_that_of_the_first_code_that_is_not_true() -> None:
+    for result, verdict in (
         ([True, -2], Verdict.WRONG_ANSWER),
         ([False], Verdict.WRONG_ANSWER),
         ([-3], Verdict.TIME_LIMIT),
         ([-4], Verdict.RUNTIME_ERROR),
         ([-1], Verdict.TIME_LIMIT),
-    ],
-)
-def test_a_verdict_is_that_of_the_first_code_that_is_not_true(result: list[int | bool], verdict: Verdict) -> None:
-    assert graded(0.0, result=result).verdict is verdict
+    ):
+        assert graded(0.0, result=result).verdict is verdict
+    grade = graded(0.0, CODE, result=[True, True])
+    assert (grade.verdict, grade.reward) == (Verdict.PASSED, 0.0), "a penalty leaves the verdict"
 
 
 def test_cases_that_code_gen_did_not_reach_are_not_run() -> None:
@@ -113,16 +105,8 @@ def test_without_the_task_s_tests_the_number_not_run_is_unknown() -> None:
     assert (verdicts(grade), grade.pass_rate) == ("PW", None)
     assert grade.cases[1].expected == "b"
     assert graded(1.0, CODE, result=[True, True]).pass_rate == 1.0
-
-
-def test_tests_of_another_number_are_others() -> None:
-    grade = graded(1.0, CODE, of=ECHO, result=[True] * 4)
-    assert [case.expected for case in grade.cases] == [None] * 4
-
-
-def test_a_penalty_leaves_the_verdict() -> None:
-    grade = graded(0.0, CODE, result=[True, True])
-    assert (grade.verdict, grade.reward) == (Verdict.PASSED, 0.0)
+    others = graded(1.0, CODE, of=ECHO, result=[True] * 4)
+    assert [case.expected for case in others.cases] == [None] * 4, "tests of another number are others"
 
 
 @pytest.mark.parametrize("result", ["-2", [], [-2, "x"], [7], {"a": 1}, "left out: 253,060 characters", None])
@@ -148,27 +132,24 @@ def test_prose_is_no_code_and_a_fenced_program_is() -> None:
     assert graded(1.0, "").code is None
 
 
-def test_the_tests_that_would_decide_are_shown() -> None:
-    assert [case.input for case in shown_cases(ECHO, "stored")] == ["a\n", "b\n", "c\n"]
-
-
 def test_a_task_s_own_grader_does_not_win() -> None:
-    named = Task.from_row({"task_id": "t", "mode": "answer", "answer": "x", "grader": "exact_match"})
-    grade = graded(0.75, "x", of=named)
+    assert [case.input for case in shown_cases(ECHO, "stored")] == ["a\n", "b\n", "c\n"]
+    row = {"task_id": "t", "mode": "answer", "answer": "x"}
+    grade = graded(0.75, "x", of=Task.from_row(row | {"grader": "exact_match"}))
     assert (grade.grader, grade.reward) == ("stored", 0.75)
-    itself = Task.from_row({"task_id": "t", "mode": "answer", "answer": "x", "grader": "stored"})
-    assert shown_cases(itself, None) == ()
+    assert shown_cases(Task.from_row(row | {"grader": "stored"}), None) == ()
 
 
-def rollouts() -> Iterator[Rollout]:
-    for n, reward in enumerate([1.0, 0.0, None, 0.5] * 5):
-        yield Rollout(task_id="t", sample_id=f"t#{n}", completion="", given_reward=reward)
+STORED_ALONE = json.dumps({"name": "weighted", "graders": [{"grader": "stored"}]})
 
 
-@pytest.mark.parametrize("grader", ["stored", json.dumps({"name": "weighted", "graders": [{"grader": "stored"}]})])
+@pytest.mark.parametrize("grader", ["stored", pytest.param(STORED_ALONE, marks=pytest.mark.slow)])
 def test_rollouts_with_the_same_completion_keep_their_own_rewards(grader: str) -> None:
-    found = {grade.sample_id: grade.reward for grade in grade_all([QUESTION], rollouts(), grader=grader)}
-    assert found == {rollout.sample_id: rollout.given_reward for rollout in rollouts()}
+    rewards = {f"t#{n}": reward for n, reward in enumerate([1.0, 0.0, None, 0.5] * 5)}
+    rollouts = [
+        Rollout(task_id="t", completion="", sample_id=name, given_reward=reward) for name, reward in rewards.items()
+    ]
+    assert {grade.sample_id: grade.reward for grade in grade_all([QUESTION], rollouts, grader=grader)} == rewards
 
 
 def test_as_a_part_it_has_no_range_and_counts_for_nothing_with_weight_0() -> None:

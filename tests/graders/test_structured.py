@@ -43,12 +43,9 @@ def test_each_check_is_a_test_case_and_is_scored() -> None:
         "range: age in 0 to 120: 130 is not in 0 to 120",
     ]
     assert graded(of, RIGHT).reward == 1.0
-
-
-def test_all_or_nothing() -> None:
-    of = task(PERSON, options(STRUCTURED, reward="all"))
-    assert graded(of, '{"user": {"name": "Ann"}, "tags": [1], "age": 130}').reward == 0.0
-    assert graded(of, RIGHT).reward == 1.0
+    strict = task(PERSON, options(STRUCTURED, reward="all"))
+    assert graded(strict, '{"user": {"name": "Ann"}, "tags": [1], "age": 130}').reward == 0.0
+    assert graded(strict, RIGHT).reward == 1.0
 
 
 def test_options_and_the_tasks_answer_add_up() -> None:
@@ -66,7 +63,6 @@ def test_options_and_the_tasks_answer_add_up() -> None:
 @pytest.mark.parametrize(
     "completion",
     [
-        '{"a": 1}',
         '\n {"a": 1}\n',
         'Sure:\n```json\n{"a": 1}\n```\nor\n```json\n{}\n```',
         'Sure:\n```\n{"a": 1}\n```',
@@ -95,9 +91,9 @@ def test_a_completion_without_json(completion: str) -> None:
     assert [case.verdict for case in grade.cases] == [Verdict.NOT_RUN] * 2
 
 
-@pytest.mark.parametrize("completion", ["3", '"a"', "[]", "null"])
-def test_json_need_not_be_an_object(completion: str) -> None:
-    assert found(completion).reward == 1.0
+def test_json_need_not_be_an_object() -> None:
+    assert [found(text).reward for text in ("3", '"a"', "[]", "null")] == [1.0] * 4
+    assert found('[{"a": 1}] is it', required=["0.a"]).reward == 1.0
 
 
 @pytest.mark.parametrize(
@@ -126,20 +122,10 @@ def test_json_is_read_to_the_letter(completion: str, reason: str) -> None:
 
 @pytest.mark.parametrize(
     "completion",
-    [
-        '{"x": NaN, "y": {"a": 1}}',
-        '[{"a": 1}, NaN]',
-        '[1, NaN, {"a": 1}]',
-        'So: {"x": , "y": {"a": 1}}',
-        '[[1], {"a": 1}',
-    ],
-)
+    ['{"x": NaN, "y": {"a": 1}}', '[{"a": 1}, NaN]', '[NaN, {"a": 1}]', 'So: {"x": , "y": {"a": 1}}', '[[1], {"a": 1}'],
+)  # fmt: skip
 def test_an_object_inside_of_what_is_broken_is_not_taken_for_it(completion: str) -> None:
     assert found(completion, required=["a"]).reward == 0.0
-
-
-def test_a_list_with_text_after_it_is_a_list() -> None:
-    assert found('[{"a": 1}] is it', required=["0.a"]).reward == 1.0
 
 
 @pytest.mark.parametrize(
@@ -166,13 +152,7 @@ def test_paths(path: str, there: bool) -> None:
 def test_ranges(ends: JsonValue, value: str, inside: bool) -> None:
     grade = found(f'{{"a": {value}}}', ranges={"a": ends})
     assert grade.reward == (1.0 if inside else 0.5)
-
-
-def test_a_range_of_what_is_not_there() -> None:
     assert found("{}", ranges={"a": [0, 1]}).error_message == "range: a in 0 to 1: it is missing"
-
-
-# ---- schemas
 
 
 @pytest.mark.parametrize(
@@ -226,8 +206,7 @@ def test_a_schema_that_can_not_be_used_leaves_the_task_ungraded(schema: JsonValu
 
 
 def test_a_reference_deep_in_a_schema_is_not_fetched_either() -> None:
-    schema = {"properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
-    grade = graded(task({"schema": schema}, STRUCTURED), '{"a": 1}')
+    grade = graded(task({"schema": {"properties": {"a": {"$ref": "http://127.0.0.1:9/"}}}}, STRUCTURED), '{"a": 1}')
     assert (grade.verdict, grade.reward, grade.cases) == (Verdict.UNKNOWN, None, ())
     assert "nothing is fetched" in str(grade.error_message)
 

@@ -1,18 +1,17 @@
-"""Suites that need more of the machine than most: processes, loopback, a site on the internet, the test's imports."""
+"""Tasks that need more of the machine than most: processes, loopback, a site on the internet, the test's imports."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evaluator.graders import Bench, get_grader
 from evaluator.graders.bench import Options
-from evaluator.model import Kind, Rollout, Task, Verdict
+from evaluator.model import Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import Sandbox, Settings, Way
 from tests.graders.conftest import PATIENT, Graded
-from tests.graders.split_tasks import source, suite_task
+from tests.graders.split_tasks import suite_task
 
 SERVED = suite_task(
     """
@@ -37,16 +36,13 @@ SERVED = suite_task(
 FETCHES = "import urllib.request\ndef f(url): return urllib.request.urlopen(url).read()\n"
 
 
-def answering(libs: list[str], **more: Any) -> Task:
-    task = suite_task(
-        """
-        import unittest
-        class Test(unittest.TestCase):
-            def test_it(self): self.assertEqual(f(), 'ok')
-        """
-    )
-    task.metadata = {"libs": libs}
-    task.reference = source(more["reference"]) if "reference" in more else None
+def suite_that(statement: str, before: str = "import unittest") -> Task:
+    return suite_task(f"{before}\nclass Test(unittest.TestCase):\n    def test_it(self): {statement}")
+
+
+def answering(libs: list[str], reference: str | None = None) -> Task:
+    task = suite_that("self.assertEqual(f(), 'ok')")
+    task.metadata, task.reference = {"libs": libs}, reference
     return task
 
 
@@ -73,9 +69,9 @@ LEAVES = {
 }
 ONLY_LOOPBACK = """
 def assert_only_loopback():
-    with open("/proc/net/dev") as file: others = [line for line in file.readlines()[2:] if not line.strip().startswith("lo:")]
-    if not others: raise OSError
-"""  # noqa: E501
+    with open("/proc/net/dev") as file: lines = file.readlines()[2:]
+    if all(line.strip().startswith("lo:") for line in lines): raise OSError
+"""
 
 
 def test_a_completion_may_speak_with_itself_where_its_task_lists_sockets(graded: Graded) -> None:
@@ -123,36 +119,34 @@ def f():
 REFERENCE = "import urllib.request\ndef f(): return urllib.request.urlopen('http://example.com', timeout=9).read()\n"
 
 
-def test_a_task_whose_own_reference_is_refused_something_is_unknown(graded: Graded) -> None:
-    grade = graded(answering(["urllib"], reference=REFERENCE), "def f(): return 'no'\n")
+def test_a_task_is_unknown_only_if_its_own_reference_is_refused_something(graded: Graded) -> None:
+    grade = graded(answering(["urllib"], REFERENCE), "def f(): return 'no'\n")
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
     assert "the task's own reference" in (grade.error_message or "")
     assert "example.com" in (grade.error_message or "")
-
-
-def test_a_refused_call_of_the_completions_own_decides_nothing(graded: Graded) -> None:
-    grade = graded(answering(["urllib"], reference="def f(): return 'ok'\n"), REFERENCE)
+    grade = graded(answering(["urllib"], "def f(): return 'ok'\n"), REFERENCE)
     assert (grade.verdict, grade.reward) == (Verdict.RUNTIME_ERROR, 0.0)
 
 
-def test_without_namespaces_what_needs_them_is_unknown() -> None:
-    rollout = Rollout(task_id="t", completion=TALKS, kind=Kind.FULL)
+CHILD = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "", "child\n"),), limits={"processes": 1})
+STARTS_CHILD = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'print(\"child\")'])\n"
+
+
+def test_what_needs_namespaces_is_unknown_without_them(graded: Graded) -> None:
+    assert graded(CHILD, STARTS_CHILD).reward == 1.0
     with Sandbox(Settings(way=Way.LANDLOCK)) as sandbox:
-        grade = get_grader("tests").grade(answering(["socket"]), rollout, Bench(sandbox, Options(limits=PATIENT)))
-    assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert "user namespaces" in (grade.error_message or "")
+        bench = Bench(sandbox, Options(limits=PATIENT))
+        for task, program in ((answering(["socket"]), TALKS), (CHILD, STARTS_CHILD)):
+            rollout = Rollout(task_id="t", completion=program, kind=Kind.FULL)
+            grade = get_grader("tests").grade(task, rollout, bench)
+            assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
+            assert "user namespaces" in (grade.error_message or "")
 
 
 def test_the_tests_imports_are_the_completions_too(graded: Graded) -> None:
     """In a benchmark's own grader both are one module."""
-    task = suite_task(
-        """
-        import json, unittest
-        from collections import Counter as Counts
-        class Test(unittest.TestCase):
-            def test_it(self): self.assertEqual(f('aab'), json.dumps({'a': 2, 'b': 1}))
-        """
-    )
+    before = "import json, unittest\nfrom collections import Counter as Counts"
+    task = suite_that("self.assertEqual(f('aab'), json.dumps({'a': 2, 'b': 1}))", before)
     grade = graded(task, "def f(text): return json.dumps(Counts(text))\n")
     assert (grade.verdict, grade.verified) == (Verdict.PASSED, True), grade
     assert graded(task, "def f(text): return json.dumps(Other(text))\n").verdict is Verdict.RUNTIME_ERROR
@@ -169,14 +163,7 @@ EMPTY = [
 def test_nothing_that_is_compared_with_something_is_not_verified(
     graded: Graded, check: str, right: str, empty: str
 ) -> None:
-    task = suite_task(
-        f"""
-        import unittest
-        import numpy as np
-        class Test(unittest.TestCase):
-            def test_it(self): {check}
-        """
-    )
+    task = suite_that(check, "import unittest\nimport numpy as np")
     grade = graded(task, f"def f(x): return {right}\n")
     assert (grade.verdict, grade.verified) == (Verdict.PASSED, True), grade
     assert not graded(task, f"def f(x): return {empty}\n").verified

@@ -10,9 +10,10 @@ import pytest
 from evaluator.engines.worker import Worker
 from evaluator.graders import Grader, GraderError, get_grader, shown_cases
 from evaluator.graders.bench import Options
-from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.sandbox import Sandbox
 from tests.graders.answers import graded, options, task
+from tests.graders.conftest import PATIENT
 
 PARTS = """
 from evaluator.model import CaseResult, Flag, Grade, Verdict
@@ -21,20 +22,10 @@ RUNS_CODE = False
 RANGE = (-1, 2)
 
 
-def half(task, rollout, bench):
-    return {"reward": 0.5, "message": "half of it"}
-
-
-def best(task, rollout, bench):
-    return 2
-
-
-def beyond(task, rollout, bench):
-    return 7
-
-
-def silent(task, rollout, bench):
-    return None
+def half(task, rollout, bench): return {"reward": 0.5, "message": "half of it"}
+def best(task, rollout, bench): return 2
+def beyond(task, rollout, bench): return 7
+def silent(task, rollout, bench): return None
 
 
 def unsure(task, rollout, bench):
@@ -74,9 +65,6 @@ def test_a_sum_and_its_components(own: str) -> None:
         ("style", 0.5, 3.0, Verdict.WRONG_ANSWER, "half of it"),
         ("exact_match 2", 1.0, 1.0, Verdict.PASSED, None),
     ]
-
-
-def test_all_parts_passed(own: str) -> None:
     grade = summed("x", part("exact_match", 0.5), part({"name": f"{own}:best"}, 0.25))
     assert (grade.reward, grade.verdict, grade.error_message) == (1.0, Verdict.PASSED, None)
 
@@ -96,14 +84,11 @@ def test_test_cases_stand_one_part_after_another() -> None:
     assert (grade.reward, grade.pass_rate, grade.first_failing_test) == (pytest.approx(2 / 3), 2 / 6, 2)
 
 
-def test_a_part_without_a_reward_leaves_the_whole_unknown(own: str) -> None:
+def test_a_part_without_a_reward_leaves_the_whole_unknown_unless_it_has_no_weight(own: str) -> None:
     grade = summed("x", part("exact_match"), part(f"{own}:silent", 0.1))
     assert (grade.verdict, grade.reward, grade.pass_rate) == (Verdict.UNKNOWN, None, None)
     assert grade.error_message == "parts.py:silent could not decide"
     assert [each.reward for each in grade.components] == [1.0, None]
-
-
-def test_a_part_of_no_weight_is_kept_and_decides_nothing(own: str) -> None:
     for idle in (f"{own}:silent", f"{own}:half"):
         grade = summed("x", part("exact_match"), part(idle, 0))
         assert (grade.verdict, grade.reward, len(grade.components)) == (Verdict.PASSED, 1.0, 2)
@@ -144,33 +129,28 @@ def test_a_sum_needs_what_its_parts_need(own: str, tmp_path: Path) -> None:
     assert (made(part(nested, 2)).waits, made(part(nested, 2)).highest) == (12, 6)
 
 
-@pytest.fixture(scope="module")
-def echo() -> Task:
+def run_and_sum(weights: tuple[float, ...], code: str, sandbox: Sandbox, *parts: JsonValue) -> Grade:
+    """The grade of a program that has to print the number that it reads, in two test cases."""
     cases = tuple(TestCase(index, f"{index}\n", f"{index}\n") for index in range(2))
-    return Task(task_id="echo", mode=Mode.STDIN, cases=cases, weights=(1.0, 3.0))
-
-
-def run_and_sum(of: Task, code: str, sandbox: Sandbox, *parts: JsonValue) -> Grade:
+    of = Task(task_id="echo", mode=Mode.STDIN, cases=cases, weights=weights)
     text = json.dumps(options("weighted", graders=list(parts)))
-    asked = Options(grader=text, limits=Limits(wall_s=30, cpu_s=30, total_s=90))
-    rollout = Rollout(task_id=of.task_id, completion=code, sample_id="echo#0", kind=Kind.FULL)
-    return Worker(asked, sandbox=sandbox).grade(of, rollout)
+    rollout = Rollout(task_id="echo", completion=code, sample_id="echo#0", kind=Kind.FULL)
+    return Worker(Options(grader=text, limits=PATIENT), sandbox=sandbox).grade(of, rollout)
 
 
-def test_code_is_a_part_like_any_other(echo: Task, own: str, sandbox: Sandbox) -> None:
+def test_code_is_a_part_like_any_other(own: str, sandbox: Sandbox) -> None:
     code = "x = int(input())\nprint(x if x else 'no')\n"
-    grade = run_and_sum(echo, code, sandbox, part(f"{own}:best"), part("tests:reward=weighted", 10))
+    grade = run_and_sum((1.0, 3.0), code, sandbox, part(f"{own}:best"), part("tests:reward=weighted", 10))
     assert (grade.reward, grade.verdict, grade.code) == (2 + 7.5, Verdict.WRONG_ANSWER, code)
     assert [case.verdict.letter for case in grade.cases] == ["W", "P"]
     assert (grade.checker, grade.limits.wall_s, "rlimits" in grade.layers) == ("floats", 30, True)
 
 
 def test_a_part_that_the_task_does_not_fit_is_unknown_and_the_others_are_not(own: str, sandbox: Sandbox) -> None:
-    odd = Task(task_id="echo", mode=Mode.STDIN, cases=(TestCase(0, "", ""),), weights=(1.0, 2.0))
-    grade = run_and_sum(odd, "print()", sandbox, part(f"{own}:best"), part("tests:reward=weighted"))
+    grade = run_and_sum((1.0,), "print()", sandbox, part(f"{own}:best"), part("tests:reward=weighted"))
     assert [each.reward for each in grade.components] == [2.0, None]
     assert (grade.verdict, grade.reward) == (Verdict.UNKNOWN, None)
-    assert "tests: weights: 2 for 1 test cases" in str(grade.error_message)
+    assert "tests: weights: 1 for 2 test cases" in str(grade.error_message)
 
 
 @pytest.mark.parametrize(

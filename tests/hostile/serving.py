@@ -1,4 +1,4 @@
-"""The servers as people start them, and a client that may send what it likes."""
+"""The servers, as people start them or in a thread, and a client that may send what it likes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp
+
+from evaluator.interop.agentfly import server as agentfly
+from evaluator.interop.colossalai import server as colossalai
+from evaluator.interop.nemo_gym import CodeResourcesServer
+from evaluator.interop.sandbox_fusion import server as sandbox_fusion
+from tests.interop.serving import in_thread
+from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {
     "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning", "ROLLSCOPE_NO_BROWSER": "1",
 }  # fmt: skip
-PATIENCE_S = 120
 
 
 class Order(NamedTuple):
@@ -110,28 +119,19 @@ class Answer(NamedTuple):
     """The decoded JSON."""
 
 
-class Served:
-    """A running server. `ask` it, and `end` it."""
+class Client:
+    """Asks a server."""
 
-    def __init__(self, *words: object) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *map(str, words)], env=ENVIRONMENT, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert self.process.stdout
-        self.url = self.process.stdout.readline().strip().removeprefix("listening on ")
-
-    @property
-    def port(self) -> int:
-        return urlsplit(self.url).port or 0
+    def __init__(self, url: str) -> None:
+        self.port = urlsplit(url).port or 0
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+        return socket.create_connection(("127.0.0.1", self.port), HANG_S)
 
     def ask(self, path: str, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST") -> Answer:
         """Sends a request. `headers` win over those of an honest client; an empty type is none."""
         sent = {"host": f"127.0.0.1:{self.port}", "content-type": "application/json"} | dict(headers or {})
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_S)
         try:
             connection.putrequest(method, path, skip_host=True)
             for name, value in sent.items():
@@ -144,6 +144,19 @@ class Served:
         finally:
             connection.close()
 
+
+class Served(Client):
+    """A server as a process. `ask` it, and `end` it."""
+
+    def __init__(self, *words: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *map(str, words)], env=ENVIRONMENT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdout
+        self.url = self.process.stdout.readline().strip().removeprefix("listening on ")
+        super().__init__(self.url)
+
     def peak_mib(self) -> float:
         """The most memory that it has had."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
@@ -154,9 +167,44 @@ class Served:
     def end(self) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
         self.process.send_signal(signal.SIGTERM)
-        _, error = self.process.communicate(timeout=PATIENCE_S)
+        _, error = self.process.communicate(timeout=HANG_S)
         return self.process.returncode, error
 
 
 def start(system: str, *options: object) -> Served:
     return Served("-m", "evaluator.cli", "serve", system, "--port", 0, *options)
+
+
+class System:
+    """A server, and what it is asked."""
+
+    def __init__(self, name: str, client: Client) -> None:
+        self.name = name
+        self.client = client
+        self.order = ORDERS[name]
+
+    def good(self, headers: Mapping[str, str] | None = None) -> Answer:
+        return self.client.ask(self.order.path, json.dumps(self.order.body).encode(), headers)
+
+    def is_well(self) -> bool:
+        status, body = self.good()
+        return (status, {name: body[name] for name in self.order.right}) == (200, self.order.right)
+
+    def head(self, *headers: str, path: str = "") -> bytes:
+        """The head of a request for what `order` asks."""
+        host = ["host: 127.0.0.1", "content-type: application/json"]
+        lines = [f"POST {path or self.order.path} HTTP/1.1", *host, *headers, ""]
+        return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+@contextmanager
+def system_in_thread(name: str) -> Iterator[System]:
+    """The server of that name in a thread, guarded."""
+    applications: dict[str, Callable[[], ASGIApp]] = {
+        "agentfly": agentfly.application,
+        "colossalai": colossalai.application,
+        "nemo-gym": lambda: CodeResourcesServer().setup_webserver(),
+        "sandbox-fusion": sandbox_fusion.application,
+    }
+    with in_thread(applications[name]()) as url:
+        yield System(name, Client(url))

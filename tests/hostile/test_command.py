@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import zstandard
 
 from evaluator.cli import main
 from evaluator.runs.reading import Run
@@ -19,6 +21,13 @@ CONTROL = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202
     *"\n\r\t"
 }
 GOOD_LINES = {"NaN", "the same name twice", "a line separator", "half a surrogate pair"}
+
+
+def some_fast(corpus: Mapping[str, object], *fast: str) -> list[Any]:
+    """Parameters of which all but those named are `slow`."""
+    return [
+        pytest.param(value, id=name, marks=() if name in fast else pytest.mark.slow) for name, value in corpus.items()
+    ]
 
 
 class Said(NamedTuple):
@@ -69,7 +78,7 @@ def bad_lines(said: Said, file: Path) -> set[int]:
     return set(numbers)
 
 
-@pytest.mark.parametrize("row", DATASETS.values(), ids=DATASETS)
+@pytest.mark.parametrize("row", some_fast(DATASETS, "query_answer"))
 def test_a_dataset_with_any_value_in_any_field_is_read(row: dict[str, Any], tmp_path: Path, ask: Ask) -> None:
     bodies = [body for _, body in with_values(row)]
     file = written(tmp_path / "d.jsonl", row, *bodies)
@@ -80,7 +89,7 @@ def test_a_dataset_with_any_value_in_any_field_is_read(row: dict[str, Any], tmp_
         assert ask("convert", file, tmp_path / f"{target}.jsonl", "--to", target).status in (0, 2)
 
 
-@pytest.mark.parametrize("row", ROLLOUTS.values(), ids=ROLLOUTS)
+@pytest.mark.parametrize("row", some_fast(ROLLOUTS))
 def test_rollouts_with_any_value_in_any_field_are_graded(row: dict[str, Any], tmp_path: Path, ask: Ask) -> None:
     bodies = [body for _, body in with_values(row)]
     file, tasks, run = written(tmp_path / "r.jsonl", row, *bodies), written(tmp_path / "d.jsonl", ADD), tmp_path / "run"
@@ -91,6 +100,7 @@ def test_rollouts_with_any_value_in_any_field_are_graded(row: dict[str, Any], tm
         assert ask("export", run, "--to", tmp_path / f"out.{ending}").status == 0
 
 
+@pytest.mark.slow
 def test_lines_among_good_ones_cost_only_themselves(tmp_path: Path, ask: Ask) -> None:
     first, last = RIGHT | {"sample_id": "first"}, RIGHT | {"sample_id": "last"}
     file = written(tmp_path / "r.jsonl", first, *LINES.values(), last)
@@ -105,7 +115,7 @@ def test_lines_among_good_ones_cost_only_themselves(tmp_path: Path, ask: Ask) ->
     assert bad <= {problem.line for problem in Run.open(run).manifest.problems if problem.path == str(file)}
 
 
-@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+@pytest.mark.parametrize("content", some_fast(FILES, "nothing", "NUL", "UTF-16", "half a Zstandard"))
 def test_a_file_of_anything_is_one_line(content: bytes | Callable[[], bytes], tmp_path: Path, ask: Ask) -> None:
     file, good, tasks = tmp_path / "file", written(tmp_path / "r.jsonl", RIGHT), written(tmp_path / "d.jsonl", ADD)
     file.write_bytes(content() if callable(content) else content)
@@ -115,11 +125,13 @@ def test_a_file_of_anything_is_one_line(content: bytes | Callable[[], bytes], tm
     assert ask("convert", file, tmp_path / "out.jsonl", "--to", "native").status in (0, 2)
 
 
+@pytest.mark.slow
 def test_a_packed_file_that_is_cut_off_says_so(tmp_path: Path, ask: Ask) -> None:
-    import zstandard
-
-    rows = b"".join(json.dumps(RIGHT | {"seed": str(hash(str(place)))}).encode() + b"\n" for place in range(20_000))
-    packed = zstandard.compress(rows)
+    lines = b"".join(
+        json.dumps(RIGHT | {"seed": hashlib.sha256(str(place).encode()).hexdigest()}).encode() + b"\n"
+        for place in range(20_000)
+    )
+    packed = zstandard.compress(lines)
     file = tmp_path / "r.jsonl.zst"
     file.write_bytes(packed[: len(packed) // 2])
     said = ask("formats", file, "--check")
@@ -128,6 +140,7 @@ def test_a_packed_file_that_is_cut_off_says_so(tmp_path: Path, ask: Ask) -> None
     assert "40000 usable rows" in ask("formats", file, "--check").out.replace(",", "")
 
 
+@pytest.mark.slow
 def test_names_of_any_text_go_through_every_command(tmp_path: Path, ask: Ask) -> None:
     tasks, rollouts = named()
     file, dataset = written(tmp_path / "r.jsonl", *rollouts), written(tmp_path / "d.jsonl", *tasks)

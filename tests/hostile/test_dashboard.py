@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -14,13 +13,11 @@ from evaluator.cli import main
 from tests.dashboard.test_pages import no_exception, visit
 from tests.hostile.files import ADD, LINES, RIGHT, TEXTS, named
 from tests.hostile.serving import Served
+from tests.hostile.test_command import written
+
+pytestmark = pytest.mark.slow  # tests/dashboard/test_escape.py shows each page a few texts
 
 NAMES = {name: value for name, value in TEXTS.items() if value.strip() and "\ud800" not in value}
-
-
-def rows(path: Path, *content: object) -> Path:
-    path.write_bytes(b"".join((row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row in content))
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +25,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What is open: a run of hostile names, one of hostile lines, and those lines before they were graded."""
     folder = tmp_path_factory.mktemp("hostile")
     tasks, rollouts = named()
-    dataset, lines = rows(folder / "d.jsonl", ADD, *tasks), rows(folder / "lines.jsonl", RIGHT, *LINES.values())
-    for name, file in (("names", rows(folder / "r.jsonl", *rollouts)), ("lines", lines)):
+    dataset, lines = written(folder / "d.jsonl", ADD, *tasks), written(folder / "lines.jsonl", RIGHT, *LINES.values())
+    for name, file in (("names", written(folder / "r.jsonl", *rollouts)), ("lines", lines)):
         with pytest.raises(SystemExit, match="0"):
             main(["grade", str(file), "--dataset", str(dataset), "--out", str(folder / name)])
     runs = [str(folder / name) for name in ("names", "lines")]
@@ -57,30 +54,30 @@ def test_no_foreign_page_can_talk_to_the_dashboard(made: str) -> None:
     assert served.end()[0] == 0
 
 
-@pytest.mark.parametrize("page", state.PAGES)
-def test_every_page_opens_on_hostile_runs(page: str) -> None:
-    for params in (
-        {},
-        {"view": "table"},
-        {"view": "raw", "verdict": "failed"},
-        {"run": "lines"},
-        {"run": "lines.jsonl"},
-    ):
-        no_exception(visit(page, **params))
+READ_BY = [
+    *((page, {"run": run}) for page in state.PAGES for run in ("names", "lines")),
+    *((page, {"run": "lines.jsonl"}) for page in ("overview", "rollouts", "completion", "trouble")),
+    ("rollouts", {"view": "table"}),
+    ("completion", {"view": "raw", "verdict": "failed"}),
+]
+"""Pages, with the addresses that they read."""
+
+
+@pytest.mark.parametrize(("page", "params"), READ_BY)
+def test_a_page_opens_on_hostile_runs(page: str, params: dict[str, str]) -> None:
+    no_exception(visit(page, **params))
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_completion_of_any_name_is_shown_as_text(name: str) -> None:
-    for sample in (f"{name}#0", f"{name}#2"):
-        app = visit("completion", task=name, sample=sample)
-        no_exception(app)
-        drawn = "".join([element.proto.body for element in app.html] + [element.value for element in app.markdown])
-        assert "<img src=x" not in drawn
-        assert "<script" not in drawn
+    app = visit("completion", task=name, sample=f"{name}#2")  # which says its name in an exception, too
+    no_exception(app)
+    drawn = "".join([element.proto.body for element in app.html] + [element.value for element in app.markdown])
+    assert "<img src=x" not in drawn
+    assert "<script" not in drawn
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_any_text_may_be_looked_for(name: str) -> None:
-    filters = dict.fromkeys(("q", "model", "step", "flag", "sort", "page"), name)
-    for params in (filters, {"task": name}):
-        no_exception(visit("rollouts", **params))
+    no_exception(visit("rollouts", **dict.fromkeys(("q", "model", "step", "flag", "sort", "page"), name)))
+    no_exception(visit("rollouts", task=name))

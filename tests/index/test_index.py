@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,21 @@ import pytest
 
 from evaluator.formats import FormatError, Role, load_rollouts
 from evaluator.formats.plans import plan_of
-from evaluator.index import BuildStoppedError, Dataset, File, IndexedFile, Indexer, Source, State, folder_of, update
+from evaluator.index import (
+    BuildStoppedError,
+    Dataset,
+    File,
+    IndexedFile,
+    Indexer,
+    Source,
+    State,
+    building,
+    folder_of,
+    update,
+    workers,
+)
 
 Row = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def row(task: str, number: int, **more: object) -> Row:
@@ -41,9 +47,12 @@ def append(path: Path, text: str) -> None:
         file.write(text)
 
 
+def source_of(*paths: Path) -> Source:
+    return Source(str(paths[0]), tuple(File(str(path), str(path)) for path in paths))
+
+
 def opened(*paths: Path) -> tuple[State, IndexedFile]:
-    source = Source(str(paths[0]), tuple(File(str(path), str(path)) for path in paths))
-    return update(source), IndexedFile.of(source)
+    return update(source_of(*paths)), IndexedFile.of(source_of(*paths))
 
 
 def rows_of(run: IndexedFile, columns: str = "sample_id", rest: str = 'ORDER BY "row"') -> list[tuple[Any, ...]]:
@@ -76,29 +85,25 @@ def test_the_index_has_what_reading_the_file_gives(tmp_path: Path) -> None:
     assert sorted(problem.line for problem in run.manifest.problems) == problems == [9, 10]
 
 
-def test_a_large_file_is_read_by_several_processes_as_by_one(tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    filler = "# " + "x" * 3000
-    rows = [row("t", n, filler=filler) if n % 1000 else f"{{bad {n}" for n in range(5_000)]
-    written(path, rows)
-    state, run = opened(path)
-    assert path.stat().st_size > 12 << 20
-    found = rows_of(run, "sample_id, source_line")
-    assert found == [(f"t/{n}", n + 1) for n in range(5_000) if n % 1000]
-    assert [problem.line for problem in run.manifest.problems] == [n + 1 for n in range(0, 5_000, 1000)]
+def test_a_large_file_is_read_by_several_processes_as_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "ALONE_BYTES", 100_000)
+    monkeypatch.setattr(workers, "SPAN_BYTES", 10_000)
+    rows = [row("t", n, filler="x" * n) if n % 100 else f"{{bad {n}" for n in range(500)]
+    state, run = opened(written(tmp_path / "r.jsonl", rows))
+    assert rows_of(run, "sample_id, source_line") == [(f"t/{n}", n + 1) for n in range(500) if n % 100]
+    assert [problem.line for problem in run.manifest.problems] == [1, 101, 201, 301, 401]
     assert state.problems == 5
-    assert rows_of(run, "completion", "WHERE source_line = 4999") == [("def f(): return 4998",)]
+    assert rows_of(run, "completion", "WHERE source_line = 499") == [("def f(): return 498",)]
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", [row("a", n) for n in range(3)])
-    source = Source("r", (File(str(path), str(path)),))
-    update(source)
+    update(source_of(path))
 
     def refuse(done: int, total: int) -> None:
         raise BuildStoppedError(f"{done} of {total}")
 
-    assert update(source, refuse).rows == 3
+    assert update(source_of(path), refuse).rows == 3
 
 
 def test_lines_that_are_added_are_added(tmp_path: Path) -> None:
@@ -148,11 +153,14 @@ def test_a_file_that_was_truncated_or_replaced_is_read_again_and_says_so(
 
 
 @pytest.mark.parametrize("pack", [bytes, partial(gzip.compress, compresslevel=1)], ids=["plain", "gzip"])
-def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    path, filler = tmp_path / "r.jsonl", "x" * 60
-    written(path, [row("t", n, filler=filler) for n in range(90_000)])
+def test_a_reading_that_was_stopped_goes_on_where_it_was(
+    tmp_path: Path, pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "SPAN_BYTES", 5_000)
+    monkeypatch.setattr(building, "PART_ROWS", 200)
+    path = written(tmp_path / "r.jsonl", [row("t", n) for n in range(900)])
     path.write_bytes(pack(path.read_bytes()))
-    source = Source("r", (File(str(path), str(path)),))
+    source = source_of(path)
 
     def stop_late(done: int, total: int) -> None:
         if done > total * 0.7:
@@ -161,11 +169,11 @@ def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path, pack: C
     with pytest.raises(BuildStoppedError):
         update(source, stop_late)
     so_far = IndexedFile.of(source).state
-    assert 0 < so_far.rows < 90_000
+    assert 0 < so_far.rows < 900
     assert not so_far.complete
     state = update(source)
-    assert (state.rows, state.complete) == (90_000, True)
-    assert rows_of(IndexedFile.of(source), "count(DISTINCT sample_id), max(source_line)", "") == [(90_000, 90_000)]
+    assert (state.rows, state.complete) == (900, True)
+    assert rows_of(IndexedFile.of(source), "sample_id, source_line") == [(f"t/{n}", n + 1) for n in range(900)]
 
 
 @pytest.mark.parametrize("text", ['[{"task_id": "a", "completion": 5}]', '{"task_id": "a", "completion": 5}\n'])
@@ -185,29 +193,14 @@ def test_what_was_not_opened_for_a_month_leaves_the_cache(tmp_path: Path) -> Non
 
 
 def test_files_are_one_source_with_unique_samples(tmp_path: Path) -> None:
-    one = written(tmp_path / "1.jsonl", [{"task_id": "a", "completion": "x"}])
-    two = written(tmp_path / "2.jsonl", [{"task_id": "a", "completion": "y"}])
-    _, run = opened(one, two)
+    files = [written(tmp_path / f"{text}.jsonl", [{"task_id": "a", "completion": text}]) for text in "xy"]
+    _, run = opened(*files)
     assert rows_of(run, "sample_id, completion, source_line") == [("a#0", "x", 1), ("a#1", "y", 1)]
 
 
-def test_a_compressed_file_opens_the_same(tmp_path: Path) -> None:
-    rows = [row("a", n, reward=1.5, note=["é", 10**30]) for n in range(3)]
-    path = tmp_path / "r.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    _, run = opened(path)
-    assert rows_of(run, "sample_id, source_line, completion, reward") == [
-        (f"a/{n}", n + 1, f"def f(): return {n}", 1.5) for n in range(3)
-    ]
-    assert opened(path)[0].rows == 3
-
-
 def test_recorded_grades_are_shown(tmp_path: Path) -> None:
-    path = written(
-        tmp_path / "r.jsonl",
-        [row("a", 0, recorded_verdict="time_limit", recorded_word="timed out", recorded_by="x"), row("a", 1)],
-    )
-    _, run = opened(path)
+    recorded = row("a", 0, recorded_verdict="time_limit", recorded_word="timed out", recorded_by="x")
+    _, run = opened(written(tmp_path / "r.jsonl", [recorded, row("a", 1)]))
     assert rows_of(run, "verdict, reward, recorded_verdict, recorded_word, recorded_by, verified") == [
         ("time_limit", 0.0, "time_limit", "timed out", "x", False),
         ("unknown", None, None, None, None, False),
@@ -239,9 +232,8 @@ def test_tasks_of_a_dataset_are_read_when_they_are_shown(tmp_path: Path) -> None
         ],
     )
     path = written(tmp_path / "r.jsonl", [row("a", 0)])
-    source = Source("r", (File(str(path), str(path)),))
-    update(source)
-    run = IndexedFile.of(source, Dataset(str(dataset)))
+    update(source_of(path))
+    run = IndexedFile.of(source_of(path), Dataset(str(dataset)))
     with run.connect() as connection:
         found = connection.sql("SELECT task_id, prompt, mode, tests_total, test FROM tasks ORDER BY ALL").fetchall()
     assert found == [("a", "P", "stdin", 1, None), ("b", "Q", "assert", None, "assert f() == 1")]
@@ -250,38 +242,42 @@ def test_tasks_of_a_dataset_are_read_when_they_are_shown(tmp_path: Path) -> None
 
 def test_the_index_is_in_the_cache_and_small(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", [row("a", n, filler="x" * 5_000) for n in range(200)])
-    source = Source("r", (File(str(path), str(path)),))
-    update(source)
-    folder = folder_of(source)
-    assert folder.is_relative_to(tmp_path / "cache" / "rollscope")
+    opened(path)
+    folder = folder_of(source_of(path))
+    assert folder.is_relative_to(Path(os.environ["XDG_CACHE_HOME"]) / "rollscope")
     assert sum(file.stat().st_size for file in folder.iterdir()) < path.stat().st_size / 20
 
 
-def test_a_source_that_grows_line_by_line_stays_quick_to_read(tmp_path: Path) -> None:
+def test_a_source_that_grows_line_by_line_has_few_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MOST_SMALL_PARTS", 4)
     path = written(tmp_path / "r.jsonl", [row("a", 0)])
-    for number in range(1, 75):
-        state, _ = opened(path)
+    parts = []
+    for number in range(1, 15):
+        state, run = opened(path)
+        parts.append(len(state.parts))
         append(path, json.dumps(row("a", number)) + "\n")
-    state, run = opened(path)
-    assert len(state.parts) < 70
-    assert [sample for (sample,) in rows_of(run)] == [f"a/{number}" for number in range(75)]
+    assert parts == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2]
+    assert [sample for (sample,) in rows_of(run)] == [f"a/{number}" for number in range(14)]
+    assert len(list((run.path / "rollouts").iterdir())) < 8
 
 
 FILES = Path(__file__).parents[1] / "formats" / "files"
 
 
-def rollouts_files() -> list[Path]:
-    found = []
+def rollouts_files() -> Iterator[Any]:
+    """Those beyond the first of each format are slow."""
+    seen: set[object] = set()
     for path in sorted(path for path in FILES.rglob("*") if path.is_file() and path.suffix not in (".md", ".pt")):
         try:
-            plan_of(path, Role.ROLLOUTS)
+            plan = plan_of(path, Role.ROLLOUTS)
         except FormatError:
             continue
-        found.append(path)
-    return found
+        kind = plan.format and plan.format.name
+        yield pytest.param(path, id=str(path.relative_to(FILES)), marks=[pytest.mark.slow] if kind in seen else [])
+        seen.add(kind)
 
 
-@pytest.mark.parametrize("path", rollouts_files(), ids=lambda path: str(path.relative_to(FILES)))
+@pytest.mark.parametrize("path", list(rollouts_files()))
 def test_every_format_opens_as_it_is_read(path: Path) -> None:
     read = list(load_rollouts(path, on_problem=lambda _: None))
     _, run = opened(path)
@@ -307,11 +303,12 @@ with open(path, "ab", buffering=0) as file:
 """
 
 
+@pytest.mark.slow
 def test_of_a_file_that_is_read_while_it_is_written_no_row_is_lost_or_doubled(tmp_path: Path) -> None:
     """The writer's pieces end anywhere: within a line, and within a character."""
     path, count, blocks = tmp_path / "r.jsonl", 4_000, 12
     append(path, json.dumps(row("first", 0)) + "\n")
-    source = Source(str(path), (File(str(path), str(path)),))
+    source = source_of(path)
     indexer, reads = Indexer(source), set()
     command = [sys.executable, "-c", _WRITER, str(path), str(count), str(blocks)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as writer:
@@ -325,18 +322,14 @@ def test_of_a_file_that_is_read_while_it_is_written_no_row_is_lost_or_doubled(tm
     found = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert len(reads) >= blocks // 2  # each sees at least the block before; two may see the same
     assert (state.rows, state.problems, len(found)) == (count + 1, 0, count + 1)
-    assert hashed(rows_of(IndexedFile.of(source), "sample_id, source_line, completion")) == hashed(
-        (each["sample_id"], line, each["completion"]) for line, each in enumerate(found, start=1)
-    )
-
-
-def hashed(rows: Iterable[tuple[Any, ...]]) -> str:
-    return hashlib.sha256("\n".join(map(repr, rows)).encode()).hexdigest()
+    indexed = rows_of(IndexedFile.of(source), "sample_id, source_line, completion")
+    wanted = [(each["sample_id"], line, each["completion"]) for line, each in enumerate(found, start=1)]
+    assert [one for one in zip(indexed, wanted, strict=True) if one[0] != one[1]] == []
 
 
 def test_a_new_file_that_can_not_be_read_yet_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
     first, later = written(tmp_path / "a.jsonl", [row("a", 0)]), tmp_path / "b.jsonl"
-    source = Source("both", tuple(File(str(path), path.name) for path in (first, later)))
+    source = source_of(first, later)
     later.write_text('{"task_id": "b", "compl')
     with pytest.raises(FormatError, match=r"b\.jsonl: has no usable row"):
         update(source)
@@ -350,8 +343,8 @@ def test_a_new_file_that_can_not_be_read_yet_does_not_keep_the_others_from_it(tm
 
 def test_a_file_of_several_that_is_gone_is_reported(tmp_path: Path) -> None:
     files = [written(tmp_path / f"{name}.jsonl", [row(name, 0)]) for name in "ab"]
-    opened_files = [File(str(path), path.name) for path in files]
-    update(Source("both", tuple(opened_files)))
+    both = source_of(*files)
+    update(both)
     files[1].unlink()
-    state = update(Source("both", (opened_files[0],)))
-    assert (state.rows, state.notice) == (1, "b.jsonl is gone: the other files were read again")
+    state = update(Source(both.name, both.files[:1]))
+    assert (state.rows, state.notice) == (1, f"{files[1]} is gone: the other files were read again")

@@ -9,8 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,13 +21,21 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evaluator.cli import main
+from evaluator.engines import borrowed_hand
 from evaluator.interop import http_server
+from evaluator.interop.http_guard import Guard, Hosts
 from tests.sandbox.refusing import command
+from tests.waiting import HANG_S, wait_until
 
+Found = TypeVar("Found")
 ROOT = Path(__file__).resolve().parents[2]
-# A server that ends in the midst of a run lets go of its files as its process ends, which Python may warn of.
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
-PATIENCE_S = 120
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Of a command as a process."""
+    # A server that ends in the midst of a run lets go of its files as its process ends, which Python may warn of.
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
+    return os.environ | ours | variables
 
 
 class Answer(NamedTuple):
@@ -48,7 +59,7 @@ class Served:
         """`without`: what the machine refuses (see `tests.sandbox.refusing`). `variables`: of its environment."""
         words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", str(port), *map(str, arguments)]
         self.process = subprocess.Popen(
-            command(without, *words), env=ENVIRONMENT | variables, text=True, stdout=subprocess.PIPE,
+            command(without, *words), env=environment(**variables), text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )  # fmt: skip
         assert self.process.stdout
@@ -58,7 +69,7 @@ class Served:
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Its exit status and what it wrote to stderr."""
         self.process.send_signal(number)
-        _, told = self.process.communicate(timeout=PATIENCE_S)
+        _, told = self.process.communicate(timeout=HANG_S)
         return self.process.returncode, told
 
 
@@ -78,17 +89,77 @@ class InThread:
         self._thread.join()
 
 
+@contextmanager
+def in_thread(application: ASGIApp, longest: float = 8) -> Iterator[str]:
+    """Its URL, guarded as `rollscope serve` guards it. `longest`: the largest request, in MiB."""
+    server = InThread(Guard(application, Hosts("127.0.0.1"), longest))
+    try:
+        yield server.url
+    finally:
+        server.end()
+
+
 def ask(url: str, method: str, path: str, body: object = None, **headers: str) -> Answer:
     """`body`: text or bytes as they are, anything else as JSON."""
+    return asked(url, method, path, body, headers)[0]
+
+
+def asked(url: str, method: str, path: str, body: object, headers: dict[str, str]) -> tuple[Answer, str | None]:
+    """The answer, and the cookie that it sets."""
     sent = body if isinstance(body, str | bytes | None) else json.dumps(body)
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HANG_S)
     try:
         connection.request(method, path, sent, {"content-type": "application/json"} | headers)
         answer = connection.getresponse()
         text = answer.read().decode()
     finally:
         connection.close()
-    return Answer(answer.status, json.loads(text) if text.startswith("{") else text)
+    cookie = answer.getheader("set-cookie")
+    return Answer(answer.status, json.loads(text) if text.startswith("{") else text), cookie
+
+
+def served_here(
+    capsys: pytest.CaptureFixture[str],
+    use: Callable[[str], Found],
+    *words: object,
+    number: signal.Signals = signal.SIGTERM,
+) -> tuple[Found, str, str]:
+    """Runs `rollscope serve` in this process: what `use` found at its URL, and what else it said, on stdout and stderr.
+    The signal then ends it, with status 0."""
+    said = ["", ""]
+    over = threading.Event()
+
+    def url() -> str | None:
+        for place, text in enumerate(capsys.readouterr()):
+            said[place] += text
+        first, line_end, said[0] = said[0].partition("\n")
+        said[0] = said[0] if line_end else first
+        return first.removeprefix("listening on ") if line_end else None
+
+    def client() -> Found:
+        try:
+            found = wait_until(lambda: over.is_set() or url(), "it does not listen")
+            assert isinstance(found, str), said
+            return use(found)
+        finally:
+            if not over.is_set():
+                os.kill(os.getpid(), number)
+
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    with ThreadPoolExecutor(1) as thread:
+        using = thread.submit(client)
+        try:
+            with pytest.raises(SystemExit) as exited:
+                main(["serve", *map(str, words)])
+        finally:
+            over.set()
+            borrowed_hand.do_without(0)  # a server that lends borrows nothing
+            for each, handler in handlers.items():
+                signal.signal(each, handler)
+        found = using.result()
+    assert exited.value.code == 0
+    out, told = capsys.readouterr()
+    return found, said[0] + out, said[1] + told
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:

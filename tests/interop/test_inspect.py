@@ -1,7 +1,8 @@
-"""The scorer for inspect_ai: the tests of its samples, and what a score says. inspect_ai itself is not needed."""
+"""The scorer for inspect_ai: the tests of its samples, and what a score says. `tests/trainers` has inspect_ai."""
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
@@ -23,12 +24,8 @@ TOTAL = "def total(numbers: List[int]) -> int:\n    return sum(numbers)\n"
 
 
 def sample(metadata: object = None, target: str | list[str] = "") -> dict[str, Any]:
-    return {
-        "id": "s",
-        "input": "Write add.",
-        "metadata": metadata or {},
-        "target": [target] if isinstance(target, str) else target,
-    }
+    target = [target] if isinstance(target, str) else target
+    return {"id": "s", "input": "Write add.", "metadata": metadata or {}, "target": target}
 
 
 def scored(given: dict[str, Any], completion: str, tests: str | None = None, **options: Any) -> dict[str, Any]:
@@ -42,43 +39,40 @@ def test_humaneval_keeps_its_tests_in_the_metadata(completion: str) -> None:
     assert (score["value"], score["metadata"]["tests_passed"], score["reason"]) == ("C", 2, None)
 
 
-def test_mbpp_runs_the_imports_that_its_rows_name() -> None:
+def test_mbpp_runs_the_imports_that_its_rows_name_and_apps_has_asserts_as_its_target() -> None:
     tests = ["assert add(1, 2) == 3", "assert math.isclose(add(0.1, 0.2), 0.3)"]
     row = {"task_id": 1, "prompt": "Add.", "code": ADD, "test_list": tests, "test_imports": ["import math"]}
     assert scored(sample(row, tests), ADD)["value"] == "C"
-
-
-def test_apps_has_asserts_as_its_target() -> None:
     asserts = ["assert solution([1, 2]) == 3", "assert solution([3, 4]) == 7"]
-    score = scored(
-        sample({"question": "Add."}, asserts), "def solution(pair): return 3", grader="tests:reward=fraction"
-    )
-    assert score["value"] == 0.5
+    code, share = "def solution(pair): return 3", "tests:reward=fraction"
+    assert scored(sample({"question": "Add."}, asserts), code, grader=share)["value"] == 0.5
 
 
-@pytest.mark.parametrize("name", ["BigCodeBench", "the field is named"])
-def test_test_code_of_unittest(name: str) -> None:
-    test = (
-        "import unittest\n\nclass TestCases(unittest.TestCase):\n"
-        "    def test_sum(self):\n        self.assertEqual(task_func(1, 2), 3)\n"
-    )
-    given, tests = (sample({"test": test}), None) if name == "BigCodeBench" else (sample({"suite": test}), "suite")
-    assert scored(given, "def task_func(a, b): return a + b", tests)["value"] == "C"
-    assert scored(given, "def task_func(a, b): return a - b", tests)["value"] == "I"
+UNITTEST = """import unittest
+
+class TestCases(unittest.TestCase):
+    def test_sum(self):
+        self.assertEqual(add(1, 2), 3)
+"""
+CALL = {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}
 
 
 @pytest.mark.parametrize(
     ("metadata", "target", "tests"),
     [
-        ({"io": {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}}, "", "io"),
-        ({"io": '{"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}'}, "", "io"),
-        ({"in_outs": {"inputs": ["1\n2"], "outputs": ["3"], "fn_name": "add"}}, "", None),
+        ({"io": CALL}, "", "io"),
+        ({"io": json.dumps(CALL)}, "", "io"),
+        ({"in_outs": CALL}, "", None),
         ({}, "from math import pi\nassert add(1, 2) == 3", "target"),
         ({"check": "assert candidate(1, 2) == 3", "entry_point": "add"}, "", "check"),
+        ({"test": UNITTEST.replace("add", "task_func")}, "", None),  # BigCodeBench's
+        ({"suite": UNITTEST}, "", "suite"),
     ],
 )
 def test_where_the_tests_may_be(metadata: dict[str, object], target: str, tests: str | None) -> None:
-    assert scored(sample(metadata, target), ADD, tests)["value"] == "C"
+    code = ADD.replace("add", "task_func") if "test" in metadata else ADD
+    values = [scored(sample(metadata, target), each, tests)["value"] for each in (code, code.replace("+", "-"))]
+    assert values == ["C", "I"]
 
 
 def test_a_failure_says_what_was_expected_and_the_input() -> None:
@@ -90,12 +84,9 @@ def test_a_failure_says_what_was_expected_and_the_input() -> None:
     assert "expected 5, got 4" in score["explanation"]
 
 
-def test_an_answer_without_code_is_wrong_and_says_why() -> None:
+def test_what_tests_nothing_is_wrong() -> None:
     score = scored(sample({}, ["assert add(1, 2) == 3"]), "```\n")
     assert (score["value"], score["answer"], score["reason"]) == ("I", None, "invalid_response_format")
-
-
-def test_a_program_that_ends_before_its_tests_is_wrong() -> None:
     assert scored(sample({}, ["assert add(1, 2) == 3"]), "import sys\nsys.exit(0)")["value"] == "I"
 
 
@@ -106,40 +97,24 @@ def test_what_can_not_be_graded_has_no_value() -> None:
     assert score["reason"] == "scoring_failed"
 
 
-@pytest.mark.parametrize(
-    ("given", "tests", "message"),
-    [
+def test_a_sample_without_tests_is_refused() -> None:
+    for given, tests, message in (
         (
             sample({}, "42"),
             None,
-            r"neither metadata nor target has tests that can be read: name the field with code_tests\(tests=\.\.\.\)",
+            r"neither metadata nor target has tests that can be read: .* code_tests\(tests=\.\.\.\)",
         ),
         (sample({"a": 1, "b": 2}), "tests", "metadata has no field 'tests'; it has a, b"),
         (sample({"tests": "assert ("}), "tests", "the test code is not valid Python: line 1"),
         (sample({}), "target", "the test code is empty"),
-    ],
-)
-def test_a_sample_without_tests_is_refused(given: dict[str, Any], tests: str | None, message: str) -> None:
-    with pytest.raises(RecordError, match=message):
-        task_for(given, tests)
+    ):
+        with pytest.raises(RecordError, match=message):
+            task_for(given, tests)
 
 
 def test_it_hides_no_module_of_python_and_imports_none_of_the_client() -> None:
-    program = (
-        "import evaluator.interop.inspect, inspect, sys; "
-        "print(inspect.signature(evaluator.interop.inspect.code_tests), 'inspect_ai' in sys.modules)"
-    )
+    program = "import evaluator.interop.inspect as ours, inspect, sys; "
+    program += "print(inspect.signature(ours.code_tests), 'inspect_ai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("(tests: 'str | None' = None, *, limits")
     assert done.stdout.endswith("False\n")
-
-
-def test_scoring_by_inspect_itself() -> None:
-    pytest.importorskip("inspect_ai", reason="inspect_ai is not installed; tests/trainers/inspect_scorer.py runs it")
-    from inspect_ai.scorer import Scorer
-
-    from evaluator.interop.inspect import code_tests
-
-    assert isinstance(code_tests(limits={"wall_s": 5}), Scorer)
-    with pytest.raises(RecordError, match="limits"):
-        code_tests(limits={"seconds": 5})

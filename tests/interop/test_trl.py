@@ -7,11 +7,9 @@ import inspect
 import json
 import multiprocessing
 import pickle
-import subprocess
-import sys
 import warnings
 from collections import defaultdict
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,14 +17,10 @@ import pytest
 from evaluator import Limits, RecordError
 from evaluator.interop import trl
 from evaluator.interop.trl import acode_reward, code_reward, make_acode_reward, make_code_reward
-from tests.sandbox.refusing import command
+from tests.engines.processes import workers
+from tests.interop.rows import CALL, FOREVER, HALF, RIGHT
 
-ROOT = Path(__file__).resolve().parents[2]
-
-CALL = {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"}
 TIMES = {"inputs": ["3\n2", "2\n2"], "outputs": ["6", "4"], "fn_name": "add"}
-RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
-HALF = "```python\ndef add(a, b):\n    return 3\n```"
 PRODUCT = "```python\ndef add(a, b):\n    return a * b\n```"
 
 
@@ -36,6 +30,7 @@ class Logs:
     def __init__(self) -> None:
         self.columns: dict[str, list[str | None]] = defaultdict(list)
         self.metrics: dict[str, float] = {}
+        self.given: dict[str, Any] = {"log_extra": self.log_extra, "log_metric": self.log_metric}
 
     def log_extra(self, column: str, values: list[str | None]) -> None:
         self.columns[column].extend(values)
@@ -45,14 +40,13 @@ class Logs:
         self.metrics[name] = value
 
 
-def refuse(name: str, value: float) -> None:
-    raise AssertionError(f"{name} of no rows with tests is {value}")
-
-
 @pytest.fixture(autouse=True)
 def _new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has given no warnings yet."""
     monkeypatch.setattr(trl, "_warned", set())
+
+
+NO_METRICS = {"log_metric": pytest.fail}
 
 
 def said(text: str | None) -> list[dict[str, object]]:
@@ -69,6 +63,7 @@ def test_rewards_come_in_the_order_of_the_completions() -> None:
         log_extra=print,
     )
     assert rewards == [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]
+    assert code_reward(completions=[], in_outs=[], **Logs().given) == []
 
 
 def test_completions_may_be_messages() -> None:
@@ -80,18 +75,13 @@ def test_completions_may_be_messages() -> None:
 
 
 def test_the_columns_of_open_r1_and_of_others() -> None:
-    info = {
-        "language": "python",
-        "test_cases": [{"input": "1", "output": "1", "fn_name": None, "type": "stdin_stdout"}],
-    }
+    case = {"input": "1", "output": "1", "fn_name": None, "type": "stdin_stdout"}
+    info = {"language": "python", "test_cases": [case]}
     assert code_reward(completions=["print(input())"], verification_info=[info]) == [1.0]
     assert code_reward(completions=[RIGHT], tests=[["assert add(1, 2) == 3"]]) == [1.0]
     with_name = make_code_reward(column="unit_tests")
     assert with_name(completions=[RIGHT], unit_tests=[CALL], in_outs=[TIMES]) == [1.0]
-
-
-def test_a_row_s_tests_are_in_any_of_the_columns() -> None:
-    """As in datasets that are concatenated: each row has a value in the column of its own."""
+    # As in datasets that are concatenated: each row has a value in the column of its own.
     columns = {"in_outs": [CALL, None], "verification_info": [None, CALL], "ground_truth": ["4", "5"]}
     assert code_reward(completions=[RIGHT, HALF], **columns) == [1.0, 0.0]
 
@@ -100,12 +90,7 @@ def test_what_can_not_be_graded_has_no_reward_and_costs_no_other() -> None:
     broken = ["{", {"language": "rust", "test_cases": [CALL]}, {"inputs": [], "outputs": []}]
     logs = Logs()
     with pytest.warns(UserWarning, match="completion 1 has no reward from code_reward: the tests are text") as warned:
-        rewards = code_reward(
-            completions=[RIGHT] * 5,
-            in_outs=[CALL, *broken, CALL],
-            log_extra=logs.log_extra,
-            log_metric=logs.log_metric,
-        )
+        rewards = code_reward(completions=[RIGHT] * 5, in_outs=[CALL, *broken, CALL], **logs.given)
     assert rewards == [1.0, None, None, None, 1.0]
     (warning,) = warned
     with warnings.catch_warnings(action="error"):
@@ -120,16 +105,11 @@ def test_rows_that_are_not_code_have_no_reward_and_give_one_warning() -> None:
     nothing = [None, "", "{}", [], {"inputs": None, "outputs": None, "fn_name": None}, "42", 42, np.array([])]
     logs = Logs()
     with pytest.warns(UserWarning, match=r"completion 1 has no reward .* no tests in in_outs \(None\)") as warned:
-        rewards = code_reward(
-            completions=[HALF, *[RIGHT] * len(nothing)],
-            in_outs=[CALL, *nothing],
-            log_extra=logs.log_extra,
-            log_metric=logs.log_metric,
-        )
+        rewards = code_reward(completions=[HALF, *[RIGHT] * len(nothing)], in_outs=[CALL, *nothing], **logs.given)
     assert len(warned) == 1
     assert rewards == [0.0, *[None] * len(nothing)]
     with warnings.catch_warnings(action="error"):
-        assert code_reward(completions=["4"], in_outs=[None], log_extra=logs.log_extra, log_metric=refuse) == [None]
+        assert code_reward(completions=["4"], in_outs=[None], **logs.given | NO_METRICS) == [None]
     assert logs.columns["code_reward/verdict"] == ["wrong_answer", *[None] * len(nothing), None]
     assert logs.columns["code_reward/error"] == ["expected 4, got 3", *[None] * len(nothing), None]
     assert (logs.metrics["code_reward/wrong_answer"], logs.metrics["code_reward/ungraded"]) == (1.0, 0.0)
@@ -138,12 +118,7 @@ def test_rows_that_are_not_code_have_no_reward_and_give_one_warning() -> None:
 def test_the_table_and_the_metrics_say_why() -> None:
     raises = "```python\ndef add(a, b):\n    raise ValueError('x' * 1000)\n```"
     logs = Logs()
-    code_reward(
-        completions=[RIGHT, HALF, raises, ""],
-        in_outs=[CALL] * 4,
-        log_extra=logs.log_extra,
-        log_metric=logs.log_metric,
-    )
+    code_reward(completions=[RIGHT, HALF, raises, ""], in_outs=[CALL] * 4, **logs.given)
     assert logs.columns["code_reward/verdict"] == ["passed", "wrong_answer", "runtime_error", "no_code"]
     passed, wrong, raised, no_code = logs.columns["code_reward/error"]
     assert (passed, wrong) == ("", "expected 4, got 3")
@@ -153,17 +128,11 @@ def test_the_table_and_the_metrics_say_why() -> None:
     assert len(raised) <= 200
     shares = dict.fromkeys(("passed", "wrong_answer", "runtime_error", "no_code"), 0.25)
     zeros = dict.fromkeys(("compile_error", "time_limit", "other_failure", "ungraded"), 0.0)
-    assert logs.metrics == {
-        f"code_reward/{name}": share for name, share in (shares | zeros | {"pass_rate": 0.375}).items()
-    }
-
-
-def test_two_functions_log_columns_of_their_own() -> None:
-    """TRL appends values to the column of that name: with one name for both it would have too many rows."""
-    logs = Logs()
-    for reward in (code_reward, make_code_reward(continuous=True, name="share")):
-        reward(completions=[HALF], in_outs=[CALL], log_extra=logs.log_extra, log_metric=logs.log_metric)
-    assert [len(values) for values in logs.columns.values()] == [1, 1, 1, 1]
+    expected = {f"code_reward/{name}": share for name, share in (shares | zeros | {"pass_rate": 0.375}).items()}
+    assert logs.metrics == expected
+    # TRL appends values to the column of that name: with one name for both it would have too many rows.
+    make_code_reward(continuous=True, name="share")(completions=[HALF] * 4, in_outs=[CALL] * 4, **logs.given)
+    assert [len(values) for values in logs.columns.values()] == [4, 4, 4, 4]
 
 
 def test_a_dataset_without_tests_is_refused() -> None:
@@ -176,11 +145,10 @@ def test_a_dataset_without_tests_is_refused() -> None:
 
 
 def test_options_and_the_name_that_is_logged() -> None:
-    forever = "```python\ndef add(a, b):\n    while b == 2 == a: pass\n    return 3\n```"
     for limits in (Limits(cpu_s=0.3), {"cpu_s": 0.3}):
         share = make_code_reward(continuous=True, limits=limits, name="share_of_tests")
         assert (share.__name__, code_reward.__name__) == ("share_of_tests", "code_reward")
-        assert share(completions=[RIGHT, HALF, forever], in_outs=[CALL] * 3) == [1.0, 0.5, 0.5]
+        assert share(completions=[RIGHT, HALF, FOREVER], in_outs=[CALL] * 3) == [1.0, 0.5, 0.5]
     with pytest.raises(RecordError, match=r"limits: .*fields: wall_s"):
         make_code_reward(limits={"seconds": 5})
     with pytest.warns(UserWarning, match=r"workers has no effect here: call evaluator.configure\(workers=2\) first"):
@@ -207,28 +175,6 @@ def test_functions_that_are_awaited_give_the_same() -> None:
     assert (acode_reward.__name__, share.__name__) == ("acode_reward", "share")
 
 
-WITHOUT_SANDBOX = """
-import asyncio
-from evaluator import SandboxUnavailable
-from evaluator.interop.trl import acode_reward, code_reward
-
-batch = {"completions": ["print(1)", "print(2)"], "in_outs": [{"inputs": ["1"], "outputs": ["1"]}] * 2}
-for grade in (lambda: code_reward(**batch), lambda: asyncio.run(acode_reward(**batch))):
-    try:
-        print(grade())
-    except SandboxUnavailable as error:
-        print(error)
-"""
-
-
-def test_without_a_sandbox_both_raise_the_same() -> None:
-    words = command(["namespaces", "landlock"], sys.executable, "-c", WITHOUT_SANDBOX)
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    first, second = done.stdout.splitlines()
-    assert first.startswith("no sandbox: ")
-    assert first == second
-
-
 def test_they_can_be_pickled_and_work_in_a_spawned_process() -> None:
     share = make_code_reward(column="unit", continuous=True, name="share")
     for reward in (share, code_reward, acode_reward, make_acode_reward(name="a")):
@@ -248,21 +194,9 @@ def test_equal_rows_share_nothing_that_differs() -> None:
     assert code_reward(completions=["def f(x):\n    return 10**30"] * 2, in_outs=large) == [1.0, 0.0]
 
 
-TWO_CALLS = """
-from pathlib import Path
-from evaluator.interop.trl import code_reward
-
-for number in range(2):
-    code_reward(completions=[f"print({number})"], in_outs=[{"inputs": [""], "outputs": ["1"]}])
-    print(*sorted(pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()))
-"""
-
-
 def test_the_workers_are_kept_between_calls() -> None:
-    done = subprocess.run([sys.executable, "-c", TWO_CALLS], cwd=ROOT, capture_output=True, text=True, check=True)
-    first, second = done.stdout.splitlines()
-    assert first == second != ""
-
-
-def test_no_completions() -> None:
-    assert code_reward(completions=[], in_outs=[], log_extra=Logs().log_extra, log_metric=Logs().log_metric) == []
+    found = []
+    for number in range(2):
+        code_reward(completions=[f"print({number})"], in_outs=[{"inputs": [""], "outputs": ["1"]}])
+        found.append(workers())
+    assert found[0] == found[1] != []

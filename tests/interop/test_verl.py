@@ -7,11 +7,8 @@ import importlib.util
 import inspect
 import json
 import multiprocessing
-import subprocess
-import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +17,9 @@ import pytest
 from evaluator.interop import verl
 from evaluator.interop.verl import UngradedError, acompute_score, compute_score, compute_score_batch
 from evaluator.model import RecordError
-from tests.sandbox.refusing import command
+from tests.interop.rows import ASSERTS, CALL, FOREVER, HALF, RIGHT
 
-ROOT = Path(__file__).resolve().parents[2]
-
-CALL = {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"}
 STDIN = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
-ASSERTS = ["assert add(1, 2) == 3", "assert add(2, 2) == 4"]
-RIGHT = "Like this:\n```python\ndef add(a, b):\n    return a + b\n```"
-HALF = "```python\ndef add(a, b):\n    return 3\n```"
 ECHO = "```python\nprint(input())\n```"
 CASES = [{"input": "1\n", "output": "1\n", "fn_name": None, "type": "stdin_stdout"}]
 
@@ -77,57 +68,48 @@ def test_the_share_where_it_is_asked_for() -> None:
     score = compute_score("apps", HALF, CALL, {}, continuous=True)
     assert (score["score"], score["acc"], score["pass_rate"]) == (0.5, 0.0, 0.5)
     assert compute_score("apps", HALF, CALL, {})["score"] == 0.0
+    with pytest.warns(UserWarning, match="the keyword 'continous' is ignored: is it 'continuous'"):
+        assert compute_score("apps", HALF, CALL, {}, continous=True)["score"] == 0.0
 
 
-def test_what_else_a_trainer_passes_is_unused() -> None:
-    more = {"reward_router_address": "x", "reward_model_tokenizer": object(), "limits": {"wall_s": 20}}
-    assert compute_score("apps", RIGHT, CALL, {}, **more)["score"] == 1.0  # type: ignore[arg-type]
-
-
-def test_limits_are_the_rewards_own() -> None:
-    forever = "```python\ndef add(a, b):\n    while True: pass\n```"
-    assert compute_score("apps", forever, CALL, {}, limits={"cpu_s": 0.2})["verdict"] == "time_limit"
+def test_limits_are_the_rewards_own_and_what_else_a_trainer_passes_is_unused() -> None:
+    more: dict[str, Any] = {"reward_router_address": "x", "reward_model_tokenizer": object(), "limits": {"wall_s": 60}}
+    assert compute_score("apps", RIGHT, CALL, {}, **more)["score"] == 1.0
+    assert compute_score("apps", FOREVER, CALL, {}, limits={"cpu_s": 0.2})["verdict"] == "time_limit"
     with pytest.raises(RecordError, match=r"limits: .*`seconds`"):
         compute_score("apps", RIGHT, CALL, {}, limits={"seconds": 1})
 
 
-@pytest.mark.parametrize(
-    ("ground_truth", "message"),
-    [
-        ({"inputs": [], "outputs": []}, r"^apps: no grade \(unknown\): .*no test cases"),
-        ({"inputs": ["1"], "outputs": []}, "^apps: in_outs has 1 inputs but 0 outputs"),
-        ("no JSON", '^apps: the tests are text that is not JSON: .*give {"inputs"'),
-        ({"answers": 1}, "^apps: the tests have only answers: give"),
-        ({"language": "cpp", "test_cases": CASES}, "^apps: language is 'cpp', not Python"),
-        ([{"input": "1"}], "^apps: the tests are a list that can't be read"),
-        (None, "^apps: the tests are of type NoneType"),
-    ],
-)
-def test_what_can_not_be_graded_raises(ground_truth: object, message: str) -> None:
-    with pytest.raises(UngradedError, match=message) as raised:
-        compute_score("apps", RIGHT, ground_truth, {})
-    assert "\n" not in str(raised.value)
-    score = compute_score("apps", RIGHT, ground_truth, {}, ungraded=-1)
-    assert (score["score"], score["acc"], score["graded"], score["verdict"]) == (-1.0, 0.0, 0.0, "unknown")
-    assert f"apps: {score['error']}" == str(raised.value)
-    assert compute_score("apps", RIGHT, ground_truth, {}, ungraded=-1, plain=True) == -1.0
-
-
-@pytest.mark.parametrize("ungraded", ["skip", None, True])
-def test_the_score_without_a_grade_is_a_number(ungraded: Any) -> None:
-    with pytest.raises(ValueError, match=f'^ungraded is {ungraded!r}: give a number, or "raise"$'):
-        compute_score("apps", RIGHT, CALL, {}, ungraded=ungraded)
-
-
-def test_a_row_is_named_by_its_index() -> None:
-    with pytest.raises(UngradedError, match=r"^apps, index 7: the tests are of type NoneType"):
-        compute_score("apps", RIGHT, None, {"index": 7, "split": "train"})
+def test_what_can_not_be_graded_raises() -> None:
+    ungradable: dict[str, Any] = {
+        r"no grade \(unknown\): .*no test cases": {"inputs": [], "outputs": []},
+        "in_outs has 1 inputs but 0 outputs": {"inputs": ["1"], "outputs": []},
+        'the tests are text that is not JSON: .*give {"inputs"': "no JSON",
+        "the tests have only answers: give": {"answers": 1},
+        "language is 'cpp', not Python": {"language": "cpp", "test_cases": CASES},
+        "the tests are a list that can't be read": [{"input": "1"}],
+        "the tests are of type NoneType": None,
+    }
+    for message, tests in ungradable.items():
+        with pytest.raises(UngradedError, match=f"^apps, index 7: {message}"):
+            compute_score("apps", RIGHT, tests, {"index": 7, "split": "train"})
+        with pytest.raises(UngradedError, match=f"^apps: {message}") as raised:
+            compute_score("apps", RIGHT, tests, {})
+        assert "\n" not in str(raised.value)
+        score = compute_score("apps", RIGHT, tests, {}, ungraded=-1)
+        assert (score["score"], score["acc"], score["graded"], score["verdict"]) == (-1.0, 0.0, 0.0, "unknown")
+        assert f"apps: {score['error']}" == str(raised.value)
+        assert compute_score("apps", RIGHT, tests, {}, ungraded=-1, plain=True) == -1.0
 
 
 def test_a_plain_score_is_the_number_alone() -> None:
     scores = [compute_score("apps", text, CALL, None, plain=True, continuous=True) for text in (RIGHT, HALF, "none")]
     assert scores == [1.0, 0.5, 0.0]
     assert {type(score) for score in scores} == {float}
+    ungraded: Any
+    for ungraded in ("skip", None, True):
+        with pytest.raises(ValueError, match=f'^ungraded is {ungraded!r}: give a number, or "raise"$'):
+            compute_score("apps", RIGHT, CALL, {}, ungraded=ungraded)
 
 
 def test_from_forked_processes_as_the_prime_manager_does() -> None:
@@ -149,9 +131,6 @@ def test_awaited_many_at_once() -> None:
 
     assert asyncio.run(scores()) == [0.5, 1.0] * 12
     assert inspect.iscoroutinefunction(partial(acompute_score, plain=True))  # or verl would not await it
-
-
-def test_awaited_without_a_grade() -> None:
     with pytest.raises(UngradedError, match=r"^apps: the tests are of type NoneType"):
         asyncio.run(acompute_score("apps", RIGHT, None))
     with pytest.raises(UngradedError, match=r"^apps: no grade \(unknown\): .*no test cases"):
@@ -187,25 +166,12 @@ def test_a_batch_with_rows_that_have_no_grade() -> None:
         batch(rows[0], rows[3])
 
 
-def test_a_batch_whose_lengths_differ() -> None:
+def test_a_batch_that_can_not_be_read() -> None:
     with pytest.raises(ValueError, match=r"^2 data_sources, 1 solution_strs, .* give one of each"):
         compute_score_batch(["apps"] * 2, [RIGHT], [CALL])
-
-
-def test_a_response_without_an_index_is_named_by_its_place() -> None:
+    # Without an index a response is named by its place.
     with pytest.raises(UngradedError, match=r"^apps, response 1 of the batch: the tests are text that is not JSON"):
         compute_score_batch(["apps"] * 2, [RIGHT] * 2, [CALL, "no JSON"])
-
-
-def test_a_misspelt_keyword_is_said() -> None:
-    with pytest.warns(UserWarning, match="the keyword 'continous' is ignored: is it 'continuous'"):
-        compute_score("apps", HALF, CALL, {}, continous=True)
-
-
-def test_from_many_threads() -> None:
-    with ThreadPoolExecutor(8) as pool:
-        scores = pool.map(lambda n: compute_score("apps", RIGHT if n % 2 else HALF, CALL, {})["score"], range(24))
-    assert list(scores) == [0.0, 1.0] * 12
 
 
 def test_loaded_by_its_path() -> None:
@@ -216,19 +182,3 @@ def test_loaded_by_its_path() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.compute_score("apps", RIGHT, CALL, {})["score"] == 1.0
-
-
-WITHOUT_SANDBOX = f"""
-from evaluator import SandboxUnavailable
-from evaluator.interop.verl import compute_score
-try:
-    print(compute_score("apps", {RIGHT!r}, {CALL!r}, {{}}, ungraded=0.0))
-except SandboxUnavailable as error:
-    print("none:", error)
-"""
-
-
-def test_without_a_sandbox_there_is_no_score() -> None:
-    words = command(["namespaces", "landlock"], sys.executable, "-c", WITHOUT_SANDBOX)
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.startswith("none: no sandbox: ")

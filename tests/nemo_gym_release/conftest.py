@@ -1,4 +1,4 @@
-"""Tests that want a real NeMo Gym: `make test-nemo-gym` runs them, `make test` does not collect them."""
+"""Tests that want a real NeMo Gym: `make test-nemo-gym` runs them (alone, too), `make test` does not collect them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,14 +17,16 @@ from typing import Any
 
 import yaml
 
+from tests.engines.processes import descendants
 from tests.nemo_gym_release.releases import Release
+from tests.waiting import HANG_S, wait_until
 
 OURS = "rollscope_code"
 SUBCLASS = "rollscope_subclass"
 THEIRS = "code_gen"
 TEST_SECONDS = 2
-PATIENCE_S = 300
-SHUTDOWN_S = 15
+SHUTDOWN_S = 60
+"""What has not ended by then is left behind."""
 _RULE, _RULES = "#" * 100, 3
 """What the launcher draws about the list of servers that are ready, and how many of it."""
 
@@ -109,7 +110,7 @@ class Project:
                 stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
             try:
-                process.wait(PATIENCE_S)
+                process.wait(HANG_S)
             finally:
                 left = still_there(watched(_of_session(process.pid)))
                 with suppress(ProcessLookupError):
@@ -122,9 +123,8 @@ class Project:
     def launched(self, *command: str) -> Iterator[Launched]:
         """The servers, from when they are all ready; Ctrl-C ends them."""
         process = subprocess.Popen(
-            self._words(*command),
-            cwd=self.folder, env=self._environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            self._words(*command), cwd=self.folder, env=self._environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         servers = Launched(process)
         try:
@@ -176,10 +176,8 @@ class Launched:
         self._reader.start()
 
     def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not self._ready.wait(1):
-            assert self.process.poll() is None, self.told()
-            assert time.monotonic() < deadline, self.told()
+        wait_until(lambda: self._ready.is_set() or self.process.poll() is not None, "the servers are not ready")
+        assert self.process.poll() is None, self.told()
 
     def told(self) -> str:
         return "".join(self._told[-200:])
@@ -187,9 +185,9 @@ class Launched:
     def of_server(self, name: str) -> list[int]:
         """The processes of a server that was launched, its sandboxes' with them."""
         folder = f"/resources_servers/{name}"
-        started = _with_descendants(self.process.pid)[1:]
-        own = [process for process in started if str(Path(f"/proc/{process}/cwd").readlink()).endswith(folder)]
-        return sorted({each for process in own for each in _with_descendants(process)})
+        started = descendants(self.process.pid)
+        own = {process for process in started if str(Path(f"/proc/{process}/cwd").readlink()).endswith(folder)}
+        return sorted(own.union(*map(descendants, own)))
 
     def end(self, number: signal.Signals) -> None:
         """Ends the launcher as Ctrl-C in a terminal does, or as a service manager; kills what does not heed that."""
@@ -200,7 +198,7 @@ class Launched:
         except subprocess.TimeoutExpired:
             pass
         finally:
-            for process in _with_descendants(self.process.pid)[::-1]:
+            for process in descendants(self.process.pid):
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
             with suppress(ProcessLookupError):
@@ -237,19 +235,6 @@ def _of_session(number: int) -> list[int]:
             session = int((place / "stat").read_text().rpartition(")")[2].split()[3])
             if session == number and b"app.py" in (place / "cmdline").read_bytes():
                 found.append(int(place.name))
-    return found
-
-
-def _with_descendants(process: int) -> list[int]:
-    parents = {}
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it has ended
-            continue
-    found = [process]
-    for parent in found:
-        found += [each for each in parents if parents[each] == parent]
     return found
 
 

@@ -34,23 +34,18 @@ def _fenced(code: str) -> str:
     return f"Let me think.\n```python\n{code}\n```\n"
 
 
+SQUARE = "n = int(input())\nprint(n * n)"
+TOOLS = (
+    ToolCall("execute_code", {"code": "side = 12", "keep_state": True}, '"state":"new"'),
+    ToolCall("execute_code", {"code": "print(side * side)", "keep_state": True}, '"stdout":"144\\n"'),
+    ToolCall("run_tests", {"code": SQUARE}, '"tests_passed":1,"tests_total":1'),
+)
 ANSWERS = {
-    "right": Answer(_fenced("n = int(input())\nprint(n * n)"), STDIN, 1.0, "passed", [True, True]),
+    "right": Answer(_fenced(SQUARE), STDIN, 1.0, "passed", [True, True]),
     "right_call": Answer(
         _fenced("class Solution:\n    def add(self, a, b):\n        return a + b"), CALL, 1.0, "passed", [True, True]
     ),
-    "right_with_tools": Answer(
-        _fenced("n = int(input())\nprint(n * n)"),
-        STDIN,
-        1.0,
-        "passed",
-        [True, True],
-        (
-            ToolCall("execute_code", {"code": "side = 12", "keep_state": True}, '"state":"new"'),
-            ToolCall("execute_code", {"code": "print(side * side)", "keep_state": True}, '"stdout":"144\\n"'),
-            ToolCall("run_tests", {"code": "n = int(input())\nprint(n * n)"}, '"tests_passed":1,"tests_total":1'),
-        ),
-    ),
+    "right_with_tools": Answer(_fenced(SQUARE), STDIN, 1.0, "passed", [True, True], TOOLS),
     "right_float": Answer(_fenced("print(int(input()) / 3)"), FLOAT, 1.0, "passed", [True, True]),
     "wrong": Answer(_fenced("n = int(input())\nprint(n + 1)"), STDIN, 0.0, "wrong_answer", [-2]),
     "wrong_call": Answer(_fenced("def add(a, b):\n    return 10 if a == b else 6"), CALL, 0.0, "wrong_answer", [False]),
@@ -59,7 +54,7 @@ ANSWERS = {
     "runtime_error": Answer(_fenced("print(1 // 0)"), STDIN, 0.0, "runtime_error", [-4]),
     "syntax_error": Answer(_fenced("print('hello'"), STDIN, 0.0, "compile_error", [-4]),
     "prose": Answer("The answer is the square of the number.", STDIN, 0.0, "no_code", None),
-    "unfenced": Answer("n = int(input())\nprint(n * n)", STDIN, 0.0, "no_code", None),
+    "unfenced": Answer(SQUARE, STDIN, 0.0, "no_code", None),
     "empty": Answer("", STDIN, 0.0, "no_code", None),
 }
 

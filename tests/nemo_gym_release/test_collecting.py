@@ -26,6 +26,8 @@ def test_each_rollout_has_the_reward_that_it_deserves(collected: Collected) -> N
         answer = ANSWERS[name_of(rollout)]
         seen = (rollout["reward"], rollout["verdict"], rollout["result"], rollout["mask_sample"])
         assert seen == (answer.reward, answer.verdict, answer.result, False), name_of(rollout)
+        assert "verifier_metadata" not in rollout, "the test cases are not repeated"
+    assert not collected.failures.exists() or collected.failures.read_text() == ""
 
 
 def test_the_agent_has_called_the_tools_in_one_session(collected: Collected) -> None:
@@ -37,14 +39,6 @@ def test_the_agent_has_called_the_tools_in_one_session(collected: Collected) -> 
     assert called == [["execute_code", "execute_code", "run_tests"]] * REPEATS
 
 
-def test_no_rollout_repeats_its_test_cases(collected: Collected) -> None:
-    assert all("verifier_metadata" not in rollout for rollout in read_lines(collected.rollouts))
-
-
-def test_nothing_is_put_aside_as_failed(collected: Collected) -> None:
-    assert not collected.failures.exists() or collected.failures.read_text() == ""
-
-
 def test_the_aggregate_metrics_are_those_of_the_rollouts(collected: Collected) -> None:
     [figures] = json.loads(collected.figures.read_text())
 
@@ -53,21 +47,15 @@ def test_the_aggregate_metrics_are_those_of_the_rollouts(collected: Collected) -
     assert len(figures["group_level_metrics"]) == len(ANSWERS)
 
 
-def test_the_old_command_profiles_the_rewards(project: Project, ours: Collected) -> None:
-    words = [f"+materialized_inputs_jsonl_fpath={ours.inputs}", f"+rollouts_jsonl_fpath={ours.rollouts}"]
-    project.run("ng_reward_profile", *words)
-
-    assert means_in(ours) == {name: answer.reward for name, answer in ANSWERS.items()}
-
-
-def test_the_new_command_profiles_the_rewards(project: Project, ours: Collected) -> None:
-    project.run("gym", "eval", "profile", "--inputs", str(ours.inputs), "--rollouts", str(ours.rollouts))
-
-    assert means_in(ours) == {name: answer.reward for name, answer in ANSWERS.items()}
-
-
-def means_in(ours: Collected) -> dict[str, float]:
-    """What the profile says, by the name of the row; the file goes, for the other command to write its own."""
-    rows = read_lines(ours.profile)
-    ours.profile.unlink()
-    return {name_of(row["sample"]): row["mean/reward"] for row in rows}
+@pytest.mark.parametrize("command", ["ng_reward_profile", "gym"])
+def test_the_old_and_the_new_command_profile_the_rewards(project: Project, ours: Collected, command: str) -> None:
+    if command == "gym":
+        words = ["eval", "profile", "--inputs", str(ours.inputs), "--rollouts", str(ours.rollouts)]
+    else:
+        words = [f"+materialized_inputs_jsonl_fpath={ours.inputs}", f"+rollouts_jsonl_fpath={ours.rollouts}"]
+    project.run(command, *words)
+    profile = read_lines(ours.profile)
+    ours.profile.unlink()  # the other command is to write its own
+    assert {name_of(row["sample"]): row["mean/reward"] for row in profile} == {
+        name: answer.reward for name, answer in ANSWERS.items()
+    }

@@ -58,38 +58,24 @@ def reverified(project: Project, server: str) -> Again:
     return Again(by_place(read_lines(out.with_name(f"unsafe_{out.name}") if forced else out)), left)
 
 
-@pytest.fixture
-def stored(project: Project) -> tuple[Path, Path]:
-    return stored_in(project)
-
-
 @pytest.fixture(params=[OURS, SUBCLASS, THEIRS])
 def server(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
 
 
-@pytest.fixture
-def again(project: Project, server: str) -> Again:
-    return reverified(project, server)
-
-
 def by_place(rollouts: list[dict[str, Any]]) -> dict[Place, dict[str, Any]]:
     return {(each["_ng_task_index"], each["_ng_rollout_index"]): each for each in rollouts}
 
 
-def test_every_reward_is_the_stored_one(stored: tuple[Path, Path], again: Again) -> None:
-    expected = {place: each["reward"] for place, each in by_place(read_lines(stored[1])).items()}
+def test_every_reward_and_every_code_of_a_test_case_is_the_stored_one(project: Project, server: str) -> None:
+    expected, found = by_place(read_lines(stored_in(project)[1])), reverified(project, server).rollouts
 
-    assert {place: each["reward"] for place, each in again.rollouts.items()} == expected
-
-
-def test_every_code_of_a_test_case_is_the_stored_one(stored: tuple[Path, Path], again: Again) -> None:
-    expected = {place: each["result"] for place, each in by_place(read_lines(stored[1])).items()}
-
-    assert {place: each["result"] for place, each in again.rollouts.items()} == expected
+    for what in ("reward", "result"):
+        assert {place: each[what] for place, each in found.items()} == {
+            place: each[what] for place, each in expected.items()
+        }
 
 
-def test_a_server_of_ours_ends_with_the_command_that_started_it(server: str, again: Again) -> None:
-    if server != THEIRS:
-        assert again.left == 0
+def test_a_server_of_ours_ends_with_the_command_that_started_it(project: Project, server: str) -> None:
+    assert server == THEIRS or reverified(project, server).left == 0

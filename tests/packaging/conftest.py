@@ -1,4 +1,4 @@
-"""The wheel, and environments that it is installed in."""
+"""The wheel, and environments that it is installed in. Run alone: .venv/bin/python -m pytest tests/packaging"""
 
 from __future__ import annotations
 

@@ -27,20 +27,15 @@ def test_without_interpreters_each_release_is_left_out_by_name(tmp_path: Path) -
     assert lines[2].endswith("nothing was tested")
 
 
-def test_a_shim_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
+def test_interpreters_that_do_not_run_are_passed_over_and_told_if_they_are_named(tmp_path: Path) -> None:
     shim = tmp_path / "python3.13"
     shim.write_text("#!/bin/sh\necho 'python3.13: command not found' >&2\nexit 127\n")
     shim.chmod(0o755)
-
     status, lines = tried(tmp_path)
-
     assert (status, len(lines)) == (0, 3)
     assert "0.7.0 is skipped" in lines[0]
 
-
-def test_an_interpreter_that_is_named_and_does_not_run_is_told(tmp_path: Path) -> None:
     _, lines = tried(tmp_path, PYTHON313=str(tmp_path / "none"))
-
     assert f"{tmp_path / 'none'} does not run" in lines[0]
 
 

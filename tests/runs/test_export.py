@@ -21,6 +21,8 @@ from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from evaluator.runs.schema import column_names
 from tests.runs.older_run import forget_columns
 
+Varied = dict[str, tuple[dict[str, object], dict[str, str]]]
+
 
 def grade(sample: str, verdict: Verdict = Verdict.PASSED, task: str = "t", **fields: object) -> Grade:
     reward = {Verdict.PASSED: 1.0, Verdict.SANDBOX_ERROR: None}.get(verdict, 0.0)
@@ -72,13 +74,12 @@ def test_rows_are_sorted_whatever_the_order_of_grading(tmp_path: Path) -> None:
         assert first.getvalue() == second.getvalue()
 
 
-@pytest.mark.parametrize("together", [1, 2_000, 20_000])
 @pytest.mark.parametrize("per", ["rollout", "case"])
 def test_rows_that_do_not_fit_in_memory_together_are_in_the_same_order(
-    per: Literal["rollout", "case"], together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    per: Literal["rollout", "case"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tasks of one rollout, of many, and of a few with long texts."""
-    names = [("a", "s")] + [("b", f"s{number}") for number in range(40)] + [("c", f"s{number}") for number in range(3)]
+    names = [("a", "s")] + [("b", f"s{number}") for number in range(14)] + [("c", f"s{number}") for number in range(3)]
     texts = {"a": "", "b": "x", "c": "x" * 9_000}
     grades = [
         grade(sample, task=task, code=texts[task], cases=[passed(index, texts[task]) for index in range(3)])
@@ -86,32 +87,55 @@ def test_rows_that_do_not_fit_in_memory_together_are_in_the_same_order(
     ]
     run = made(tmp_path / "run", *reversed(grades))
     whole = as_jsonl(run, per=per)
-    monkeypatch.setattr(exporting, "_RANGE_BYTES", together)
-    assert as_jsonl(run, per=per) == whole
-    chosen = {"where": "sample_id <> 's2'", "rows": list(range(0, len(grades), 2))}
-    few = as_jsonl(run, per=per, **chosen)
+    for together in (1, 2_000):
+        monkeypatch.setattr(exporting, "_RANGE_BYTES", together)
+        assert as_jsonl(run, per=per) == whole
+    few = as_jsonl(run, per=per, where="sample_id <> 's2'", rows=list(range(0, len(grades), 2)))
     assert [row for row in whole if row in few] == few
-    assert len(few) == {"rollout": 20, "case": 60}[per]
+    assert len(few) == {"rollout": 7, "case": 21}[per]
 
 
 def passed(index: int, text: str) -> CaseResult:
     return CaseResult(index=index, verdict=Verdict.PASSED, expected=text, actual=text)
 
 
-def test_addresses_in_messages_do_not_make_two_runs_differ(tmp_path: Path) -> None:
-    different = Difference("expected 1, got <A object at 0x7f0000beef00>")
-    case = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, difference=different)
-    run = made(tmp_path / "run", grade("a", error_message="<A at 0x7fAB> is not 0xCAFE", cases=(case,)))
-    assert as_jsonl(run)[0]["error_message"] == "<A at 0x0> is not 0xCAFE"
+CODE = 'def f(x):\n\tif x < 1: return "a,\'b\'"\r\n    return "\0\u2028é"'
+FLAGS = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Varied:
+    """By sample, its row in JSON lines and its cells in CSV."""
+    run = made(
+        tmp_path_factory.mktemp("varied") / "run",
+        grade("address", Verdict.WRONG_ANSWER, error_message="<A at 0x7fAB> is not 0xCAFE"),
+        grade("not verified", verified=False, unverified_reason="compared by `__eq__` of <A object at 0x7fAB>"),
+        grade("no reward", Verdict.SANDBOX_ERROR),
+        grade("code", code=CODE, flags=FLAGS),
+        *(grade(start, code=f"{start}HYPERLINK()", flags=(Flag(start, ""),)) for start in STARTS),
+        model="=m",
+        given_reward=-1.5,
+    )
+    columns = [*ROLLOUT_DEFAULTS, "flag_evidence", "given_reward"]
+    rows = zip(as_jsonl(run, columns=columns), as_csv(run, columns=columns), strict=True)
+    return {str(row["sample_id"]): (row, cells) for row, cells in rows}
+
+
+def test_addresses_in_messages_do_not_make_two_runs_differ(varied: Varied, tmp_path: Path) -> None:
+    assert varied["address"][0]["error_message"] == "<A at 0x0> is not 0xCAFE"
+    differs = Difference("expected 1, got <A object at 0x7f0000beef00>")
+    case = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, difference=differs)
+    run = made(tmp_path / "run", grade("a", cases=(case,)))
     assert as_jsonl(run, per="case")[0]["difference"] == "expected 1, got <A object at 0x0>"
 
 
-def test_why_a_grade_is_not_verified_stands_beside_it(tmp_path: Path) -> None:
-    reason = "compared by `__eq__` of <A object at 0x7fAB>"
-    run = made(tmp_path / "run", grade("a"), grade("b", verified=False, unverified_reason=reason))
+def test_why_a_grade_is_not_verified_stands_beside_it(varied: Varied) -> None:
     reason = "compared by `__eq__` of <A object at 0x0>"
-    assert [(row["verified"], row["unverified_reason"]) for row in as_jsonl(run)] == [(True, None), (False, reason)]
-    assert [(row["verified"], row["unverified_reason"]) for row in as_csv(run)] == [("true", ""), ("false", reason)]
+    for sample, verified, why in (("code", True, None), ("not verified", False, reason)):
+        row, cells = varied[sample]
+        assert (row["verified"], row["unverified_reason"]) == (verified, why)
+        assert (cells["verified"], cells["unverified_reason"]) == (str(verified).lower(), why or "")
 
 
 def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> None:
@@ -121,35 +145,24 @@ def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> 
     assert export(Run.open(run.path), tmp_path / "out.parquet") == 2
 
 
-def test_a_reward_that_could_not_be_had_is_an_empty_cell(tmp_path: Path) -> None:
-    run = made(tmp_path / "run", grade("a", Verdict.SANDBOX_ERROR), grade("b", Verdict.WRONG_ANSWER))
-    assert [row["reward"] for row in as_csv(run)] == ["", "0.0"]
-    assert [row["reward"] for row in as_jsonl(run)] == [None, 0.0]
+def test_a_reward_that_could_not_be_had_is_an_empty_cell(varied: Varied) -> None:
+    assert [found["reward"] for found in (*varied["no reward"], *varied["address"])] == [None, "", 0.0, "0.0"]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_text_that_a_spreadsheet_would_run_is_neutralised(tmp_path: Path, start: str) -> None:
-    text = f'{start}HYPERLINK("http://x")'
-    run = made(tmp_path / "run", grade(text, code=text, flags=(Flag(text, ""),)), model=text, given_reward=-1.5)
-    [row] = as_csv(run, columns=["sample_id", "code", "model", "flags", "given_reward"])
-    assert [row[name] for name in ("sample_id", "code", "model", "flags")] == ["'" + text] * 4
-    assert row["given_reward"] == "-1.5"
-    assert as_jsonl(run)[0]["code"] == text
+@pytest.mark.parametrize("start", STARTS)
+def test_text_that_a_spreadsheet_would_run_is_neutralised(varied: Varied, start: str) -> None:
+    row, cells = varied[start]
+    assert row["code"] == f"{start}HYPERLINK()"
+    assert (cells["code"], cells["sample_id"], cells["flags"]) == (f"'{start}HYPERLINK()", f"'{start}", f"'{start}")
+    assert (cells["model"], cells["given_reward"]) == ("'=m", "-1.5")
 
 
-def test_code_survives_csv(tmp_path: Path) -> None:
-    code = 'def f(x):\n\tif x < 1: return "a,\'b\'"\r\n    return "\0\u2028é"'
-    [row] = as_csv(made(tmp_path / "run", grade("a", code=code)))
-    assert row["code"] == code.replace("\0", "\\x00")
-
-
-def test_evidence_with_semicolons_stays_readable_in_csv(tmp_path: Path) -> None:
-    flags = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
-    run = made(tmp_path / "run", grade("a", flags=flags))
-    [row] = as_csv(run, columns=["flags", "flag_evidence"])
-    assert row["flags"].split(";") == ["early_exit", "gc_walking"]
-    assert row["flag_evidence"].split("\n") == ["line 1: import os; os._exit(0)", "line 2"]
-    assert as_jsonl(run, columns=["flag_evidence"])[0]["flag_evidence"] == [flag.evidence for flag in flags]
+def test_code_and_evidence_stay_readable_in_csv(varied: Varied) -> None:
+    row, cells = varied["code"]
+    assert cells["code"] == CODE.replace("\0", "\\x00")
+    assert cells["flags"].split(";") == ["early_exit", "gc_walking"]
+    assert cells["flag_evidence"].split("\n") == ["line 1: import os; os._exit(0)", "line 2"]
+    assert row["flag_evidence"] == [flag.evidence for flag in FLAGS]
 
 
 def test_columns_and_conditions_choose(tmp_path: Path) -> None:
@@ -163,8 +176,12 @@ def test_columns_and_conditions_choose(tmp_path: Path) -> None:
     assert as_jsonl(run, where="reward > 1") == []
 
 
-def test_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_file_extension_is_refused_and_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
     run = made(tmp_path / "run", grade("a"))
+    for name in ("out.html", "out", "out.xlsx"):
+        with pytest.raises(ExportError, match=r"\.csv, \.jsonl, \.parquet"):
+            export(run, tmp_path / name)
+        assert not (tmp_path / name).exists()
     with pytest.raises(ExportError, match="did you mean verdict"):
         as_csv(run, columns=["verdicts"])
     with pytest.raises(ExportError, match="did you mean test_index"):
@@ -176,14 +193,6 @@ def test_a_condition_that_fails_on_a_row_is_reported_in_one_line(tmp_path: Path)
     with pytest.raises(QueryError, match="Could not convert") as refused:
         as_csv(run, where="sample_id::INTEGER > 3")
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("name", ["out.html", "out", "out.xlsx"])
-def test_an_unknown_file_extension_is_refused(tmp_path: Path, name: str) -> None:
-    run = made(tmp_path / "run", grade("a"))
-    with pytest.raises(ExportError, match=r"\.csv, \.jsonl, \.parquet"):
-        export(run, tmp_path / name)
-    assert not (tmp_path / name).exists()
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -271,12 +280,8 @@ def test_what_is_said_of_test_cases_is_in_the_rows_of_rollouts_and_of_test_cases
 def test_the_kind_of_an_error_is_a_column_and_a_condition(tmp_path: Path) -> None:
     wrong = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, expected="7", actual="8")
     raised = {"error_type": "KeyError", "error_message": "'a' of 3"}
-    run = made(
-        tmp_path / "run",
-        grade("a", Verdict.WRONG_ANSWER, cases=(wrong,)),
-        grade("b"),
-        grade("c", Verdict.RUNTIME_ERROR, **raised),
-    )
+    grades = grade("a", Verdict.WRONG_ANSWER, cases=(wrong,)), grade("b"), grade("c", Verdict.RUNTIME_ERROR, **raised)
+    run = made(tmp_path / "run", *grades)
     kinds = [row["error_kind"] for row in as_jsonl(run, columns=["error_kind"])]
     assert kinds == ["wrong_answer: off by one", None, "KeyError: '…' of N"]
     chosen = as_jsonl(run, where="Error_Kind LIKE '%off by one'", columns=["sample_id", *NOTE_COLUMNS])

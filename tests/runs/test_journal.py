@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,13 +38,18 @@ def batch(number: int) -> tuple[list[int], tuple[bytes, bytes], dict[str, int]]:
     return [number], columns_of([rollout], [grade]), {"passed": 1}
 
 
-@pytest.fixture
-def killed(tmp_path: Path) -> Path:
-    run = tmp_path / "run"
-    done = subprocess.run([sys.executable, "-c", KILLED, str(run)], cwd=ROOT, check=False, timeout=120)
+@pytest.fixture(scope="module")
+def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("killed") / "run"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(run)], cwd=ROOT, check=False, timeout=300)
     assert done.returncode == -signal.SIGKILL
     assert Run.open(run).parts == [], "the journal alone has them"
     return run
+
+
+@pytest.fixture
+def killed(killed_once: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(killed_once, tmp_path / "run")
 
 
 def rows(run: Path) -> list[tuple[object, ...]]:
@@ -82,7 +88,7 @@ def test_a_journal_whose_part_is_in_place_adds_nothing(killed: Path) -> None:
     assert hidden(killed) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 7, b"\xff" * 100])
+@pytest.mark.parametrize("content", [b"", b"\0" * 7, b"\xff" * 100], ids=["empty", "zeros", "ones"])
 def test_a_spoilt_journal_is_removed(killed: Path, content: bytes) -> None:
     [name] = hidden(killed)
     (killed / name).write_bytes(content)

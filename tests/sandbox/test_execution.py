@@ -15,17 +15,10 @@ from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.reports import Ended
 from tests.engines.processes import descendants, wait_until_none
-from tests.sandbox.conftest import PATIENT, Run
-
-HASTY = Limits(wall_s=0.3, cpu_s=30)
-BRIEF_CPU = Limits(wall_s=60, cpu_s=0.3)
-SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=200, virtual_mb=1024, output_mb=1)
-CPU_WATCH_S = 10
-"""A CPU limit of 0.3 s is noticed long before this, even if the process gets a tenth of a CPU."""
+from tests.sandbox.conftest import HASTY, PATIENT, Run
 
 
 def lines_of(outcome: Outcome) -> list[int]:
-    assert outcome.failure is not None, outcome
     return [frame.line for frame in outcome.failure.frames]
 
 
@@ -35,8 +28,7 @@ def lines_of(outcome: Outcome) -> list[int]:
 def test_a_call_returns_its_value_with_times_and_memory(call: Run) -> None:
     (outcome,) = call("def f(a, b): return [a + b, {'k': (1, 2.5)}]", [1, 2])
     assert (outcome.status, outcome.value, outcome.exit_status) == (Status.ANSWERED, [3, {"k": (1, 2.5)}], None)
-    assert 0 <= outcome.cpu_s < 30
-    assert 0 < outcome.wall_s < 30
+    assert outcome.cpu_s > 0
     assert outcome.memory_mb > 1
 
 
@@ -45,41 +37,37 @@ def test_keywords_reach_the_function(sandbox: Sandbox) -> None:
         assert execution.run(encoded_call([5], {"b": 3}), wall_s=30).value == 2
 
 
-def test_arguments_are_new_for_each_test_case(call: Run) -> None:
-    outcomes = call("def f(items):\n    items.append(1)\n    return items", [[]], [[]])
-    assert [outcome.value for outcome in outcomes] == [[1], [1]]
+SOLUTION = """
+class Solution:
+    def __init__(self): self.seen = []
+    def f(self, x):
+        self.seen.append(x)
+        return self.seen
+"""
 
 
-def test_each_test_case_gets_a_new_solution(call: Run) -> None:
-    source = (
-        "class Solution:\n    def __init__(self): self.seen = []\n    def f(self, x):\n        self.seen.append(x)\n"
-    )
-    outcomes = call(source + "        return self.seen", [1], [2])
-    assert [outcome.value for outcome in outcomes] == [[1], [2]]
-
-
-def test_a_function_is_preferred_to_a_solution(call: Run) -> None:
-    (outcome,) = call("class Solution:\n    def f(self): return 'method'\ndef f(): return 'function'")
-    assert outcome.value == "function"
+@pytest.mark.parametrize(
+    ("source", "calls", "values"),
+    [
+        ("def f(items):\n    items.append(1)\n    return items", [[[]], [[]]], [[1], [1]]),
+        (SOLUTION, [[1], [2]], [[1], [2]]),
+        (SOLUTION + "def f(x): return 'function'", [[1]], ["function"]),
+    ],
+    ids=["arguments are new", "a new Solution", "a function is preferred to a Solution"],
+)
+def test_calls_of_one_program(call: Run, source: str, calls: list[list[object]], values: list[object]) -> None:
+    assert [outcome.value for outcome in call(source, *calls)] == values
 
 
 def test_a_missing_function_is_reported(call: Run) -> None:
     (outcome,) = call("def g(): return 1")
-    assert (outcome.status, outcome.failure and outcome.failure.message) == (
-        Status.NOT_LOADED,
-        "the code defines no 'f'",
-    )
+    assert (outcome.status, outcome.failure.message) == (Status.NOT_LOADED, "the code defines no 'f'")
 
 
-def test_a_generator_is_not_data(call: Run) -> None:
-    (outcome,) = call("def f():\n    yield 1")
-    assert type(outcome.value).__name__ == "Opaque"
-    assert "generator" in repr(outcome.value)
-
-
-def test_a_preamble_precedes_a_call(call: Run) -> None:
-    (outcome,) = call("def f(): return math.floor(2.5)", preamble="import math")
-    assert outcome.value == 2
+def test_a_preamble_precedes_a_call_and_no_line_of_the_code_moves(call: Run) -> None:
+    source = "def f(x):\n    return math.floor(2.5) / x"
+    fine, failed = call(source, [1], [0], preamble="import math\nimport sys\n")
+    assert (fine.value, lines_of(failed)) == (2, [2])
 
 
 @pytest.mark.parametrize("reuse", [True, False])
@@ -90,13 +78,7 @@ def test_a_preamble_precedes_each_run_of_a_program(program: Run, reuse: bool) ->
 
 def test_a_future_import_may_follow_a_preamble(call: Run) -> None:
     source = "from __future__ import annotations\ndef f(x: Unknown) -> List[int]: return [x]"
-    (outcome,) = call(source, [1], preamble="from typing import List")
-    assert outcome.value == [1]
-
-
-def test_lines_count_from_the_code_not_from_the_preamble(call: Run) -> None:
-    (outcome,) = call("def f():\n    return 1 / 0", preamble="import math\nimport sys\n")
-    assert lines_of(outcome) == [2]
+    assert call(source, [1], preamble="from typing import List")[0].value == [1]
 
 
 @pytest.mark.parametrize("reuse", [True, False])
@@ -107,15 +89,6 @@ def test_a_numpy_program(program: Run, reuse: bool) -> None:
     assert first.stdout.text().startswith("[1, 3, 6] ")
     assert second.stdout.text().startswith("[4, 9] ")
     assert first.stdout.text().split()[-1] == second.stdout.text().split()[-1], "the same random numbers in each run"
-
-
-def test_numpy_values_cross_as_plain_values(call: Run) -> None:
-    pytest.importorskip("numpy")
-    (outcome,) = call(
-        "import numpy as np\ndef f(): return [np.int64(3), np.arange(3), np.float32(0.5), np.bool_(True)]"
-    )
-    assert outcome.value == [3, [0, 1, 2], 0.5, True]
-    assert [type(item) for item in outcome.value] == [int, list, float, bool]
 
 
 def test_random_numbers_are_the_same_in_each_test_case(call: Run) -> None:
@@ -130,7 +103,6 @@ def test_an_exception_is_shown_with_the_codes_own_lines(call: Run) -> None:
     source = "import json\n\ndef g(text):\n    return json.loads(text)\n\ndef f(text):\n    return g(text)\n"
     (outcome,) = call(source, ["{"])
     assert outcome.status is Status.RAISED
-    assert outcome.failure is not None
     assert outcome.failure.type == "json.decoder.JSONDecodeError"
     assert outcome.failure.message.startswith("Expecting property name")
     assert [(frame.line, frame.function, frame.text) for frame in outcome.failure.frames] == [
@@ -139,45 +111,32 @@ def test_an_exception_is_shown_with_the_codes_own_lines(call: Run) -> None:
     ]
 
 
-def test_the_codes_own_exception_class_has_its_bare_name(call: Run, program: Run) -> None:
-    (called,) = call("class Oops(Exception): pass\ndef f(): raise Oops('why')")
-    (ran,) = program("class Oops(Exception): pass\nraise Oops('why')")
-    for outcome in (called, ran):
-        assert outcome.failure is not None
-        assert (outcome.failure.type, outcome.failure.message) == ("Oops", "why")
+@pytest.mark.parametrize(
+    ("before", "raised", "kind", "message"),
+    [
+        ("class Oops(Exception): pass", "Oops('why')", "Oops", "why"),
+        ("class Sly(Exception):\n    def __str__(self): raise SystemExit(3)", "Sly", "Sly", "can't be shown"),
+        ("", "KeyError('second') from ValueError('first')", "KeyError", "'second'"),
+        ("", "ValueError('é' * 3_000_000)", "ValueError", "ééé"),
+    ],
+    ids=["its own class", "its text raises", "the last of a chain", "a very long message"],
+)
+def test_an_exception_has_its_class_and_message(
+    call: Run, program: Run, before: str, raised: str, kind: str, message: str
+) -> None:
+    for outcome in (*call(f"{before}\ndef f(): raise {raised}"), *program(f"{before}\nraise {raised}")):
+        assert outcome.status is Status.RAISED
+        assert outcome.failure.type == kind
+        assert message in outcome.failure.message
+        assert len(outcome.failure.message) < 3000
 
 
 def test_endless_recursion_leaves_out_the_middle(call: Run) -> None:
     (outcome,) = call("def f(n=0):\n    return f(n + 1) + 1")
-    assert outcome.failure is not None
     assert outcome.failure.type == "RecursionError"
     assert outcome.failure.omitted > 500
     assert set(lines_of(outcome)) == {2}
     assert len(outcome.failure.frames) <= 30
-
-
-def test_an_exception_whose_text_raises(call: Run, program: Run) -> None:
-    source = "class Sly(Exception):\n    def __str__(self): raise SystemExit(3)\n"
-    (called,) = call(source + "def f(): raise Sly")
-    (ran,) = program(source + "raise Sly")
-    for outcome in (called, ran):
-        assert outcome.status is Status.RAISED
-        assert outcome.failure is not None
-        assert "can't be shown" in outcome.failure.message
-
-
-def test_the_last_of_chained_exceptions_is_shown(call: Run) -> None:
-    source = "def f():\n    try: 1 / 0\n    except ZeroDivisionError as e:\n        raise KeyError('second') from e\n"
-    (outcome,) = call(source)
-    assert outcome.failure is not None
-    assert (outcome.failure.type, outcome.failure.message, lines_of(outcome)) == ("KeyError", "'second'", [4])
-
-
-def test_a_very_long_message_is_cut(call: Run) -> None:
-    (outcome,) = call("def f(): raise ValueError('é' * 3_000_000)")
-    assert outcome.failure is not None
-    assert outcome.failure.message.startswith("ééé")
-    assert len(outcome.failure.message) < 3000
 
 
 def test_a_long_message_under_a_small_output_limit_is_still_an_exception(call: Run) -> None:
@@ -189,18 +148,19 @@ def test_a_long_message_under_a_small_output_limit_is_still_an_exception(call: R
 def test_lines_are_counted_as_python_counts_them(call: Run) -> None:
     source = "text = 'a\x0cb\u2028c'\n\x0c\ndef f():\n    raise ValueError\n"
     (outcome,) = call(source)
-    assert outcome.failure is not None
     assert [(frame.line, frame.text) for frame in outcome.failure.frames] == [(4, "raise ValueError")]
 
 
-@pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "GeneratorExit"])
-def test_any_exception_of_a_call_is_an_exception(call: Run, name: str) -> None:
-    first, second = call(f"def f(x):\n    if x: raise {name}\n    return x", [1], [0])
-    assert (first.status, first.failure and first.failure.type) == (Status.RAISED, name)
-    assert (second.status, second.value) == (Status.ANSWERED, 0)
+def test_any_exception_of_a_call_is_an_exception(call: Run) -> None:
+    for name in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):
+        first, second = call(f"def f(x):\n    if x: raise {name}\n    return x", [1], [0])
+        assert (first.status, first.failure and first.failure.type) == (Status.RAISED, name)
+        assert (second.status, second.value) == (Status.ANSWERED, 0)
 
 
-def test_an_exception_after_correct_output_is_an_exception(program: Run) -> None:
+def test_an_exception_after_correct_output_is_an_exception(program: Run, call: Run) -> None:
+    (called,) = call("def f():\n    print('last words')\n    raise ValueError")
+    assert called.stdout.text() == "last words\n"
     (outcome,) = program("print(42)\nraise ValueError('late')")
     assert (outcome.status, outcome.stdout.text(), outcome.exit_status) == (Status.RAISED, "42\n", 1)
     assert outcome.stderr.text().splitlines()[-1] == "ValueError: late"
@@ -225,25 +185,20 @@ def test_an_exception_after_correct_output_is_an_exception(program: Run) -> None
 def test_code_that_does_not_compile(call: Run, program: Run, source: str, kind: str, line: int | None) -> None:
     for outcome in (*call(source, [], []), *program(source, b"", b"")):
         assert outcome.status is Status.NOT_LOADED
-        assert outcome.failure is not None
         assert outcome.failure.type in (kind, "ValueError", "SyntaxError")
         assert outcome.failure.line == line or (kind == "ValueError" and outcome.failure.type == "SyntaxError")
 
 
-def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
-    name = "a" * 1_000_000
-    (outcome,) = call(f"def f({name}):\n    global {name}\n")
-    assert outcome.status is Status.NOT_LOADED
-    assert outcome.failure is not None
-    assert len(outcome.failure.message) < 3000
-
-
-@pytest.mark.parametrize(
-    "source", ["-" * 200_000 + "1", "x = " + "[" * 150 + "]" * 150, "f(" * 90 + ")" * 90 + "\n" * 9]
-)
+@pytest.mark.parametrize("source", ["-" * 200_000 + "1", "x = " + "[" * 150 + "]" * 150])
 def test_code_that_is_hard_to_compile_is_not_our_fault(program: Run, source: str) -> None:
     (outcome,) = program(source)
     assert outcome.status in (Status.NOT_LOADED, Status.RAISED, Status.ANSWERED)
+
+
+def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
+    (outcome,) = call(f"def f({'a' * 1_000_000}):\n    global {'a' * 1_000_000}\n")
+    assert (outcome.status, outcome.failure is not None) == (Status.NOT_LOADED, True)
+    assert len(repr(outcome.failure)) < 5000
 
 
 @pytest.mark.parametrize(
@@ -258,18 +213,7 @@ def test_code_that_is_hard_to_compile_is_not_our_fault(program: Run, source: str
 def test_code_that_raises_while_it_is_loaded(call: Run, source: str, kind: str, line: int) -> None:
     for outcome in call(source, [], []):
         assert outcome.status is Status.NOT_LOADED
-        assert outcome.failure is not None
         assert (outcome.failure.type, outcome.failure.line) == (kind, line)
-
-
-def test_a_program_that_raises_at_once_has_been_loaded(program: Run) -> None:
-    (outcome,) = program("1 / 0")
-    assert outcome.status is Status.RAISED
-
-
-def test_running_out_of_memory_while_loading_is_a_memory_limit(call: Run) -> None:
-    for outcome in call("x = bytearray(2 << 30)\ndef f(): return 1", [], [], limits=SMALL):
-        assert outcome.status is Status.MEMORY
 
 
 # ---- ends of the process
@@ -305,12 +249,6 @@ def test_a_signal_ends_it(call: Run, program: Run, statement: str, signal: int) 
         assert "ended by SIG" in outcome.message
 
 
-def test_after_a_crash_the_next_test_case_gets_a_new_process(program: Run) -> None:
-    source = "import os\nif input() == 'die': os.abort()\nprint('alive')"
-    first, second = program(source, b"die\n", b"live\n")
-    assert (first.status, second.status, second.stdout.text()) == (Status.DIED, Status.ANSWERED, "alive\n")
-
-
 # ---- streams of calls
 
 
@@ -319,11 +257,6 @@ def test_streams_are_captured_for_each_test_case(call: Run) -> None:
     first, second = call(source, [1], [2])
     assert (first.stdout.text(), first.stderr.text()) == ("loading\nout 1\n", "err 1\n")
     assert (second.stdout.text(), second.stderr.text()) == ("out 2\n", "err 2\n")
-
-
-def test_output_before_an_exception_is_kept(call: Run) -> None:
-    (outcome,) = call("def f():\n    print('last words')\n    raise ValueError")
-    assert outcome.stdout.text() == "last words\n"
 
 
 @pytest.mark.parametrize(
@@ -374,8 +307,7 @@ def test_deep_recursion_on_a_thread_with_a_large_stack(program: Run) -> None:
         "def g(n): return 0 if n == 0 else 1 + max([n], key=lambda _: 0) * 0 + g(n - 1)\n"
         "t = threading.Thread(target=lambda: print(g(100_000)))\nt.start()\nt.join()"
     )
-    for outcome in program(source, b"", b""):
-        assert outcome.stdout.text() == "100000\n", outcome
+    assert [outcome.stdout.text() for outcome in program(source, b"", b"")] == ["100000\n"] * 2
 
 
 # ---- nothing stays behind

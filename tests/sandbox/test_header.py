@@ -1,5 +1,7 @@
 """A header of imports before a stdin program: it changes nothing that a test case sees, and needs no process."""
 
+# ruff: noqa: E501 - a line a program
+
 from __future__ import annotations
 
 import pytest
@@ -9,8 +11,6 @@ from evaluator.sandbox import Outcome, Program, Sandbox
 from evaluator.sandbox.preambles import header_of
 from tests.sandbox.conftest import PATIENT
 from tests.sandbox.headers import HEADER
-from tests.sandbox.programs_that_leave_something import PROGRAMS
-from tests.sandbox.programs_under_a_header import NOT_SHARED, SHARED
 
 INPUTS = [b"first\n", b"second\n", b"third\n"]
 
@@ -25,27 +25,74 @@ def run(sandbox: Sandbox, source: str, preamble: str, *, reuse: bool) -> tuple[l
     return outcomes, all(kept)
 
 
-def reported(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
-    return [
-        (each.status, each.exit_status, each.stdout.data, each.stderr.data, each.failure, each.message)
-        for each in outcomes
-    ]
+def assert_alike(sandbox: Sandbox, source: str, preamble: str, *, shared: bool) -> None:
+    """Whether its runs share a process or not, what is reported is what runs in processes of their own report."""
+    outcomes, kept = run(sandbox, source, preamble, reuse=True)
+    apart, _ = run(sandbox, source, preamble, reuse=False)
+    told, expected = (
+        [
+            (each.status, each.exit_status, each.stdout.data, each.stderr.data, each.failure, each.message)
+            for each in ran
+        ]
+        for ran in (outcomes, apart)
+    )
+    assert told == expected
+    assert kept is shared
+
+
+SHARED: dict[str, str] = {
+    "nothing of it": "print(len(input()))",
+    "names that it does not import itself": (
+        "heap = [3, 1]\nheapify(heap)\nseen = defaultdict(list)\nseen[input()].append(gcd(12, 18))\n"
+        "x: List[int] = [sqrt(16), inf, MOD]\nprint(heap, dict(seen), x, Counter('aab').most_common(1))"
+    ),
+    "the recursion limit": "print(input(), sys.getrecursionlimit())\nsetrecursionlimit(5000)\nprint(getrecursionlimit())",
+    "the limit on digits": "print(input(), len(str(10 ** 4000)))\nset_int_max_str_digits(0)\nprint(len(str(10 ** 5000)))",
+    "a name deleted": "print(input(), List[int])\ndel List\ntry: List\nexcept NameError as error: print(error)",
+    "a module overwritten": "print(input(), math.pi)\nmath = None",
+    "a builtin that flushes": "print = functools.partial(print, flush=True)\nprint(input())",
+    "a builtin wrapped": "def print(*values, real=print): real('mine', *values)\nprint(input())",
+    "open and int of the header's": "print(open(0).read().split(), int(len('abc')))",
+    "stdin": "print(repr(stdin.readline()), stdin is sys.stdin, stdin.name)\nstdout.write('by stdout\\n')\nstderr.write('told\\n')",
+    "stdin's lines": "for line in stdin: print(repr(line))",
+    "stdin's bytes": "print(stdin.buffer.read(), stdin.fileno())",
+    "stdin replaced": "sys.stdin = io.StringIO('from memory')\nprint(input(), repr(stdin.readline()), stdin is sys.stdin)",
+    "stdout replaced": "sys.stdout = StringIO()\nprint('kept', input())\nstdout.write(sys.stdout.getvalue())",
+    "the import path": "print(input(), 'mine' in path)\npath.append('mine')\nsys.path.insert(0, 'also mine')",
+    "the arguments": "argv.append(input())\nprint(argv, sys.argv is argv)",
+    "random numbers": "print(input(), randint(1, 10 ** 9), random.random() if hasattr(random, 'random') else random())\nseed(7)",
+    "names listed": "print(input(), len(dir()), 'List' in dir(), 'mine' in dir())\nmine = 1",
+    "a name that only a text has": (
+        "from typing import get_type_hints as hints_of, get_type_hints\n"
+        "def f(x: 'List[int]', y: 'typing.Deque') -> 'Counter': pass\nprint(input(), hints_of(f))"
+    ),
+    "a field that only a text says is none": (
+        "from dataclasses import dataclass, fields\n@dataclass\nclass P:\n    x: 'typing.ClassVar[int]' = 1\n"
+        "print(input(), len(fields(P)))\nimport typing as t"
+    ),
+    "a name deleted that it did not bind": "del input, sqrt\nprint(sys.stdin.readline(), input)\ntry: sqrt\nexcept NameError as error: print(error)",
+    "a name of two modules": "print(input(), pow(2, 3), pow.__module__, count(1) if callable(count) else 0, open)",
+    "the main guard": "def main(): print(__name__, input(), __doc__)\nif __name__ == '__main__': main()",
+    "annotations as text": (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: List[int]\n"
+        "print(P([1]), P.__annotations__, get_type_hints(P), input())"
+    ),
+    "an exception in its third line": "word = input()\ndef f(x):\n    return json.loads(x)\nf('{')",
+}
+"""Each prints what a second run would see of the first."""
+
+NOT_SHARED: dict[str, str] = {
+    "globals by a computed name": "print(input(), getattr(math, 'p' + 'i'))\ngetattr(math, '__di' + 'ct__')['pi'] = 3",
+    "its globals": "names = globals()\nprint(input(), len(names), list(names)[:9], 'mine' in names)\nmine = 1",
+    "an attribute of a module, under another name": "def set_pi(module): module.pi = 3\nprint(input(), math.pi)\nset_pi(math)",
+    "a file by the header's open": "print(input())\nwith open('left.txt', 'a+') as file:\n    print('x', file=file)\n    print(file.tell())",
+    "a file of the header's": "print(input())\nwith FileIO('left.txt', 'a+') as file:\n    file.write(b'x')\n    print(file.tell())",
+}
 
 
 @pytest.mark.parametrize("name", SHARED | NOT_SHARED)
 def test_each_test_case_behaves_as_in_its_own_process(sandbox: Sandbox, name: str) -> None:
-    source = (SHARED | NOT_SHARED)[name]
-    outcomes, shared = run(sandbox, source, HEADER, reuse=True)
-    apart, _ = run(sandbox, source, HEADER, reuse=False)
-    assert reported(outcomes) == reported(apart)
-    assert shared == (name in SHARED)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_that_leave_something_leave_nothing_under_a_header(namespaces: Sandbox, name: str) -> None:
-    outcomes, _ = run(namespaces, PROGRAMS[name], HEADER, reuse=True)
-    apart, _ = run(namespaces, PROGRAMS[name], HEADER, reuse=False)
-    assert reported(outcomes) == reported(apart)
+    assert_alike(sandbox, (SHARED | NOT_SHARED)[name], HEADER, shared=name in SHARED)
 
 
 PREAMBLES: dict[str, tuple[str, bool]] = {
@@ -60,40 +107,43 @@ PREAMBLES: dict[str, tuple[str, bool]] = {
     "one that is not there": ("import no_such_module", False),
     "a name that is not there": ("from math import no_such_name", False),
     "one that writes when it is loaded": ("import this", False),
-    "a list": ("seen = []", False),
-    "a function": ("def f(): return 1", False),
-    "an alias": ("read = input", False),
-    "a call": ("print(1)", False),
-    "a condition": ("try:\n    import math\nexcept ImportError:\n    pass", False),
-    "an attribute": ("import math\nmath.pi = 3", False),
-    "several names": ("A, B = 1, 2", False),
-    "its own main": ("import __main__", False),
-    "names of the interpreter's": ("__name__ = 'x'\nimport math as __builtins__", False),
     "more recursion than there may be": ("import sys\nsys.setrecursionlimit(10**100)", False),
+    "a list": ("seen = []", False),
+    "a condition": ("try:\n    import math\nexcept ImportError:\n    pass", False),
     "not Python": ("import", False),
 }
 
 
 @pytest.mark.parametrize("name", PREAMBLES)
 def test_only_a_header_is_shared_and_each_preamble_works(sandbox: Sandbox, name: str) -> None:
-    preamble, expected = PREAMBLES[name]
-    outcomes, shared = run(sandbox, "print(input())", preamble, reuse=True)
-    apart, _ = run(sandbox, "print(input())", preamble, reuse=False)
-    assert reported(outcomes) == reported(apart)
-    assert shared == expected
+    preamble, shared = PREAMBLES[name]
+    assert_alike(sandbox, "print(input())", preamble, shared=shared)
 
 
-def test_a_module_that_may_not_be_harmless_costs_a_process_if_it_is_used(
-    sandbox: Sandbox,
-) -> None:
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        "def f(): return 1",
+        "read = input",
+        "print(1)",
+        "import math\nmath.pi = 3",
+        "A, B = 1, 2",
+        "import __main__",
+        "__name__ = 'x'",
+        "import math as __builtins__",
+        "x = " + "-" * 100_000 + "1",
+    ],
+    ids=lambda text: text[:30],
+)
+def test_what_does_more_is_not_a_header(preamble: str) -> None:
+    assert header_of(preamble) is None
+
+
+def test_a_module_that_may_not_be_harmless_costs_a_process_if_it_is_used(sandbox: Sandbox) -> None:
     header = "import signal\nfrom signal import *\n"
     assert run(sandbox, "print(input())", header, reuse=True)[1]
     assert not run(sandbox, "print(input(), signal.SIGTERM)", header, reuse=True)[1]
     assert not run(sandbox, "print(input(), Signals)", header, reuse=True)[1]
-
-
-def test_a_deep_syntax_tree_is_not_a_header() -> None:
-    assert header_of("x = " + "-" * 100_000 + "1") is None
 
 
 def test_one_test_case_alone_runs_the_preamble(sandbox: Sandbox) -> None:

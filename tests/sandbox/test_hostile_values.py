@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.sandbox.inside import encode
 from evaluator.sandbox.values import BadValueError, decoded
-from tests.sandbox.test_values import CAP, QUICK_S, values
-
-# ---- hostile texts
+from tests.sandbox.test_values import CAP, quickly, values
 
 NO_KEYS = ['{"d":[[1],2]}', '{"S":[[1]]}', '{"S":[{"S":[]}]}', '{"d":[{"x":["Decimal","sNaN"]},1]}', '{"d":[1,2,1,3]}']
 
@@ -74,10 +72,8 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_text_is_refused_quickly(what: str) -> None:
     text = HOSTILE[what]
-    started = time.process_time()
-    with pytest.raises(BadValueError) as refused:
+    with quickly(), pytest.raises(BadValueError) as refused:
         decoded(text if isinstance(text, bytes) else text.encode())
-    assert time.process_time() - started < QUICK_S
     assert len(str(refused.value)) <= 300
 
 
@@ -99,31 +95,16 @@ json_nodes = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
-@given(json_nodes)
-def test_any_json_is_read_or_refused(node: object) -> None:
-    try:
-        decoded(json.dumps(node).encode("utf-8", "surrogatepass"))
-    except BadValueError:
-        return
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(text: bytes) -> None:
-    try:
+@given(st.one_of(st.binary(max_size=200), json_nodes.map(lambda node: json.dumps(node).encode())))
+def test_any_text_is_read_or_refused(text: bytes) -> None:
+    with contextlib.suppress(BadValueError):
         decoded(text)
-    except BadValueError:
-        return
 
 
-@settings(max_examples=200, deadline=None)
 @given(values, st.data())
 def test_a_text_that_was_tampered_with_is_read_or_refused(value: object, data: st.DataObject) -> None:
     text = bytearray(encode.encode(value, CAP))
     for _ in range(data.draw(st.integers(1, 4))):
         text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with contextlib.suppress(BadValueError):
         decoded(bytes(text))
-    except BadValueError:
-        return

@@ -1,47 +1,107 @@
-"""A stdin program behaves as with `python main.py < in > out`, in each run and in both isolations."""
+"""A stdin program leaves nothing for its next run in the same process, or the next run gets another process."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
-from functools import cache
-from pathlib import Path
+import importlib
 
 import pytest
 
-from evaluator.model import Limits
-from evaluator.sandbox import Outcome, Program, Sandbox
-from tests.sandbox.programs_that_leave_something import PROGRAMS, SHARED_FILE
+from evaluator.sandbox import Program, Sandbox
+from evaluator.sandbox.inside import header, plain
+from evaluator.sandbox.preambles import header_of
+from tests.sandbox.conftest import PATIENT
+from tests.sandbox.headers import HEADER
+from tests.sandbox.programs_that_leave_something import PUT_RIGHT, SEEN
 
-INPUTS = [b"first\n", b"second\n", b"third\n"]
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox() as sandbox:
-        yield sandbox
+WORDS = ["ONE", "TWO", "SIX"]
 
 
-def run(sandbox: Sandbox, source: str, *, reuse: bool) -> list[Outcome]:
-    with sandbox.execute(Program(source), Limits(wall_s=5), reuse=reuse) as execution:
-        return [execution.run(given, wall_s=5) for given in INPUTS]
+@pytest.mark.parametrize("name", PUT_RIGHT | SEEN)
+def test_every_run_is_like_the_first(namespaces: Sandbox, name: str) -> None:
+    outcomes, begun = [], []
+    with namespaces.execute(Program((PUT_RIGHT | SEEN)[name]), PATIENT) as execution:
+        for word in WORDS:
+            outcomes.append(execution.run(f"{word}\n".encode(), wall_s=30))
+            begun.append(execution.begun)
+    told = [(outcome.status, outcome.exit_status, outcome.stdout.text()) for outcome in outcomes]
+    status, exit_status, text = told[0]
+    assert "ONE" in text
+    assert told == [(status, exit_status, text.replace("ONE", word)) for word in WORDS]
+    assert all(begun) is (name in PUT_RIGHT)
 
 
-@cache
-def plain_python(source: str, given: bytes) -> tuple[str, int]:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "main.py").write_text(source)
-        ended = subprocess.run(
-            [sys.executable, "-S", "main.py"], input=given, capture_output=True, cwd=folder, check=False, timeout=60
-        )
-    SHARED_FILE.unlink(missing_ok=True)  # here it is on the machine itself
-    return ended.stdout.decode(), ended.returncode
+def examined(source: str, preamble: str = "") -> plain.Plain | str:
+    steps = header_of(preamble)
+    assert steps is not None
+    return plain.examine(compile(source, "main.py", "exec", dont_inherit=True), list(steps))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("reuse", [True, False], ids=["a process per completion", "a process per test case"])
-def test_every_run_is_like_the_first(sandbox: Sandbox, name: str, reuse: bool) -> None:
-    outcomes = run(sandbox, PROGRAMS[name], reuse=reuse)
-    for given, outcome in zip(INPUTS, outcomes, strict=True):
-        assert (outcome.stdout.text(), outcome.exit_status) == plain_python(PROGRAMS[name], given), outcome
+@pytest.fixture(scope="module", autouse=True)
+def as_in_a_zygote() -> None:
+    """What it records once of its modules."""
+    for name in plain.HARMLESS - {"readline"}:
+        importlib.import_module(name)
+    plain.keep()
+    header.keep({*plain.HARMLESS, "builtins"})
+
+
+OF_A_GLOBAL = "it sets an attribute of a global object"
+MANY_NAMES = "; ".join(f"n{number} = 0" for number in range(300))
+NOT_PLAIN = [
+    ("import atexit\natexit.register(print, 1)", "it uses register"),
+    ("print.__self__.len = len", "it uses __self__"),
+    ("match print:\n    case object(__self__=functions):\n        functions.len = len", "it uses __self__"),
+    ("import builtins\nbuiltins.len = len", "it uses the module builtins"),
+    ("globals()['__builtins__'].__dict__['sorted'] = list", "it uses __dict__"),
+    ("import math\nmath.sqrt = print", OF_A_GLOBAL),
+    ("import math\ndel math.sqrt", OF_A_GLOBAL),
+    ("from fractions import Fraction\nFraction.__str__ = repr", OF_A_GLOBAL),
+    (f"import math, heapq\n{MANY_NAMES}\nfrom heapq import merge\nmerge.mark = 1", OF_A_GLOBAL),
+    ("def f():\n    global Counter\n    from collections import Counter\n    Counter.seen = 1", OF_A_GLOBAL),
+    ("import random\nsetattr(random, 'randint', print)", "it uses setattr"),
+    ("import random\nrandom._inst = None", "it uses _inst"),
+    ("import os\nos.chdir('sub')", "it uses chdir"),
+    ("import os\nos.environ['MARK'] = '1'", "it uses environ"),
+    ("import os\nos.umask(0o077)", "it uses umask"),
+    ("import os\nos.close(1)", "it uses close"),
+    ("import os\nos.dup(1)", "it uses dup"),
+    ("import sys\nsys.stdin.close()", "it uses close"),
+    ("import sys\nsys.settrace(None)", "it uses settrace"),
+    ("import sys\nsys.modules['mine'] = 1", "it uses modules"),
+    ("import decimal\ndecimal.DefaultContext.prec = 3", "it uses DefaultContext"),
+    ("from numbers import Number\nNumber.register(str)", "it uses register"),
+    ("import re\nre._cache[1] = re.compile('nothing')", "it uses compile"),
+    ("import time\ntime.process_time()", "it uses process_time"),
+    ("class Speaker:\n    def __del__(self): print('died')\nSpeaker()", "it uses __del__"),
+    ("import _thread\n_thread.start_new_thread(print, ())", "it uses _thread"),
+    ("import signal\nsignal.alarm(60)", "it uses the module signal"),
+    ("import warnings\nwarnings.simplefilter('error')", "it uses the module warnings"),
+    ("import locale\nlocale.setlocale(locale.LC_NUMERIC, 'C')", "it uses the module locale"),
+    ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))", "it uses the module resource"),
+    ("import gc\ngc.disable()", "it uses the module gc"),
+    ("import keyword\nkeyword.kwlist.append('x')", "it uses the module keyword"),
+    ("import json\njson.encoder.INFINITY = 5", "it uses the module encoder"),
+    ("import random\nrandom._os.sep = 'x'", "it uses the module _os"),
+    ("import json.decoder as d\nprint(d.scanstring)", "it uses the module decoder"),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), NOT_PLAIN, ids=[row[0] for row in NOT_PLAIN])
+def test_a_program_that_may_leave_more_is_not_plain(source: str, reason: str) -> None:
+    assert examined(source) == reason
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("print(stdin.read())\nstdin.close()", "it uses close"),
+        ("modules['mine'] = 1", "it uses modules"),
+        ("settrace(None)", "it uses settrace"),
+        ("math.pi = 3", OF_A_GLOBAL),
+        ("string.__dict__['mine'] = 1", "it uses __dict__"),
+        ("import os\nos.environ['MINE'] = '1'", "it uses environ"),
+    ],
+)
+def test_nor_is_one_that_reaches_it_through_a_header(source: str, reason: str) -> None:
+    assert examined(source, HEADER) == reason
+    assert "uses" in examined("globals()['math'].pi = 3", HEADER)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Traceback
@@ -15,7 +14,6 @@ from evaluator.sandbox.reports import Report, report, stack_of, traceback_of
 from evaluator.sandbox.wire import BrokenFrameError
 
 SOURCE = "def f():\n    return 1 / 0\nf()\n"
-QUICK_S = 2.0
 
 BROKEN = {
     "nothing": b"",
@@ -40,10 +38,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_text_that_is_not_a_report_is_a_broken_frame(what: str) -> None:
-    started = time.process_time()
     with pytest.raises(BrokenFrameError):
         report(BROKEN[what])
-    assert time.process_time() - started < QUICK_S
 
 
 def within_bounds(made: Report) -> None:
@@ -60,13 +56,6 @@ def shown(traceback: Traceback | None) -> None:
         json.dumps([traceback.omitted, traceback.type]).encode()
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=300))
-def test_any_bytes(payload: bytes) -> None:
-    with contextlib.suppress(BrokenFrameError):
-        within_bounds(report(payload))
-
-
 anything = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=10), st.just("x" * 5000)),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
@@ -76,7 +65,6 @@ frames = st.lists(st.tuples(st.integers(-5, 2**70), st.text(max_size=300)), max_
 failures = st.tuples(st.text(), st.text(max_size=5000), frames, st.integers())
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.fixed_dictionaries(
         {},
@@ -99,7 +87,6 @@ lines = st.tuples(st.integers(0, 10**12), st.binary(max_size=300)).map(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(lines, lines, st.binary(max_size=50)), max_size=60))
 def test_any_stack(parts: list[bytes]) -> None:
     shown(stack_of(b"".join(parts), SOURCE))

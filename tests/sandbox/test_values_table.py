@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from evaluator.model import Limits, Opaque
-from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
+from evaluator.model import Opaque
+from evaluator.sandbox import Status
+from evaluator.sandbox.inside import encode
+from evaluator.sandbox.values import decoded
+from tests.sandbox.conftest import Run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
-Evaluated = Callable[[str], Outcome]
-LIMITS = Limits(wall_s=30, cpu_s=30, total_s=300, output_mb=0.5)
+CAP = 1 << 19
 SOURCE = """
 import array, collections, contextlib, dataclasses, datetime, enum, fractions, math, types, zoneinfo
 from collections import *
@@ -65,14 +67,19 @@ def f(expression):
 """
 
 ITSELF = {
-    "None, bool, int (any size), float": ["None", "True", "0", "-(1 << 9_000)", "1.5", "-0.0", "math.inf", "2j"],
+    "None, bool, int (any size), float": [
+        "None", "True", "0", "-(1 << 9_000)", "1.5", "-0.0", "math.inf", "math.nan", "2j",
+    ],
     "str (also with lone": ["'é'", r"'\ud800'", "b'\\0x'", "bytearray(b'x')", "''"],
     "list, tuple, dict": [
         "[1, (2, []), {}]", "{1: [2], (1, 2): None}", "{1, 2}", "frozenset({(1,)})", "range(1, 9, 2)", "Counter('aab')",
         "moved()",
     ],
     "deque, defaultdict": ["deque([1, 2])", "defaultdict(None, {1: 2})"],
-    "Decimal": ["Decimal('1.50')", "Decimal('-Infinity')", "Fraction(1, 3)", "date(2020, 1, 2)", "timedelta(1, 2, 3)"],
+    "Decimal": [
+        "Decimal('1.50')", "Decimal('-Infinity')", "Decimal('NaN')", "Fraction(1, 3)",
+        "date(2020, 1, 2)", "timedelta(1, 2, 3)",
+    ],
     "time and datetime, without": [
         "time(1, 2, 3, 4)", "moment(2020, 1, 2, 3)", "moment(2020, 1, 2, tzinfo=timezone(timedelta(hours=5)))",
         "time(1, tzinfo=timezone.utc)",
@@ -126,6 +133,7 @@ TOO_LARGE = {
     "a value whose text": [
         "shared()", "'x' * 600_000", "1 << 3_000_000", "list(range(200_000))", "b'x' * 300_000",
         "numpy.broadcast_to(numpy.int8(0), (10**6, 10**6))", "numpy.broadcast_to(numpy.int8(0), (10**9, 0))",
+        "numpy.broadcast_to(numpy.int8(0), (1, 10**9, 0))",
     ],
 }  # fmt: skip
 
@@ -136,22 +144,20 @@ def rows() -> Iterator[str]:
     yield from re.findall(r"^\| (?!value \|)([^|]+) \|", table, re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def returned() -> Iterator[Evaluated]:
-    """The value that crosses when a completion evaluates an expression."""
-    with Sandbox() as sandbox, sandbox.execute(Program(SOURCE, "f"), LIMITS) as execution:
-
-        def run(expression: str) -> Outcome:
-            return execution.run(encoded_call([expression], {}), wall_s=30)
-
-        yield run
+@cache
+def names() -> dict[str, object]:
+    made: dict[str, object] = {}
+    exec(compile(SOURCE, "examples", "exec"), made)
+    return made
 
 
 def here(expression: str) -> object:
-    """The expression's value on this side, where the same source is harmless."""
-    names: dict[str, object] = {}
-    exec(compile(SOURCE, "examples", "exec"), names)
-    return eval(expression, names)
+    return eval(expression, names())
+
+
+def crossed(expression: str) -> object:
+    """The value that crosses when a completion returns the expression's."""
+    return decoded(encode.encode(here(expression), CAP))
 
 
 def examples(table: dict[str, list[str]]) -> list[str]:
@@ -168,28 +174,19 @@ def test_each_row_has_examples_and_each_example_a_row() -> None:
 
 
 @pytest.mark.parametrize("expression", examples(ITSELF))
-def test_what_crosses_as_itself(returned: Evaluated, expression: str) -> None:
-    value = returned(expression).value
-    wanted = here(expression)
+def test_what_crosses_as_itself(expression: str) -> None:
+    value, wanted = crossed(expression), here(expression)
     assert (type(value), repr(value)) == (type(wanted), repr(wanted))
 
 
-def test_a_value_that_equals_nothing_crosses_as_itself(returned: Evaluated) -> None:
-    nan, number = (returned(expression).value for expression in ("math.nan", "Decimal('NaN')"))
-    assert (repr(nan), type(number), str(number)) == ("nan", Decimal, "NaN")
-
-
 @pytest.mark.parametrize(("expression", "wanted"), [pair for row in CHANGED.values() for pair in row.items()])
-def test_what_crosses_as_something_else(returned: Evaluated, expression: str, wanted: str) -> None:
-    value = returned(expression).value
-    assert repr(value) == repr(here(wanted))
+def test_what_crosses_as_something_else(expression: str, wanted: str) -> None:
+    assert repr(crossed(expression)) == repr(here(wanted))
 
 
 @pytest.mark.parametrize("expression", examples(NO_DATA))
-def test_objects_that_are_not_data(returned: Evaluated, expression: str) -> None:
-    outcome: Outcome = returned(expression)
-    assert outcome.status is Status.ANSWERED
-    assert holds_no_data(outcome.value)
+def test_objects_that_are_not_data(expression: str) -> None:
+    assert holds_no_data(crossed(expression))
 
 
 def holds_no_data(value: object) -> bool:
@@ -204,5 +201,14 @@ def holds_no_data(value: object) -> bool:
 
 
 @pytest.mark.parametrize("expression", examples(TOO_LARGE))
-def test_what_is_too_large(returned: Evaluated, expression: str) -> None:
-    assert returned(expression).status is Status.OUTPUT
+def test_what_is_too_large(expression: str) -> None:
+    with pytest.raises(encode.TooLargeError):
+        crossed(expression)
+
+
+def test_a_completions_values_cross_alike(call: Run) -> None:
+    expressions = ["Decimal('1.50')", "numpy.float32(0.5)", "Point(1, [2])", "(x for x in 'a')", "'x' * 5_000_000"]
+    *outcomes, last = call(SOURCE, *([each] for each in expressions))
+    assert repr([outcome.value for outcome in outcomes[:3]]) == "[Decimal('1.50'), 0.5, (1, [2])]"
+    assert type(outcomes[3].value) is Opaque
+    assert last.status is Status.OUTPUT

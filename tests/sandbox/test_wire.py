@@ -11,7 +11,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError
@@ -32,36 +32,6 @@ def soon(seconds: float = 0.05) -> float:
     return time.monotonic() + seconds
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=3000), st.booleans())
-def test_any_bytes_end_in_a_frame_or_a_known_error(data: bytes, closed: bool) -> None:
-    with pair() as (connection, theirs):
-        theirs.sendall(data)
-        if closed:
-            theirs.shutdown(socket.SHUT_WR)
-        while True:
-            try:
-                kind, payload = connection.receive(soon(0.001), MOST)
-            except (BrokenFrameError, EOFError, SilenceError):
-                return
-            assert len(kind) == 1
-            assert len(payload) <= MOST
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.binary(min_size=1, max_size=1), st.binary(max_size=MOST)), max_size=6))
-def test_frames_come_as_they_were_sent(frames: list[tuple[bytes, bytes]]) -> None:
-    with pair() as (connection, theirs):
-        sender = Connection(theirs.dup())
-        for kind, payload in frames:
-            sender.send(kind, payload)
-        sender.close()
-        assert [connection.receive(soon(10), MOST) for _ in frames] == frames
-        theirs.close()
-        with pytest.raises(EOFError):
-            connection.receive(soon(10), MOST)
-
-
 def read_by_hand(data: bytes) -> list[object]:
     """The frames in the bytes, then the error of the rest; `EOFError` if they end after a frame."""
     found: list[object] = []
@@ -79,7 +49,6 @@ frames = st.tuples(st.binary(min_size=1, max_size=1), st.binary(max_size=MOST + 
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.one_of(frames, frames, frames, st.binary(max_size=9)), max_size=6), st.data())
 def test_however_the_bytes_are_cut_they_are_read_the_same(parts: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(parts)
@@ -154,28 +123,9 @@ def test_an_impossible_length(size: int) -> None:
             connection.receive(soon(10), MOST)
 
 
-@pytest.mark.parametrize("data", [b"\0", b"\0\0\0", b"\0\0\0\5", b"\0\0\0\5V12"])
-def test_an_end_in_the_middle_of_a_frame(data: bytes) -> None:
-    with pair() as (connection, theirs):
-        theirs.sendall(data)
-        theirs.close()
-        with pytest.raises(BrokenFrameError, match="truncated"):
-            connection.receive(soon(10), MOST)
-
-
-def test_an_end_between_frames() -> None:
-    with pair() as (connection, theirs):
-        theirs.close()
-        with pytest.raises(EOFError):
-            connection.receive(soon(10), MOST)
-
-
 def test_silence() -> None:
-    with pair() as (connection, _theirs):
-        started = time.monotonic()
-        with pytest.raises(SilenceError):
-            connection.receive(soon(0.1), MOST)
-        assert 0.1 <= time.monotonic() - started < 20
+    with pair() as (connection, _theirs), pytest.raises(SilenceError):
+        connection.receive(soon(), MOST)
 
 
 def flood(theirs: socket.socket) -> None:
@@ -189,10 +139,8 @@ def flood(theirs: socket.socket) -> None:
 def test_a_process_that_never_stops_sending_is_late() -> None:
     with pair() as (connection, theirs):
         threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
-        started = time.monotonic()
         with pytest.raises(SilenceError):
             connection.receive(soon(0.2), 1 << 30)
-        assert time.monotonic() - started < 20
 
 
 class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitExceeded
@@ -237,7 +185,6 @@ def test_sending_to_a_closed_side() -> None:
             connection.receive(soon(10), MOST)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=20))
 def test_a_malformed_hello(data: bytes) -> None:
     with pair() as (connection, theirs):
@@ -253,7 +200,7 @@ def test_a_hello_has_its_senders_number() -> None:
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     connection = Connection(ours)
     with theirs:
-        theirs.sendall(b"\0\0\0\1H")
+        Connection(theirs.dup()).send(b"H")
         assert connection.receive_hello(soon(10)) == os.getpid()
     connection.close()
 

@@ -1,4 +1,7 @@
-"""The sandbox and the short way to grade in it that the tests of graders have."""
+"""The sandbox and the short way to grade in it that the tests of graders have.
+
+Run alone: .venv/bin/python -m pytest tests/suites -m "attacks or not attacks"
+"""
 
 from __future__ import annotations
 

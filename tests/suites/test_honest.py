@@ -11,36 +11,32 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.model import Grade, Task, Verdict
+from evaluator.model import Task, Verdict
 from tests.graders.conftest import Graded
 from tests.suites.honest import THEMES
 from tests.suites.honest_suite import Suite
 
 ALL = [suite for suites in THEMES.values() for suite in suites]
-EACH = pytest.mark.parametrize("suite", ALL, ids=lambda suite: suite.name)
-EACH_WRONG = pytest.mark.parametrize(
-    ("suite", "wrong"),
-    [pytest.param(suite, wrong, id=f"{suite.name}-{n}") for suite in ALL for n, wrong in enumerate(suite.wrong, 1)],
+SAMPLE = frozenset(
+    """brackets-true-or-false constants-and-globals event-emitter fraction-like patched-urlopen
+    text-files-into-a-zip""".split()
 )
-LEAST_VERIFIED = 0.9
-"""Share of the right completions that have to be passed and verified."""
+"""Those that `make test` grades: literals, live names, callbacks, own operators, mocks, files."""
 OWN_OPERATORS = frozenset(
-    """subclass-of-user-list callable-polynomial mapping-with-history multi-set-operators flags fraction-like
-    points-in-sets-and-dicts money-of-two-currencies vector-arithmetic sum-needs-radd total-ordering matrix-indices
-    compared-within-containers interval-operators""".split()
+    """flags fraction-like mapping-with-history points-in-sets-and-dicts subclass-of-user-list sum-needs-radd
+    total-ordering vector-arithmetic""".split()
 )
 """Suites that compare with the completion's own `==`, `<` or `+`, which could return anything: never verified."""
+ONE_PROCESS = frozenset(("dataclass-taken-apart", "decorator-on-methods"))
+"""Suites that are decided in the completion's process: never verified."""
+DISAGREEING = frozenset(
+    """answers-that-are-added-and-ordered class-decorator enum-lookup-and-iteration
+    equal-by-a-helper-that-the-answer-does-not-know memoize-a-function-of-the-test namespaces-that-are-equal
+    one-object-of-a-library-and-one-mock""".split()
+)
+"""Suites whose right completions pass only in one process: unknown."""
 
-pytestmark = pytest.mark.attacks
 _RUNNER = Path(__file__).with_name("plain_python.py")
-_grades: dict[str, Grade] = {}
-
-
-def _grade_of_right(graded: Graded, suite: Suite) -> Grade:
-    """Each suite's right completion is graded once, by the first test that needs it."""
-    if suite.name not in _grades:
-        _grades[suite.name] = graded(suite.task, suite.right)
-    return _grades[suite.name]
 
 
 @cache
@@ -51,12 +47,11 @@ def plain_failures(theme: str) -> dict[str, list[str | None]]:
     done = subprocess.run(
         [sys.executable, "-I", _RUNNER],
         input=json.dumps(rows),
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
-        check=False,
+        timeout=240,
+        check=True,
     )
-    assert done.returncode == 0, done.stderr
     results = iter(json.loads(done.stdout))
     return {suite.name: [next(results) for _ in (suite.right, *suite.wrong)] for suite in suites}
 
@@ -66,12 +61,14 @@ def _row(task: Task, program: str) -> list[str | None]:
 
 
 def test_there_are_enough() -> None:
-    assert len(ALL) >= 150
-    assert sum(len(suite.wrong) for suite in ALL) >= 200
-    assert {suite.name for suite in ALL} >= OWN_OPERATORS
-    assert [name for name, count in Counter(suite.name for suite in ALL).items() if count > 1] == []
+    names = Counter(suite.name for suite in ALL)
+    assert len(names) >= 100
+    assert all(suite.wrong for suite in ALL)
+    assert names.keys() >= SAMPLE | OWN_OPERATORS | ONE_PROCESS | DISAGREEING
+    assert [name for name, count in names.items() if count > 1] == []
 
 
+@pytest.mark.attacks
 @pytest.mark.parametrize(
     ("theme", "suite"),
     [pytest.param(theme, suite, id=suite.name) for theme, suites in THEMES.items() for suite in suites],
@@ -82,26 +79,16 @@ def test_suite_holds_in_plain_python(theme: str, suite: Suite) -> None:
     assert None not in wrong, f"wrong completion {wrong.index(None) + 1} passes"
 
 
-@EACH
-def test_right_completion(suite: Suite, graded: Graded) -> None:
-    grade = _grade_of_right(graded, suite)
-    assert grade.verdict in (Verdict.PASSED, Verdict.UNKNOWN), grade
-    if suite.name in OWN_OPERATORS:
-        assert (grade.verdict, grade.verified) == (Verdict.PASSED, False), grade
-
-
-@EACH_WRONG
-def test_wrong_completion(suite: Suite, wrong: str, graded: Graded) -> None:
-    grade = graded(suite.task, wrong)
-    assert grade.verdict not in (Verdict.PASSED, Verdict.UNKNOWN), grade
-    assert grade.reward == 0.0, grade
-
-
-def test_most_right_completions_are_verified(graded: Graded) -> None:
-    grades = {suite.name: _grade_of_right(graded, suite) for suite in ALL}
-    others = {
-        name: grade.unverified_reason or grade.error_message or grade.verdict.value
-        for name, grade in grades.items()
-        if not (grade.verdict is Verdict.PASSED and grade.verified)
-    }
-    assert len(grades) - len(others) >= LEAST_VERIFIED * len(grades), others
+@pytest.mark.parametrize(
+    "suite",
+    [pytest.param(suite, id=suite.name, marks=() if suite.name in SAMPLE else pytest.mark.attacks) for suite in ALL],
+)
+def test_only_the_right_completion_passes(suite: Suite, graded: Graded) -> None:
+    grade = graded(suite.task, suite.right)
+    passes = Verdict.UNKNOWN if suite.name in DISAGREEING else Verdict.PASSED
+    verified = suite.name not in OWN_OPERATORS | ONE_PROCESS | DISAGREEING
+    assert (grade.verdict, grade.verified) == (passes, verified), grade
+    for wrong in suite.wrong:
+        grade = graded(suite.task, wrong)
+        assert grade.verdict not in (Verdict.PASSED, Verdict.UNKNOWN), grade
+        assert grade.reward == 0.0, grade

@@ -8,40 +8,21 @@ backend, is an empty module. Its own environment is a container, so the rewards 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from typing import Any
 
-from comparing import compared, functions, timed
+from comparing import answering, compared, functions, timed
 
 from evaluator.interop.agentfly import install
 
 PACKAGES = (
-    "chat-bricks==0.1.3",
-    "torch==2.13.0",
-    "transformers",
-    "datasets",
-    "ray",
-    "wandb",
-    "openai",
-    "google-genai",
-    "docker",
-    "enroot-py",
-    "redis",
-    "omegaconf",
-    "beautifulsoup4",
-    "chess",
-    "pillow",
-    "termcolor",
-)
+    "chat-bricks==0.1.3", "torch==2.13.0", "transformers", "datasets", "ray", "wandb", "openai", "google-genai",
+    "docker", "enroot-py", "redis", "omegaconf", "beautifulsoup4", "chess", "pillow", "termcolor",
+)  # fmt: skip
 """What its modules import. Of chat-bricks a later version has other templates."""
 
 CHECKOUTS = ("AGENTFLY",)
@@ -53,7 +34,7 @@ def main() -> None:
     install()
     rows = functions()
     programs = {row["id"]: program(row) for row in rows}
-    with chat_server(lambda messages: answer(programs, messages)) as url:
+    with answering(lambda request: chat(answer(programs, request["messages"]))) as url:
         rollouts(url, rows[:5])  # it starts its sandboxes
         done, seconds = timed(lambda: rollouts(url, rows))
     for row, trajectory in zip(rows, done, strict=True):
@@ -86,7 +67,7 @@ def rollouts(url: str, rows: list[dict[str, Any]]) -> list[Any]:
     settings = {
         "agent_type": "code",
         "model_name_or_path": "qwen2.5",  # the server takes any; it is also the name of a chat template
-        "backend_config": {"backend": "client", "base_url": url},
+        "backend_config": {"backend": "client", "base_url": f"{url}/v1"},
         "tools": ["code_interpreter"],
         "reward_name": "code_reward_test",
         "monitors": [],
@@ -117,28 +98,10 @@ def answer(programs: dict[str, str], messages: list[Message]) -> str:
     return f"```{language}\n{programs[question]}\n```"
 
 
-@contextmanager
-def chat_server(reply: Callable[[list[Message]], str]) -> Iterator[str]:
-    """The address of an OpenAI server whose model says `reply(messages)`."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            message = {"role": "assistant", "content": reply(request["messages"])}
-            choice = {"index": 0, "finish_reason": "stop", "message": message}
-            body = {"id": "0", "object": "chat.completion", "created": 0, "model": "", "choices": [choice]}
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.end_headers()
-            self.wfile.write(json.dumps(body).encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
+def chat(text: str) -> dict[str, Any]:
+    """An OpenAI server's answer."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    return {"id": "0", "object": "chat.completion", "created": 0, "model": "", "choices": [choice]}
 
 
 if __name__ == "__main__":

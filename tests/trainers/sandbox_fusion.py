@@ -7,9 +7,7 @@ runs beside ours.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import json
 import logging
 import os
 import subprocess
@@ -17,17 +15,15 @@ import sys
 import sysconfig
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import requests
-from comparing import compared, contest, functions, served, timed
+from comparing import ENDLESS, answering, compared, contest, fenced, functions, served, timed
 
 PACKAGES = ("sandbox-fusion==0.3.7", "requests")
 NO_DEPS = ("verl==0.9.1",)
@@ -39,16 +35,13 @@ OPEN_INSTRUCT = os.environ.get("OPEN_INSTRUCT")
 SECONDS = 3.0
 """Per test, for open-instruct."""
 
-ENDLESS = ("apps-train/4184/codet5-apps/12", "apps-train/2287/codet5-apps/0")
-"""Left out: a time-out takes as long with any grader."""
-
 Case = tuple[dict[str, Any], str, list[Any]]
 """A row, its program, and its tests as open-instruct has them."""
 
 
 def main() -> None:
     with served("sandbox-fusion") as url:
-        with starting_server() as theirs:
+        with answering(by_a_new_python) as theirs:
             check_verl(url, theirs)
         check_own_client(url)
         check_open_instruct(url)
@@ -82,14 +75,9 @@ def check_verl(url: str, theirs: str) -> None:
 def check_own_client(url: str) -> None:
     client = loaded("sandbox_fusion")
     client.set_endpoint(url)
-    files = {"in.txt": "aGk="}
-    request = client.RunCodeRequest(
-        code="print(open('in.txt').read() + input())\nopen('out', 'w').write('x')",
-        language="python",
-        stdin="!",
-        files=files,
-        fetch_files=["out"],
-    )
+    code = "print(open('in.txt').read() + input())\nopen('out', 'w').write('x')"
+    more = {"stdin": "!", "files": {"in.txt": "aGk="}, "fetch_files": ["out"]}
+    request = client.RunCodeRequest(code=code, language="python", **more)
     answer = client.run_code(request)
     assert (answer.status, answer.run_result.stdout, answer.files) == ("Success", "hi!\n", {"out": "eA=="}), answer
     slow = client.run_code(client.RunCodeRequest(code="while True: pass", language="python", run_timeout=1))
@@ -145,10 +133,6 @@ def program(row: dict[str, Any]) -> str:
     return f"{row['preamble']}\n{before}{row['completion']}"
 
 
-def fenced(answer: str) -> str:
-    return answer.rpartition("```python")[2].partition("```")[0]
-
-
 def pairs(tests: dict[str, Any]) -> list[dict[str, str]]:
     return [{"input": given, "output": output} for given, output in zip(tests["inputs"], tests["outputs"], strict=True)]
 
@@ -176,46 +160,22 @@ def by_rows(what: str, rows: list[dict[str, Any]], scores: list[float], seconds:
     compared(CLIENT, f"{what}, by the rows", rows, passed, expected, seconds, 0)
 
 
-@contextlib.contextmanager
-def starting_server() -> Iterator[str]:
-    """A server that starts Python for each request."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), StartsPython)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-class StartsPython(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        began = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "main.py")
-            file.write_text(body["code"], encoding="utf-8")
-            words = [sys.executable, str(file)]
-            try:
-                done = subprocess.run(
-                    words, input=body["stdin"] or "", capture_output=True, text=True, cwd=folder,
-                    timeout=body["run_timeout"], check=False,
-                )  # fmt: skip
-                result = {
-                    "status": "Finished",
-                    "return_code": done.returncode,
-                    "stdout": done.stdout,
-                    "stderr": done.stderr,
-                }
-            except subprocess.TimeoutExpired:
-                result = {"status": "TimeLimitExceeded", "return_code": None, "stdout": "", "stderr": ""}
-        result["execution_time"] = time.perf_counter() - began
-        status = "Success" if result["return_code"] == 0 else "Failed"
-        sent = json.dumps({"status": status, "message": "", "compile_result": None, "run_result": result}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, *_: object) -> None:
-        pass
+def by_a_new_python(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a server that starts Python for each request."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "main.py")
+        file.write_text(body["code"], encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [sys.executable, str(file)], input=body["stdin"] or "", capture_output=True, text=True, cwd=folder,
+                timeout=body["run_timeout"], check=False,
+            )  # fmt: skip
+            result = {"status": "Finished", "return_code": done.returncode, "stdout": done.stdout}
+        except subprocess.TimeoutExpired:
+            result = {"status": "TimeLimitExceeded", "return_code": None, "stdout": ""}
+    result |= {"stderr": "", "execution_time": 0.0}
+    status = "Success" if result["return_code"] == 0 else "Failed"
+    return {"status": status, "message": "", "compile_result": None, "run_result": result}
 
 
 def loaded(folder: str) -> ModuleType:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from comparing import compared, contest, timed
+from comparing import ENDLESS, compared, contest, timed
 
 from evaluator.interop.trl import code_reward, make_acode_reward, make_code_reward
 
@@ -29,7 +29,6 @@ PROGRAMS = ("print(int(input()) + 1)", "print(input())", "1 / 0", "print(2", "wh
 VERDICTS = dict(zip(PROGRAMS, ("passed", "wrong_answer", "runtime_error", "compile_error", "time_limit"), strict=True))
 TESTS = {"inputs": ["1", "1\n"], "outputs": ["2", "2\n"]}
 LIMITS = {"wall_s": 1, "cpu_s": 1}
-ENDLESS = ("apps-train/2287/codet5-apps/0", "apps-train/4184/codet5-apps/12")
 
 
 def main() -> None:
@@ -41,21 +40,22 @@ def main() -> None:
 def trains() -> None:
     """Code and maths in one dataset, a reward that is called, one that is awaited, and one for the maths."""
     os.environ["HF_HUB_OFFLINE"] = "1"
+    import pyarrow.parquet
+    from datasets import Dataset
     from trl import GRPOTrainer
 
+    rows = Dataset.from_list([{"prompt": "add one", "in_outs": TESTS}, {"prompt": "what is two", "in_outs": None}] * 2)
     reward = make_code_reward(limits=LIMITS)
     share = make_acode_reward(continuous=True, limits=LIMITS, name="share")
     with tempfile.TemporaryDirectory() as folder:
         trainer = GRPOTrainer(
-            model=model(),
-            processing_class=tokenizer(),
-            reward_funcs=[reward, share, maths_reward],
-            args=arguments(folder),
-            train_dataset=dataset(),
-        )
+            model=model(), processing_class=tokenizer(), reward_funcs=[reward, share, maths_reward],
+            args=arguments(folder), train_dataset=rows,
+        )  # fmt: skip
         trainer.train()
         for step, log in enumerate(trainer.state.log_history[:2], 1):
-            checked(table(Path(folder) / f"completions/completions_{step:05d}.parquet"), log)
+            table = Path(folder) / f"completions/completions_{step:05d}.parquet"
+            checked(pyarrow.parquet.read_table(table).to_pylist(), log)
 
 
 def maths_reward(completions: list[str], in_outs: list[Any], **_: Any) -> list[float | None]:
@@ -85,13 +85,6 @@ def checked(rows: list[dict[str, Any]], log: dict[str, Any]) -> None:
     assert log["code_reward/ungraded"] == 0
 
 
-def table(path: Path) -> list[dict[str, Any]]:
-    import pyarrow.parquet
-
-    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
-    return rows
-
-
 def tokenizer() -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
@@ -105,43 +98,20 @@ def tokenizer() -> Any:
 def model() -> Any:
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
-    return Qwen2ForCausalLM(
-        Qwen2Config(
-            vocab_size=3 + len(WORDS) + len(PROGRAMS),
-            hidden_size=16,
-            intermediate_size=16,
-            num_hidden_layers=1,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            max_position_embeddings=32,
-            pad_token_id=0,
-            eos_token_id=1,
-        )
-    )
+    sizes = Qwen2Config(
+        vocab_size=3 + len(WORDS) + len(PROGRAMS), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=32, pad_token_id=0, eos_token_id=1,
+    )  # fmt: skip
+    return Qwen2ForCausalLM(sizes)
 
 
 def arguments(folder: str) -> Any:
     from trl import GRPOConfig
 
     return GRPOConfig(
-        output_dir=folder,
-        max_steps=2,
-        per_device_train_batch_size=16,
-        num_generations=8,
-        max_completion_length=1,
-        logging_steps=1,
-        log_completions=True,
-        save_strategy="no",
-        report_to="none",
-        use_cpu=True,
-        bf16=False,
-    )
-
-
-def dataset() -> Any:
-    from datasets import Dataset
-
-    return Dataset.from_list([{"prompt": "add one", "in_outs": TESTS}, {"prompt": "what is two", "in_outs": None}] * 2)
+        output_dir=folder, max_steps=2, per_device_train_batch_size=16, num_generations=8, max_completion_length=1,
+        logging_steps=1, log_completions=True, save_strategy="no", report_to="none", use_cpu=True, bf16=False,
+    )  # fmt: skip
 
 
 # --- the comparison
@@ -182,13 +152,9 @@ def plain_reward(completion: str, tests: dict[str, Any]) -> float:
             program, sent = f"import json\nfrom typing import *\n{code}\nprint(json.dumps({called}({arguments})))", ""
         try:
             done = subprocess.run(
-                [sys.executable, "-c", program],
-                input=sent,
-                capture_output=True,
-                text=True,
-                timeout=LIMITS["wall_s"],
-                check=False,
-            )
+                [sys.executable, "-c", program], input=sent, capture_output=True, text=True,
+                timeout=LIMITS["wall_s"], check=False,
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
             return 0.0
         if done.returncode or lines(done.stdout) != lines(expected):

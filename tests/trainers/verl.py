@@ -12,11 +12,10 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from comparing import HERE, compared, contest, served, timed
+from comparing import ENDLESS, HERE, compared, contest, served, timed
 
 sys.path.remove(str(HERE))  # also those of Ray's workers, or this file would be the module `verl`
 
@@ -37,7 +36,6 @@ from verl.workers.reward_manager import get_reward_manager_cls
 PACKAGES = ("verl==0.9.1", "torch==2.13.0", "cachetools", "fastapi", "uvicorn")
 
 Row = dict[str, Any]
-ENDLESS = ("apps-train/2287/codet5-apps/0", "apps-train/4184/codet5-apps/12")
 UNREADABLE = {"id": "none", "completion": "print(1)", "tests": {"inputs": ["1"], "outputs": []}, "expected": False}
 SECOND = {
     "id": "second",
@@ -142,12 +140,12 @@ def managers(trainer: Trainer, rows: list[Row]) -> None:
     trainer.rewards("naive", share, rows[:1])  # starts the workers, which then stay warm
     theirs, theirs_s = timed(lambda: trainer.rewards("naive", default_compute_score, rows))
     for name, function in {"naive": share, "dapo": share, "batch": together}.items():
-        ours, ours_s = best(lambda name=name, function=function: trainer.rewards(name, function, rows))
+        ours, ours_s = timed(lambda name=name, function=function: trainer.rewards(name, function, rows))
         check(f"{name} manager", rows, ours[0], theirs[0], ours_s, theirs_s)
     theirs, theirs_s = timed(lambda: trainer.rewards("prime", default_compute_score, rows))
     ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
     # It starts 64 processes for each batch, each of which starts a sandbox for one or two programs, or borrows one.
-    check("prime manager", rows, ours[0], theirs[0], ours_s, theirs_s, faster=False)
+    check("prime manager", rows, ours[0], theirs[0], ours_s, theirs_s)
     with served("sandbox-fusion"):
         ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
     check("prime manager beside a server", rows, ours[0], theirs[0], ours_s, theirs_s)
@@ -157,7 +155,7 @@ def loops(trainer: Trainer, rows: list[Row], functions: Mapping[str, Mapping[str
     theirs, theirs_s = Loop(trainer, None, {}).timed(rows)
     for name, kwargs in functions.items():
         ours, ours_s = Loop(trainer, name, kwargs).timed(rows)
-        check(f"reward loop, {name}{what}", rows, ours, theirs, ours_s, theirs_s, faster=not what)
+        check(f"reward loop, {name}{what}", rows, ours, theirs, ours_s, theirs_s)
 
 
 class Loop:
@@ -165,13 +163,12 @@ class Loop:
 
     def __init__(self, trainer: Trainer, name: str | None, kwargs: Mapping[str, object], workers: int = 2) -> None:
         self.trainer = trainer
-        self.ours = name is not None
         self.workers = workers
         self.manager = RewardLoopManager(trainer.configuration(name, kwargs, workers=workers))
 
     def timed(self, rows: list[Row]) -> tuple[list[float], float]:
         self.scored(contest()[: self.workers])  # so that the processes have started
-        found, seconds = best(lambda: self.scored(rows)) if self.ours else timed(lambda: self.scored(rows))
+        found, seconds = timed(lambda: self.scored(rows))
         self.end()
         return found.batch["rm_scores"].sum(-1).tolist(), seconds
 
@@ -183,26 +180,10 @@ class Loop:
             ray.kill(worker)
 
 
-def best(work: Callable[[], Any]) -> tuple[Any, float]:
-    """`timed`, the quicker of two: on a busy machine a second or two may go to others."""
-    return min(timed(work), timed(work), key=itemgetter(1))
-
-
-def check(
-    what: str,
-    rows: list[Row],
-    ours: list[float],
-    theirs: list[float],
-    ours_s: float,
-    theirs_s: float,
-    *,
-    faster: bool = True,
-) -> None:
+def check(what: str, rows: list[Row], ours: list[float], theirs: list[float], ours_s: float, theirs_s: float) -> None:
     compared("verl", what, rows, ours, theirs, ours_s, theirs_s)
     for row, our, their in zip(rows, ours, theirs, strict=True):
         assert our == their or explained(row, our, their), f"{what}: {row['id']}: ours {our}, theirs {their}"
-    if faster:
-        assert theirs_s >= 4 * ours_s, f"{what}: ours took {ours_s:.1f} s, theirs {theirs_s:.1f} s"
 
 
 def explained(row: Row, our: float, their: float) -> bool:
@@ -275,10 +256,7 @@ def many_workers(trainer: Trainer) -> None:
         found, seconds = timed(lambda loop=loop, workers=workers: loop.scored([SECOND] * 8 * workers))
         loop.end()
         verdicts = Counter(found.non_tensor_batch["verdict"].tolist())
-        print(
-            f"{workers} reward workers, 8 programs each of a CPU second: {dict(verdicts)} in {seconds:.0f} s",
-            flush=True,
-        )
+        print(f"{workers} reward workers, 8 programs each of a CPU second: {dict(verdicts)} in {seconds:.0f} s")
         assert verdicts == {"passed": 8 * workers}, f"{workers} reward workers: {verdicts}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.attacks.corpus import Honest
 
 ENDINGS: list[Honest] = [
-    Honest("quit", "single_stdin", "print(2 * int(input()))\nquit()\n", "reliability_guard"),
-    Honest("exit-0", "single_stdin", "print(2 * int(input()))\nexit(0)\n", "forbidden_calls"),
+    Honest("quit", "double_stdin", "print(2 * int(input()))\nquit()\n", "reliability_guard"),
+    Honest("exit-0", "double_stdin", "print(2 * int(input()))\nexit(0)\n", "forbidden_calls"),
     Honest("sys-exit-in-main", "sum_line", """
 import sys
 
@@ -18,17 +18,17 @@ def main():
 if __name__ == "__main__":
     sys.exit(main())
 """, "exit_is_failure"),
-    Honest("exit-status", "single_stdin", """
+    Honest("exit-status", "double_stdin", """
 import sys
 print(2 * int(input()))
 sys.exit(3)
 """, "exit_status_0"),
-    Honest("exit-with-a-message", "single_stdin", """
+    Honest("exit-with-a-message", "double_stdin", """
 import sys
 print(2 * int(input()))
 sys.exit("done")
 """, "empty_stderr"),
-    Honest("os-exit-after-flush", "single_stdin", """
+    Honest("os-exit-after-flush", "double_stdin", """
 import os, sys
 print(2 * int(input()))
 sys.stdout.flush()
@@ -106,7 +106,7 @@ def late(signum, frame):
 
 def f(x):
     signal.signal(signal.SIGALRM, late)
-    signal.alarm(3)
+    signal.alarm(60)
     try:
         return 2 * x
     except TooLate:
@@ -114,7 +114,7 @@ def f(x):
     finally:
         signal.alarm(0)
 """, "alarm_kept"),
-    Honest("best-answer-until-the-alarm", "single_stdin", """
+    Honest("best-answer-until-the-alarm", "double_stdin", """
 import signal
 best = 0
 

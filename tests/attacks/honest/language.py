@@ -72,7 +72,7 @@ class Number:
 def f(x):
     return pickle.loads(pickle.dumps(Number(x))).value * 2
 """, "unregistered_module"),
-    Honest("pickle-of-an-enum", "single_stdin", """
+    Honest("pickle-of-an-enum", "double_stdin", """
 import enum, pickle
 
 class Factor(enum.Enum):
@@ -93,7 +93,7 @@ class TestF(unittest.TestCase):
 if __name__ == "__main__":
     unittest.main()
 """, "words_of_tests"),
-    Honest("unit-tests-that-run", "single_stdin", """
+    Honest("unit-tests-that-run", "double_stdin", """
 import io, unittest
 
 def twice(x):

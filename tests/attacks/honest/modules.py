@@ -38,7 +38,7 @@ with open("numbers.txt", "w") as file:
 with open("numbers.txt") as file:
     print(sum(map(int, file)))
 """, "no_growing_file"),
-    Honest("removed-file", "single_stdin", """
+    Honest("removed-file", "double_stdin", """
 import os
 with open("answer", "w") as file:
     file.write(str(2 * int(input())))
@@ -46,7 +46,7 @@ with open("answer") as file:
     print(file.read())
 os.remove("answer")
 """, "reliability_guard"),
-    Honest("own-source", "single_stdin", """
+    Honest("own-source", "double_stdin", """
 import inspect, sys
 n = int(input())
 
@@ -101,7 +101,7 @@ if os.path.exists("input.txt") and "ONLINE_JUDGE" not in os.environ:
 for line in sys.stdin:
     print(sum(map(int, line.split())))
 """, "forbidden_calls"),
-    Honest("fault-handler", "single_stdin", """
+    Honest("fault-handler", "double_stdin", """
 import faulthandler
 faulthandler.enable()
 print(2 * int(input()))
@@ -139,19 +139,19 @@ import ctypes
 def f(x):
     return ctypes.c_int32(x << 1).value
 """, "forbidden_modules"),
-    Honest("logging", "single_stdin", """
+    Honest("logging", "double_stdin", """
 import logging
 logging.basicConfig(level=logging.INFO)
 n = int(input())
 logging.info("read %d", n)
 print(2 * n)
 """, "empty_stderr"),
-    Honest("warnings", "single_stdin", """
+    Honest("warnings", "double_stdin", """
 import warnings
 warnings.warn("slow for large input")
 print(2 * int(input()))
 """, "empty_stderr"),
-    Honest("printed-traceback", "single_stdin", """
+    Honest("printed-traceback", "double_stdin", """
 import traceback
 try:
     1 / 0

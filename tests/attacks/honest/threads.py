@@ -119,7 +119,7 @@ async def main():
 
 asyncio.run(main())
 """, "no_threads"),
-    Honest("timer", "single_stdin", """
+    Honest("timer", "double_stdin", """
 import threading
 n = int(input())
 threading.Timer(0.02, lambda: print(2 * n)).start()

@@ -10,7 +10,7 @@ import os, sys
 for line in sys.stdin:
     os.write(1, b"%d\\n" % sum(map(int, line.split())))
 """, "stdout_is_text"),
-    Honest("dev-stdout", "single_stdin", """
+    Honest("dev-stdout", "double_stdin", """
 with open("/dev/stdout", "w") as out:
     out.write(f"{2 * int(input())}\\n")
 """, "stdout_is_text"),

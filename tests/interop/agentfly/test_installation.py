@@ -28,10 +28,17 @@ def forget() -> None:
 def agentfly(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Its modules by attribute, such as `agentfly.rewards.reward_base`."""
     monkeypatch.syspath_prepend(str(INSTALLED))
-    for name in ("rewards.reward_base", "resources", "core", "chain"):
-        importlib.import_module(f"agentfly.{name}")
+    importlib.import_module("agentfly.core")
     yield sys.modules["agentfly"]
     forget()
+
+
+def earned(agentfly: Any, function: Any, answer: str | None, **extra: object) -> tuple[float, dict[str, Any]]:
+    """What a rollout earns there, and what else is said."""
+    found: tuple[float, dict[str, Any]] = asyncio.run(
+        agentfly.core.finalize(function, answer, {**ROW, **extra}, "chain-7")
+    )
+    return found
 
 
 def containers(agentfly: Any) -> list[str]:
@@ -56,55 +63,45 @@ CHAINS: dict[str, tuple[str | None, dict[str, Any], float, str]] = {
 @pytest.mark.parametrize("what", CHAINS)
 def test_what_a_rollout_earns_with_the_import_changed(agentfly: Any, what: str) -> None:
     """`install()` is not called: their context would start their container."""
-    answer, extra, earned, output = CHAINS[what]
-    told = asyncio.run(agentfly.chain.finalize(code_reward_test, answer, {**ROW, **extra}, "chain-7"))
-    assert told == (earned, {"output": output})
+    answer, extra, reward, output = CHAINS[what]
+    assert earned(agentfly, code_reward_test, answer, **extra) == (reward, {"output": output})
     assert containers(agentfly) == []
 
 
 def test_installed_a_rollout_earns_the_same_by_name_and_by_import(agentfly: Any) -> None:
     assert "code_reward_test" in install()
     for found in (agentfly.rewards.get_reward_from_name("code_reward_test"), agentfly.rewards.code_reward_test):
-        assert asyncio.run(agentfly.chain.finalize(found, ANSWER, ROW, "chain-7")) == (1.0, {"output": "120"})
+        assert earned(agentfly, found, ANSWER) == (1.0, {"output": "120"})
     assert containers(agentfly) == []
 
 
-def test_installed_its_tools_run_code_in_our_sandbox_and_nothing_else_changes(agentfly: Any) -> None:
+@pytest.mark.asyncio
+async def test_installed_its_tools_run_code_in_our_sandbox_and_nothing_else_changes(agentfly: Any) -> None:
     install()
     install()
-
-    async def rollout() -> list[str]:
-        context = agentfly.core.Context("rollout-1")
-        python = await context.acquire_resource(spec=PythonSandboxSpec, scope="global", backend="local")
-        said = [await python.step(code) for code in ("print(6 * 7)", "print(undefined)", "x = (")]
-        said += [await python.get_status(), str(await python.control(mem_limit="1g"))]
-        await agentfly.resources.ResourceEngine._runners["local"].end_resource(python)
-        other = await context.acquire_resource(id="other", spec=ContainerResourceSpec(category="webshop", image="shop"))
-        return [*said, await python.get_status(), await other.step("look")]
-
-    assert asyncio.run(rollout()) == [
+    context = agentfly.core.Context("rollout-1")
+    python = await context.acquire_resource(spec=PythonSandboxSpec, scope="global", backend="local")
+    assert [await python.step(code) for code in ("print(6 * 7)", "print(undefined)", "x = (")] == [
         "42\n",
         "NameError: name 'undefined' is not defined\n",
         "SyntaxError: '(' was never closed\n",
-        "running",
-        "None",
-        "stopped",
-        "from a container: look\n",
     ]
+    assert (await python.get_status(), await python.control(mem_limit="1g")) == ("running", None)
+    await agentfly.resources.ResourceEngine._runners["local"].end_resource(python)
+    assert await python.get_status() == "stopped"
+    other = await context.acquire_resource(id="other", spec=ContainerResourceSpec(category="webshop", image="shop"))
+    assert await other.step("look") == "from a container: look\n"
     assert containers(agentfly) == ["shop"]
 
 
-def test_installed_rewards_of_ones_own_are_known_by_name(agentfly: Any) -> None:
-    @reward(name="Brevity")
+def test_installed_rewards_of_ones_own_are_known_by_name(agentfly: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    @reward(name="Brevity", auto_register=False)
     def brevity(final_response: str) -> float:
         return 1.0 / len(final_response)
 
-    try:
-        assert "brevity" in install()
-        found = agentfly.rewards.get_reward_from_name("brevity")
-        assert asyncio.run(agentfly.chain.finalize(found, "four", ROW, "chain-7")) == (0.25, {})
-    finally:
-        del REWARD_REGISTRY["brevity"]
+    monkeypatch.setitem(REWARD_REGISTRY, "brevity", brevity)
+    assert "brevity" in install()
+    assert earned(agentfly, agentfly.rewards.get_reward_from_name("brevity"), "four") == (0.25, {})
 
 
 NOT_THERE = {
@@ -123,10 +120,9 @@ NOT_THERE = {
 @pytest.mark.parametrize("what", NOT_THERE)
 def test_where_it_is_not_one_line_says_so(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, told = NOT_THERE[what]
-    folder = tmp_path / "agentfly"
     for name, text in files.items():
-        folder.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+        (tmp_path / "agentfly").mkdir(exist_ok=True)
+        (tmp_path / "agentfly" / name).write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     try:
         with pytest.raises(ImportError) as caught:

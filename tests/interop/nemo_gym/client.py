@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from typing import Any
-from urllib.parse import urlsplit
 
-from tests.interop.serving import PATIENCE_S, Answer
+from tests.interop.serving import Answer, asked
 
 
 class Client:
     """One rollout's."""
 
     def __init__(self, url: str) -> None:
-        self._place = urlsplit(url).netloc
+        self._url = url
         self.cookie: str | None = None
 
-    def get(self, path: str) -> Answer:
-        return self._ask("GET", path, None)
-
     def post(self, path: str, body: object) -> Answer:
-        return self.post_text(path, json.dumps(body))
-
-    def post_text(self, path: str, text: str) -> Answer:
-        return self._ask("POST", path, text)
-
-    def _ask(self, method: str, path: str, text: str | None) -> Answer:
-        headers = {"content-type": "application/json"} | ({"cookie": self.cookie} if self.cookie else {})
-        connection = http.client.HTTPConnection(self._place, timeout=PATIENCE_S)
-        try:
-            connection.request(method, path, text, headers)
-            answer = connection.getresponse()
-            given = answer.getheader("set-cookie")
-            self.cookie = given.partition(";")[0] if given else None  # as NeMo Gym 0.4: each answer's, and no other
-            return Answer(answer.status, json.loads(answer.read()))
-        finally:
-            connection.close()
+        answer, given = asked(self._url, "POST", path, body, {"cookie": self.cookie} if self.cookie else {})
+        self.cookie = given.partition(";")[0] if given else None  # as NeMo Gym 0.4: each answer's, and no other
+        return answer
 
 
 def answer_of(text: str) -> dict[str, Any]:

@@ -20,26 +20,22 @@ def row(asked: object = "Why?", response: object = None, **more: object) -> dict
     return {"responses_create_params": {"input": asked}, "response": response or answer_of("So."), **more}
 
 
+def said(content: object) -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
 def read(body: dict[str, Any]) -> BaseVerifyRequest:
     return BaseVerifyRequest.model_validate(body)
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "Why?",
-        [{"role": "user", "content": "Why?"}],
-        [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Wh"}, {"text": "y?"}, {}]}],
-    ],
-)
-def test_the_prompt_and_the_answer_are_one_conversation(asked: object) -> None:
-    assert read(row(asked)).input == [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
-
-
-def test_calls_of_tools_stay_what_they_are() -> None:
+def test_the_prompt_and_the_answer_are_one_conversation() -> None:
+    parts = [{"type": "input_text", "text": "Wh"}, {"text": "y?"}, {}]
+    prompt = {"role": "user", "content": "Why?"}
+    for asked in ("Why?", [prompt], [{"type": "message", "role": "user", "content": parts}]):
+        assert read(row(asked)).input == [prompt, said("So.")]
     response = answer_of("So.")
-    response["output"] = [CALL, OUTPUT, *response["output"]]
-    assert read(row(response=response)).input[1:] == [CALL, OUTPUT, {"role": "assistant", "content": "So."}]
+    response["output"] = [CALL, OUTPUT, *response["output"]]  # calls of tools stay what they are
+    assert read(row(response=response)).input == [prompt, CALL, OUTPUT, said("So.")]
 
 
 def test_what_is_known_of_the_task_lies_one_over_another() -> None:
@@ -47,15 +43,10 @@ def test_what_is_known_of_the_task_lies_one_over_another() -> None:
     assert known == {"a": 1, "b": 2, "c": 3}
 
 
-@pytest.mark.parametrize("value", [None, "text", [1], 7])
-def test_metadata_that_is_no_object_is_a_field_like_another(value: object) -> None:
-    assert read(row(metadata=value, verifier_metadata=value)).metadata == {
-        "metadata": value,
-        "verifier_metadata": value,
-    }
-
-
-def test_a_row_may_have_an_input_of_its_own() -> None:
+def test_metadata_that_is_no_object_and_an_input_of_the_rows_own_are_fields_like_others() -> None:
+    for value in (None, "text", [1], 7):
+        both = {"metadata": value, "verifier_metadata": value}
+        assert read(row(**both)).metadata == both
     request = read(row(input="5"))
     assert (len(request.input), request.metadata) == (2, {"input": "5"})
 
@@ -65,34 +56,22 @@ def test_a_subclass_declares_fields_of_its_rows() -> None:
         difficulty: str
 
     assert Request.model_validate(row(difficulty="easy")).difficulty == "easy"
+    for body in ({}, {"responses_create_params": {"input": "x"}}, {"response": answer_of("x")}):
+        with pytest.raises(ValidationError):
+            read(body)
 
 
-@pytest.mark.parametrize("body", [{}, {"responses_create_params": {"input": "x"}}, {"response": answer_of("x")}])
-def test_a_row_without_its_parts_is_refused(body: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        read(body)
-
-
-@pytest.mark.parametrize(
-    ("conversation", "answer"),
-    [
+def test_the_answer_is_what_was_said_last() -> None:
+    user = {"role": "user", "content": "x"}
+    for conversation, answer in (
         ([], ""),
-        ([{"role": "user", "content": "x"}], ""),
-        (
-            [
-                {"role": "assistant", "content": "1"},
-                {"role": "user", "content": "?"},
-                {"role": "assistant", "content": "2"},
-            ],
-            "2",
-        ),
-        ([{"role": "assistant", "content": "1"}, CALL, OUTPUT], "1"),
-        ([{"role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"text": "b"}]}], "ab"),
-        ([{"role": "assistant", "content": None}], ""),
-    ],
-)
-def test_the_answer_is_what_was_said_last(conversation: list[Any], answer: str) -> None:
-    assert BaseResourcesServer()._extract_answer(conversation) == answer
+        ([user], ""),
+        ([said("1"), user, said("2")], "2"),
+        ([said("1"), CALL, OUTPUT], "1"),
+        ([said([{"type": "output_text", "text": "a"}, {"text": "b"}])], "ab"),
+        ([said(None)], ""),
+    ):
+        assert BaseResourcesServer()._extract_answer(conversation) == answer
 
 
 def test_a_response_takes_metadata_of_its_own_or_none() -> None:

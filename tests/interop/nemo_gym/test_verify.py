@@ -1,15 +1,22 @@
-"""`POST /verify` of the stand-alone server: code_gen's rows and answers, and what is more."""
+"""`POST /verify` of the stand-alone server: code_gen's rows and answers, and the verification patterns of NeMo Gym's
+tutorial, had by configuration alone."""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Callable
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.graders.judge_server import JudgeServer, judge_server, refuses, says
 from tests.interop.nemo_gym.client import Client, answer_of, fenced, request
+from tests.waiting import HANG_S
 
 FIVE = [json.loads(line) for line in (Path(__file__).parent / "code_gen_five.jsonl").read_text().splitlines()]
 SQUARES = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}
@@ -30,20 +37,11 @@ def test_a_rollout_of_code_gen_is_paid_and_told_as_there(server: Server, number:
     row, stored = FIVE[number]["row"], FIVE[number]["rollout"]
     body = {**row, "responses_create_params": stored["responses_create_params"], "response": stored["response"]}
     told = verified(server(), body)
-    assert (told["reward"], told["result"]) == (stored["reward"], stored["result"])
-    assert told["extracted_model_output"] == stored["extracted_model_output"]
-    assert told["extracted_model_code"] == stored["extracted_model_code"]
-    if not stored["reward"]:
-        assert told["metadata"] == stored["metadata"]
+    same = {"reward", "result", "extracted_model_output", "extracted_model_code"}
+    same |= set() if stored["reward"] else {"metadata"}
+    assert {name: told[name] for name in same} == {name: stored[name] for name in same}
     assert told["tests_total"] == len(row["verifier_metadata"]["unit_tests"]["inputs"])
     assert not told["mask_sample"]
-
-
-@pytest.mark.parametrize("number", [2, 4])
-def test_another_checker_pays_what_code_gen_failed_for_white_space(server: Server, number: int) -> None:
-    row, stored = FIVE[number]["row"], FIVE[number]["rollout"]
-    told = verified(server("checker: tokens"), {**row, "response": stored["response"]})
-    assert (stored["reward"], told["reward"], told["verdict"]) == (0.0, 1.0, "passed")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +52,7 @@ def test_another_checker_pays_what_code_gen_failed_for_white_space(server: Serve
         ("print(4)\nprint()\nprint(1)", "wrong_answer", [-2], "Wrong answer: mismatched output length"),
         ("print(1 / 0)", "runtime_error", [-4], "Runtime Error"),
         ("print('x'", "compile_error", [-4], "Error during testing: '(' was never closed (<string>, line 1)"),
-        ("while True: pass", "time_limit", [-3], "Time Limit Exceeded"),
+        ("import time\ntime.sleep(600)", "time_limit", [-3], "Time Limit Exceeded"),
         ("x = bytearray(10**9)\nx[::4096] = x[::4096]", "memory_limit", [-1], "Memory Limit"),
     ],
     ids=["right", "wrong", "lines", "raises", "syntax", "endless", "greedy"],
@@ -62,7 +60,7 @@ def test_another_checker_pays_what_code_gen_failed_for_white_space(server: Serve
 def test_what_a_program_does_has_a_verdict_and_a_code(
     server: Server, code: str, verdict: str, result: list[object], message: str | None
 ) -> None:
-    url = server("unit_test_timeout_secs: 1\nmemory_mb: 100")
+    url = server("memory_mb: 100\nunit_test_timeout_secs: " + ("1" if verdict == "time_limit" else "60"))
     told = verified(url, request(fenced(code), SQUARES))
     assert (told["verdict"], told["result"]) == (verdict, result)
     assert told["metadata"].get("error_message") == message
@@ -79,31 +77,22 @@ def test_a_function_is_called_with_a_value_a_line(server: Server) -> None:
     assert wrong["metadata"] == {**seen, "error_code": -2, "error_message": "Wrong Answer"}
 
 
-def test_packed_tests_are_unpacked(server: Server) -> None:
-    assert verified(server(), request(RIGHT, packed(SQUARES)))["tests_passed"] == 2
-
-
-def packed(tests: dict[str, Any]) -> dict[str, str]:
-    import base64
-    import zlib
-
-    return {"packed": base64.b64encode(zlib.compress(json.dumps(tests).encode())).decode()}
+def test_tests_may_be_packed_and_the_prompt_empty(server: Server) -> None:
+    assert verified(server(), request(RIGHT, SQUARES) | {"responses_create_params": {"input": ""}})["reward"] == 1.0
+    packed = {"packed": base64.b64encode(zlib.compress(json.dumps(SQUARES).encode())).decode()}
+    assert verified(server(), request(RIGHT, packed))["tests_passed"] == 2
 
 
 def test_the_requests_own_parts_come_back(server: Server) -> None:
     body = request(RIGHT, SQUARES, difficulty="hard") | {"task_id": "squares", "hash_id": "x"}
-    body["responses_create_params"]["temperature"] = 0.5
-    told = verified(server(), body)
-    assert told["responses_create_params"] == body["responses_create_params"]
+    for temperature, told_as in ((0.5, 0.5), (float("nan"), None), (float("inf"), None)):  # no JSON has the others
+        body["responses_create_params"]["temperature"] = temperature
+        told = verified(server(), body)
+        assert (told["reward"], told["responses_create_params"]["temperature"]) == (1.0, told_as)
+    assert told["responses_create_params"] == body["responses_create_params"] | {"temperature": None}
     assert {**body["response"], "usage": None} == told["response"]
     assert (told["difficulty"], told["task_id"]) == ("hard", "squares")
     assert "verifier_metadata" not in told
-
-
-def test_a_row_that_asks_nothing_is_graded_by_its_tests(server: Server) -> None:
-    body = request(RIGHT, SQUARES)
-    body["responses_create_params"] = {"input": ""}
-    assert verified(server(), body)["reward"] == 1.0
 
 
 def test_the_rest_of_the_tests_is_run_where_it_is_asked_for(server: Server) -> None:
@@ -115,19 +104,12 @@ def test_the_rest_of_the_tests_is_run_where_it_is_asked_for(server: Server) -> N
     assert (told["test_verdicts"], told["reward"], told["pass_rate"]) == ("W..", 0.0, 0.0)
 
 
-def test_unfenced_code_is_none_unless_it_may_be(server: Server) -> None:
-    bare = request("print(int(input()) ** 2)", SQUARES)
-    told = verified(server(), bare)
-    assert (told["reward"], told["verdict"], told["extracted_model_code"]) == (0.0, "no_code", None)
-    assert told["extracted_model_output"] == "print(int(input()) ** 2)"
-    assert verified(server("unfenced_code: true"), bare)["reward"] == 1.0
-
-
-@pytest.mark.parametrize("text", ["", " \n\t"], ids=["empty", "blank"])
-def test_an_empty_answer_earns_nothing(server: Server, text: str) -> None:
-    told = verified(server(), request(text, SQUARES))
-    assert (told["reward"], told["verdict"], told["mask_sample"]) == (0.0, "no_code", False)
-    assert told["extracted_model_output"] is None
+def test_without_a_fence_there_is_no_code_unless_it_may_be(server: Server) -> None:
+    for text, output in (("", None), (" \n\t", None), ("print(int(input()) ** 2)",) * 2):
+        told = verified(server(), request(text, SQUARES))
+        assert (told["reward"], told["verdict"], told["mask_sample"]) == (0.0, "no_code", False)
+        assert (told["extracted_model_output"], told["extracted_model_code"]) == (output, None)
+    assert verified(server("unfenced_code: true"), request(text, SQUARES))["reward"] == 1.0
 
 
 def test_thinking_in_the_answer_has_a_price(server: Server) -> None:
@@ -139,117 +121,67 @@ def test_thinking_in_the_answer_has_a_price(server: Server) -> None:
     assert verified(server(config), request(RIGHT, SQUARES))["reward"] == 1.0
 
 
-UNGRADABLE = {
-    "no tests": None,
-    "empty tests": {"inputs": [], "outputs": []},
-    "fewer outputs": {"inputs": ["1\n", "2\n"], "outputs": ["1"]},
-    "not packed": {"packed": "nonsense"},
-    "text": "tests",
-    "input no text": {"inputs": [{"a": 1}], "outputs": ["1"], "fn_name": 3},
-}
+UNGRADABLE: list[object] = [
+    {"unit_tests": None},
+    {"unit_tests": {"inputs": ["1\n", "2\n"], "outputs": ["1"]}},
+    {"unit_tests": {"packed": "nonsense"}},
+    {"unit_tests": "tests"},
+    {"unit_tests": {"inputs": [{"a": 1}], "outputs": ["1"], "fn_name": 3}},
+    *(None, [], 3),
+]
 
 
-@pytest.mark.parametrize("name", UNGRADABLE)
-def test_a_row_that_can_not_be_graded_is_masked(server: Server, name: str) -> None:
-    told = verified(server(), request(RIGHT, UNGRADABLE[name]))
-    assert (told["reward"], told["mask_sample"], told["verdict"]) == (0.0, True, "unknown")
-    assert told["failure_kind"] == "rollscope:ungradable_task"
-    assert told["failure_reason"]
-
-
-def test_a_row_without_test_cases_is_masked_whatever_the_answer(server: Server) -> None:
-    for text in ("", "no code", RIGHT):
+def test_a_row_that_can_not_be_graded_is_masked(server: Server) -> None:
+    for metadata in UNGRADABLE:
+        told = answered(server(), RIGHT, metadata)
+        assert (told["reward"], told["mask_sample"], told["verdict"]) == (0.0, True, "unknown"), metadata
+        assert told["failure_kind"] == "rollscope:ungradable_task"
+        assert told["failure_reason"]
+    for text in ("", "no code", RIGHT):  # whatever the answer
         told = verified(server(), request(text, {"inputs": [], "outputs": []}))
         assert (told["mask_sample"], told["failure_reason"]) == (True, "the task has no test cases")
 
 
-@pytest.mark.parametrize("metadata", [None, [], "x", 3], ids=["null", "list", "text", "number"])
-def test_metadata_of_any_kind_is_answered(server: Server, metadata: object) -> None:
-    told = verified(server(), {**request(RIGHT, SQUARES), "verifier_metadata": metadata})
-    assert (told["mask_sample"], told["verdict"]) == (True, "unknown")
-
-
-def test_a_row_names_its_checker_and_limits(server: Server) -> None:
-    tests = {"inputs": ["1\n"], "outputs": ["1 2"]}
-    body = request(fenced("print(1)\nprint(2)"), tests)
+def test_a_row_names_its_checker_and_loads_no_file(server: Server, tmp_path: Path) -> None:
+    body = request(fenced("print(1)\nprint(2)"), {"inputs": ["1\n"], "outputs": ["1 2"]})
     assert verified(server(), body)["reward"] == 0.0
     body["verifier_metadata"]["checker"] = "tokens"
     assert verified(server(), body)["reward"] == 1.0
     body["verifier_metadata"]["checker"] = "nothing"
     told = verified(server(), body)
     assert (told["mask_sample"], "unknown" in told["failure_reason"]) == (True, True)
-
-
-def test_a_row_can_not_have_a_file_loaded(server: Server, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def score(task, completion): return 1.0\n")
     told = verified(server(), request(RIGHT, SQUARES, grader=f"{tmp_path}/mine.py:score"))
-    assert (told["mask_sample"], told["reward"]) == (True, 0.0)
-    assert "file" in told["failure_reason"]
+    assert (told["mask_sample"], told["reward"], "file" in told["failure_reason"]) == (True, 0.0, True)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [f"\ud800 {RIGHT}", fenced("print('\ud800')"), fenced("print('\x00')"), fenced("print(" * 5000), "x" * 3_000_000],
-    ids=["half a pair", "half a pair in code", "nul", "deep", "long"],
-)
-def test_no_answer_of_a_model_is_an_error_of_the_server(server: Server, text: str) -> None:
-    told = verified(server(), request(text, SQUARES))
-    assert told["mask_sample"] is False
+def test_no_answer_of_a_model_is_an_error_of_the_server(server: Server) -> None:
+    half = "\ud800"  # of a pair
+    codes = (f"print('{half}')", "print('\x00')", "print(" * 5000)
+    for text in (f"{half} {RIGHT}", *map(fenced, codes), "x" * 3_000_000):
+        assert verified(server(), request(text, SQUARES))["mask_sample"] is False
 
 
-ODD_OUTPUTS: dict[str, object] = {
-    "null": None,
-    "none": [],
-    "text": ["text"],
-    "nothing": [None],
-    "odd": [{"type": "odd"}],
-    "no content": [{"type": "message", "content": None}],
-    "no part": [{"type": "message", "content": [1]}],
-}
-
-
-@pytest.mark.parametrize("output", ODD_OUTPUTS.values(), ids=ODD_OUTPUTS)
-def test_a_response_of_any_shape_is_answered(server: Server, output: object) -> None:
+def test_a_response_of_any_shape_is_answered(server: Server) -> None:
     body = request(RIGHT, SQUARES)
-    body["response"]["output"] = output
-    told = verified(server(), body)
-    assert (told["reward"], told["verdict"], told["mask_sample"]) == (0.0, "no_code", False)
+    for output in (None, [], ["text"], [None], [{"type": "odd"}], *([message(content)] for content in (None, [1]))):
+        body["response"]["output"] = output
+        told = verified(server(), body)
+        assert (told["reward"], told["verdict"], told["mask_sample"]) == (0.0, "no_code", False), output
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")], ids=["nan", "infinity"])
-def test_what_no_json_has_comes_back_as_null(server: Server, value: float) -> None:
-    body = request(RIGHT, SQUARES)
-    body["responses_create_params"]["temperature"] = value
-    told = verified(server(), body)
-    assert (told["reward"], told["responses_create_params"]["temperature"]) == (1.0, None)
+def message(content: object) -> dict[str, object]:
+    return {"type": "message", "content": content}
 
 
-@pytest.mark.parametrize("missing", ["response", "responses_create_params"])
-def test_a_body_without_its_parts_is_refused(server: Server, missing: str) -> None:
-    body = request(RIGHT, SQUARES)
-    del body[missing]
-    answer = Client(server()).post("/verify", body)
-    assert answer.status == 422
-    assert answer.body["detail"][0]["loc"] == ["body", missing]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"a":' * 5000], ids=["empty", "torn", "list", "deep"])
-def test_what_is_no_request_is_refused(server: Server, text: str) -> None:
-    assert Client(server()).post_text("/verify", text).status in (400, 422)
-
-
-def test_a_completion_learns_no_expected_output(server: Server) -> None:
-    code = """
-import gc, re, sys
-held = [value for value in gc.get_objects() if isinstance(value, (list, dict))]
-frame = sys._getframe()
-while frame:
-    held.append(frame.f_locals)
-    frame = frame.f_back
-print(*re.findall(r"\\b9[0-9]{11}\\b", repr(held))[:1])
-"""
-    told = verified(server(), request(fenced(code), {"inputs": ["1\n"], "outputs": ["912345678901"]}))
-    assert told["verdict"] == "wrong_answer"
+def test_what_is_no_request_is_refused(server: Server) -> None:
+    for missing in ("response", "responses_create_params"):
+        body = request(RIGHT, SQUARES)
+        del body[missing]
+        answer = Client(server()).post("/verify", body)
+        assert (answer.status, answer.body["detail"][0]["loc"]) == (422, ["body", missing])
+    for text in ("", "{", "[]", '{"a":' * 5000):
+        assert Client(server()).post("/verify", text).status in (400, 422)
 
 
 def test_an_answer_that_says_nothing_of_reasoning_is_read_by_its_messages_alone(server: Server) -> None:
@@ -258,3 +190,101 @@ def test_an_answer_that_says_nothing_of_reasoning_is_read_by_its_messages_alone(
     call = {"type": "function_call", "call_id": "c", "name": "execute_code", "arguments": '{"code": "print(0)"}'}
     body["response"]["output"] = [reasoning, call, *answer_of(RIGHT)["output"]]
     assert verified(server(), body)["reward"] == 1.0
+
+
+KINDS = {
+    "passed": ("print(int(input()) + {number})", [True] * 3),
+    "wrong_answer": ("print(int(input()) - {number} - 1)", [-2]),
+    "runtime_error": ("raise ValueError('rollout {number}')", [-4]),
+    "compile_error": ("print({number}", [-4]),
+}
+
+
+def test_of_many_at_once_none_is_lost_and_each_answer_is_its_own(server: Server) -> None:
+    url = server()
+    kinds = [*KINDS] * 8
+    codes = [KINDS[kind][0].format(number=number) for number, kind in enumerate(kinds)]
+    together = threading.Barrier(len(kinds))
+
+    def ask(number: int) -> dict[str, Any]:
+        """Each with a row of its own, whose tests add its own number."""
+        tests = {"inputs": [f"{n}\n" for n in range(3)], "outputs": [f"{n + number}\n" for n in range(3)]}
+        together.wait()
+        return verified(url, request(fenced(codes[number]), tests, difficulty=f"level {number}"))
+
+    with ThreadPoolExecutor(len(kinds)) as threads:
+        answers = list(threads.map(ask, range(len(kinds))))
+    for number, (kind, code, answer) in enumerate(zip(kinds, codes, answers, strict=True)):
+        assert (answer["verdict"], answer["mask_sample"]) == (kind, False), answer["failure_reason"]
+        assert (answer["reward"], answer["result"]) == (float(kind == "passed"), KINDS[kind][1])
+        assert (answer["extracted_model_code"], answer["difficulty"]) == (code, f"level {number}")
+        assert answer["response"]["output"] == answer_of(fenced(code))["output"]
+        if kind == "wrong_answer":
+            assert answer["metadata"]["output"].strip() == str(-number - 1)
+        if kind == "runtime_error":
+            assert f"rollout {number}" in answer["error_message"]
+
+
+def answered(url: str, text: str, metadata: object = None, **row: object) -> dict[str, Any]:
+    return verified(url, request(text, None) | {"verifier_metadata": metadata, **row})
+
+
+def paid(told: dict[str, Any]) -> float:
+    assert not told["mask_sample"], told["failure_reason"]
+    return float(told["reward"])
+
+
+def test_exact_match(server: Server) -> None:
+    url = server("grader: exact_match")
+    for text, reward in ((" Paris\n", 1.0), ("London", 0.0), ("paris", 0.0), ("", 0.0)):
+        assert paid(answered(url, text, {"answer": "Paris"})) == reward
+    assert paid(answered(url, "Paris", answer="Paris")) == 1.0  # in the row itself
+    assert paid(answered(server(), "Paris", answer="Paris")) == 1.0  # which needs no grader to be named
+    url = server("grader: {name: exact_match, marker: 'Answer:', case: ignore}")
+    assert paid(answered(url, "France, so\nAnswer: PARIS", {"answer": "Paris"})) == 1.0
+
+
+def test_programmatic_checks(server: Server) -> None:
+    """Valid JSON, the two fields, the range: each a share. What is no object fails checks, and breaks nothing."""
+    url = server("{grader: {name: structured, required: [name, value], ranges: {value: [0, 100]}}}")
+    for text, reward in (
+        ('{"name": "a", "value": 7}', 1.0), ('{"name": "a", "value": 700}', 3 / 4), ("5", 1 / 4), ("no JSON", 0.0),
+    ):  # fmt: skip
+        assert paid(answered(url, text, {"answer": "{}"})) == pytest.approx(reward)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[JudgeServer]:
+    with judge_server() as running:
+        yield running
+
+
+def test_semantic_similarity(server: Server, judge: JudgeServer) -> None:
+    options = {"name": "similarity", "model": "m", "base_url": judge.url, "scale": 10, "cache": False}
+    url = server(json.dumps({"grader": options | {"retries": 1, "backoff_s": 0, "timeout_s": HANG_S}}))
+    judge.answers = [says("Close.\nScore: 7")]
+    assert paid(answered(url, "The city of Paris", reference_answer="Paris")) == 0.7
+    assert "The city of Paris" in judge.asked[-1].text
+    for failing in (says("I will not say."), refuses(500, "down"), says("Score: 11")):
+        judge.answers = [failing]
+        told = answered(url, "Paris", {"answer": "Paris"})
+        assert (told["mask_sample"], told["failure_kind"], told["reward"]) == (True, "judge_failed", 0.0)
+        assert told["failure_reason"]
+
+
+def test_several_metrics(server: Server) -> None:
+    parts = [
+        {"grader": "tests:reward=fraction", "weight": 0.8, "name": "accuracy"},
+        {"grader": "tests", "weight": 0.2, "name": "complete"},
+    ]
+    url = server(json.dumps({"grader": {"name": "weighted", "graders": parts}, "run_all_tests": True}))
+    told = verified(url, request(fenced("print(4)"), SQUARES))
+    assert paid(told) == pytest.approx(0.4)
+    assert told["reward_components"] == {"accuracy": 0.5, "complete": 0.0}
+    assert (told["component_accuracy"], told["component_complete"]) == (0.5, 0.0)
+
+
+def test_a_checker_by_name(server: Server) -> None:
+    body = request(fenced("print(4, ' ')"), {"inputs": [""], "outputs": ["4\n"]})
+    for checker, reward in (("exact", 0.0), ("lines", 1.0), ("tokens", 1.0), ("unordered", 1.0)):
+        assert paid(verified(server(f"checker: {checker}"), body)) == reward

@@ -38,7 +38,6 @@ SUITES: list[Suite] = [
                 for x in items:
                     self.append(x)
         """,
-        ("    def extend(self, items):\n        for x in items:\n            self.append(x)\n", ""),
         ("if x not in self:", "if x in self:"),
     ),
     check_suite("subclass-of-dict-with-missing",
@@ -107,44 +106,6 @@ SUITES: list[Suite] = [
         """,
         ("len(self) > self.maxlen", "len(self) >= self.maxlen"),
     ),
-    unittest_suite("subclass-of-user-dict", "class Headers(UserDict) whose keys have no case.", "Headers", """
-        import unittest
-        from collections import UserDict
-
-        class TestHeaders(unittest.TestCase):
-            def test_keys(self):
-                headers = Headers({"Content-Type": "text/html"}, Host="x.org")
-                self.assertEqual(headers["content-type"], "text/html")
-                self.assertIn("HOST", headers)
-                headers["HOST"] = "y.org"
-                self.assertEqual(dict(headers), {"content-type": "text/html", "host": "y.org"})
-                self.assertEqual(headers.pop("Host"), "y.org")
-                self.assertEqual(len(headers), 1)
-                self.assertIsInstance(headers, UserDict)
-                self.assertNotIsInstance(headers, dict)
-
-            def test_missing(self):
-                with self.assertRaises(KeyError):
-                    Headers()["X"]
-                self.assertEqual(Headers().get("X", "none"), "none")
-        """, """
-        from collections import UserDict
-
-        class Headers(UserDict):
-            def __setitem__(self, key, value):
-                self.data[key.lower()] = value
-
-            def __getitem__(self, key):
-                return self.data[key.lower()]
-
-            def __delitem__(self, key):
-                del self.data[key.lower()]
-
-            def __contains__(self, key):
-                return key.lower() in self.data
-        """,
-        ("return key.lower() in self.data", "return key in self.data"),
-    ),
     check_suite("subclass-of-str", "class Slug(str): Slug('Hello World') is 'hello-world'; words().", "Slug", """
         slug = candidate("  Hello  World ")
         assert slug == "hello-world" and isinstance(slug, str)
@@ -164,50 +125,6 @@ SUITES: list[Suite] = [
                 return self.split("-")
         """,
         ("text.lower().split()", "text.split()"),
-        ('"-".join(text.lower().split())', 'text.lower().replace(" ", "-")'),
-    ),
-    unittest_suite("subclass-of-int",
-        "class Mod7(int): integers modulo 7 with +, -, * that give a Mod7, and inverse().", "Mod7", """
-        import unittest
-
-        class TestMod7(unittest.TestCase):
-            def test_arithmetic(self):
-                a, b = Mod7(5), Mod7(4)
-                self.assertEqual(a + b, 2)
-                self.assertEqual(b - a, Mod7(6))
-                self.assertEqual(a * b, 6)
-                self.assertIsInstance(a + 3, Mod7)
-                self.assertEqual(a + 3, 1)
-
-            def test_is_an_int(self):
-                self.assertEqual(Mod7(15), 1)
-                self.assertIsInstance(Mod7(1), int)
-                self.assertEqual([10, 20, 30][Mod7(8)], 20)
-                self.assertEqual(list(range(Mod7(9))), [0, 1])
-                self.assertLess(Mod7(8), Mod7(2))
-
-            def test_inverse(self):
-                for n in range(1, 7):
-                    self.assertEqual(Mod7(n) * Mod7(n).inverse(), 1)
-        """, """
-        class Mod7(int):
-            def __new__(cls, n):
-                return super().__new__(cls, n % 7)
-
-            def __add__(self, other):
-                return Mod7(int(self) + int(other))
-
-            def __sub__(self, other):
-                return Mod7(int(self) - int(other))
-
-            def __mul__(self, other):
-                return Mod7(int(self) * int(other))
-
-            def inverse(self):
-                return Mod7(pow(int(self), 5, 7))
-        """,
-        ("return Mod7(int(self) * int(other))", "return int(self) * int(other)"),
-        ("pow(int(self), 5, 7)", "pow(int(self), 6, 7)"),
     ),
     check_suite("subclass-of-float", "class Metres(float) with feet() and +, and a str such as '3.00 m'.", "Metres",
         """
@@ -235,7 +152,6 @@ SUITES: list[Suite] = [
             def __format__(self, spec):
                 return format(float(self), spec) if spec else str(self)
         """,
-        ("return Metres(float(self) + other)", "return float(self) + other"),
         ("3.280839895", "0.3048"),
     ),
     unittest_suite("subclass-of-user-list", "class SortedList(UserList) that stays sorted; add(x).", "SortedList", """
@@ -271,7 +187,6 @@ SUITES: list[Suite] = [
                 bisect.insort(self.data, x)
         """,
         ("sorted(items)", "items"),
-        ("bisect.insort(self.data, x)", "self.data.append(x)"),
     ),
     unittest_suite("typed-named-tuple", "class Point(NamedTuple) with x, y=0, norm(), and class method origin().",
         "Point", """
@@ -312,7 +227,6 @@ SUITES: list[Suite] = [
             def origin(cls):
                 return cls(0)
         """,
-        ("return cls(0)", "return cls(0, 1)"),
         ("x: float\n    y: float = 0", "y: float\n    x: float = 0"),
     ),
     check_suite("named-tuples-in-a-list",
@@ -332,7 +246,6 @@ SUITES: list[Suite] = [
         def parse(lines):
             return [Person(name, int(age)) for name, age in (line.split(",") for line in lines)]
         """,
-        ("int(age)", "age"),
         ("Person(name, int(age)) for", "(name, int(age)) for"),
     ),
     check_suite("attribute-dict", "class AttrDict(dict): keys are attributes too.", "AttrDict", """
@@ -364,7 +277,6 @@ SUITES: list[Suite] = [
             def __delattr__(self, name):
                 del self[name]
         """,
-        ("raise AttributeError(name) from None", "return None"),
         ("    def __setattr__(self, name, value):\n        self[name] = value\n", ""),
     ),
     unittest_suite("subclass-of-set", "class Tags(set): tags in small letters; add(tag), and joined(), in order.",

@@ -1,4 +1,4 @@
-"""Objects that hold others: what `len`, `in`, an index, a slice, `iter`, `reversed`, `bool` and a call give."""
+"""Objects that hold others, context managers, iterators and generators of the completion's."""
 
 from __future__ import annotations
 
@@ -56,47 +56,7 @@ SUITES: list[Suite] = [
             def __delitem__(self, i):
                 del self._songs[i]
         """,
-        ("Playlist(*self._songs[i]) if isinstance(i, slice) else self._songs[i]", "self._songs[i]"),
         ("self._songs[i] = song", "self._songs.insert(i, song)"),
-    ),
-    check_suite("callable-polynomial",
-        "class Poly(*coefficients), lowest first: called with x, == , + , derivative() and degree.", "Poly", """
-        p = candidate(1, 0, 3)
-        assert p(0) == 1 and p(2) == 13
-        assert callable(p)
-        assert list(map(p, range(3))) == [1, 4, 13]
-        assert p.derivative() == candidate(0, 6)
-        assert p.degree == 2 and candidate(5).derivative()(9) == 0
-        assert (p + candidate(1, 1)) == candidate(2, 1, 3)
-        for x in [-1.5, 0.25, 7]:
-            assert abs((p + p)(x) - 2 * p(x)) < 1e-9
-        """, """
-        from itertools import zip_longest
-
-        class Poly:
-            def __init__(self, *coefficients):
-                self.coefficients = coefficients
-
-            @property
-            def degree(self):
-                return len(self.coefficients) - 1
-
-            def __call__(self, x):
-                return sum(c * x ** i for i, c in enumerate(self.coefficients))
-
-            def derivative(self):
-                return Poly(*(i * c for i, c in enumerate(self.coefficients) if i))
-
-            def __add__(self, other):
-                pairs = zip_longest(self.coefficients, other.coefficients, fillvalue=0)
-                return Poly(*(a + b for a, b in pairs))
-
-            def __eq__(self, other):
-                return self.coefficients == other.coefficients
-        """,
-        ("zip_longest(self.coefficients, other.coefficients, fillvalue=0)",
-            "zip(self.coefficients, other.coefficients)"),
-        ("(i * c for", "((i + 1) * c for"),
     ),
     unittest_suite("mapping-with-history",
         "class VersionedDict(MutableMapping): also history(key), all values that the key has had.", "VersionedDict",
@@ -156,7 +116,6 @@ SUITES: list[Suite] = [
             def history(self, key):
                 return list(self._history[key])
         """,
-        ("del self._now[key]", "del self._now[key], self._history[key]"),
         ("iter(self._now)", "iter(self._history)"),
     ),
     check_suite("sequence-abc", "class Spiral(n), a collections.abc.Sequence of the squares 0, 1, 4, ... below n * n.",
@@ -188,189 +147,244 @@ SUITES: list[Suite] = [
                 return (i % self.n) ** 2
         """,
         ("(i % self.n) ** 2", "i ** 2"),
-        ("(Sequence)", ""),
     ),
-    unittest_suite("truth-and-length",
-        "class Basket(limit) with add(x) (False when full), len, bool (whether it is full), in, clear().", "Basket",
-        """
+    unittest_suite("contextmanager-function",
+        "def tag(name, out), a contextmanager that appends '<name>' and '</name>' to the list out.", "tag", """
         import unittest
 
-        class TestBasket(unittest.TestCase):
-            def test_truth(self):
-                basket = Basket(2)
-                self.assertFalse(basket)
-                self.assertTrue(basket.add("x"))
-                self.assertFalse(bool(basket))
-                self.assertEqual(len(basket), 1)
-                self.assertTrue(basket.add("y"))
-                self.assertTrue(basket)
-                self.assertFalse(basket.add("z"))
-                self.assertTrue("x" in basket and "z" not in basket)
-                basket.clear()
-                self.assertEqual("full" if basket else "free", "free")
-                self.assertEqual(list(filter(None, [basket, Basket(0)]))[0].limit, 0)
+        class TestTag(unittest.TestCase):
+            def setUp(self):
+                self.out = []
+
+            def test_nested(self):
+                with tag("a", self.out) as depth, tag("b", self.out):
+                    self.out.append("x")
+                self.assertEqual(self.out, ["<a>", "<b>", "x", "</b>", "</a>"])
+                self.assertEqual(depth, 1)
+
+            def test_error(self):
+                with self.assertRaises(ZeroDivisionError):
+                    with tag("p", self.out):
+                        self.out.append(1 // 0)
+                self.assertEqual(self.out, ["<p>", "</p>"])
         """, """
-        class Basket:
-            def __init__(self, limit):
-                self.limit, self.items = limit, []
+        from contextlib import contextmanager
 
-            def add(self, x):
-                if self:
-                    return False
-                self.items.append(x)
-                return True
-
-            def clear(self):
-                self.items.clear()
-
-            def __len__(self):
-                return len(self.items)
-
-            def __bool__(self):
-                return len(self.items) >= self.limit
-
-            def __contains__(self, x):
-                return x in self.items
+        @contextmanager
+        def tag(name, out):
+            out.append(f"<{name}>")
+            try:
+                yield len(out)
+            finally:
+                out.append(f"</{name}>")
         """,
-        ("    def __bool__(self):\n        return len(self.items) >= self.limit\n", ""),
-        (">= self.limit", "> self.limit"),
+        ("    try:\n        yield len(out)\n    finally:\n        out",
+            "    yield len(out)\n    if True:\n        out"),
     ),
-    check_suite("ring-buffer",
-        "class RingBuffer(size) with push(x), iter (oldest first), [i], len, and is_full, a property.", "RingBuffer",
-        """
-        buffer = candidate(3)
-        assert list(buffer) == [] and len(buffer) == 0
-        for i in range(1, 8):
-            buffer.push(i)
-            assert len(buffer) == min(i, 3)
-            assert list(buffer) == list(range(max(1, i - 2), i + 1))
-            assert buffer.is_full == (i >= 3)
-            assert buffer[0] == max(1, i - 2) and buffer[-1] == i
-        assert [x for x in buffer] == [x for x in buffer] == [5, 6, 7]
-        assert list(zip(buffer, "ab")) == [(5, "a"), (6, "b")]
+    unittest_suite("suppresses-some-exceptions",
+        "class Ignoring(*kinds), a context manager that passes over these exceptions and keeps the last as caught.",
+        "Ignoring", """
+        import unittest
+
+        class TestIgnoring(unittest.TestCase):
+            def test_ignored(self):
+                with Ignoring(KeyError, IndexError) as ignoring:
+                    {}["x"]
+                    self.fail("not reached")
+                self.assertIsInstance(ignoring.caught, KeyError)
+                self.assertEqual(ignoring.caught.args, ("x",))
+
+            def test_subclass(self):
+                with Ignoring(LookupError) as ignoring:
+                    [][3]
+                self.assertIs(type(ignoring.caught), IndexError)
+
+            def test_not_ignored(self):
+                with self.assertRaises(ZeroDivisionError):
+                    with Ignoring(KeyError):
+                        1 / 0
+
+            def test_nothing_raised(self):
+                with Ignoring(KeyError) as ignoring:
+                    pass
+                self.assertIsNone(ignoring.caught)
         """, """
-        class RingBuffer:
-            def __init__(self, size):
-                self.size, self.start, self.items = size, 0, []
+        class Ignoring:
+            def __init__(self, *kinds):
+                self.kinds, self.caught = kinds, None
 
-            @property
-            def is_full(self):
-                return len(self.items) == self.size
-
-            def push(self, x):
-                if self.is_full:
-                    self.items[self.start] = x
-                    self.start = (self.start + 1) % self.size
-                else:
-                    self.items.append(x)
-
-            def __len__(self):
-                return len(self.items)
-
-            def __getitem__(self, i):
-                return list(self)[i]
-
-            def __iter__(self):
-                return iter(self.items[self.start:] + self.items[:self.start])
-        """,
-        ("self.items[self.start:] + self.items[:self.start]", "self.items"),
-        ("(self.start + 1) % self.size", "self.start + 1"),
-    ),
-    check_suite("multi-set-operators",
-        "class Bag(items) with +, -, &, ==, in, len, [x] (how often), and items(), pairs in order.", "Bag", """
-        a, b = candidate("aab"), candidate("abc")
-        assert (a + b).items() == [("a", 3), ("b", 2), ("c", 1)]
-        assert (a - b).items() == [("a", 1)]
-        assert a & b == candidate("ab")
-        assert a["a"] == 2 and a["z"] == 0
-        assert "b" in a and "c" not in a
-        assert len(a + b) == 6 and len(candidate([])) == 0
-        assert a == candidate(["b", "a", "a"]) and a != b
-        assert candidate([(1, 2), (1, 2)])[1, 2] == 2
-        """, """
-        from collections import Counter
-
-        class Bag:
-            def __init__(self, items):
-                self.counts = Counter(items)
-
-            def __add__(self, other):
-                return Bag(())._with(self.counts + other.counts)
-
-            def __sub__(self, other):
-                return Bag(())._with(self.counts - other.counts)
-
-            def __and__(self, other):
-                return Bag(())._with(self.counts & other.counts)
-
-            def _with(self, counts):
-                self.counts = counts
+            def __enter__(self):
                 return self
 
-            def __eq__(self, other):
-                return self.counts == other.counts
-
-            def __contains__(self, x):
-                return x in self.counts
-
-            def __len__(self):
-                return sum(self.counts.values())
-
-            def __getitem__(self, x):
-                return self.counts[x]
-
-            def items(self):
-                return sorted(self.counts.items())
+            def __exit__(self, kind, error, traceback):
+                if kind is not None and issubclass(kind, self.kinds):
+                    self.caught = error
+                    return True
+                return False
         """,
-        ("sum(self.counts.values())", "len(self.counts)"),
-        ("self.counts & other.counts", "self.counts | other.counts"),
+        ("issubclass(kind, self.kinds)", "kind in self.kinds"),
     ),
-    unittest_suite("priority-queue",
-        "class PriorityQueue(key=None) with push(x), pop(), peek(), len and iter (in order; it stays as it is).",
-        "PriorityQueue", """
+    check_suite("exit-sees-the-exception",
+        "class Recorder, a context manager; log is a list of 'enter' and 'exit' or 'exit NAME: TEXT' of the exception.",
+        "Recorder", """
+        recorder = candidate()
+        with recorder as same:
+            assert same is recorder
+            assert recorder.log == ["enter"]
+        for error in [OSError("disk"), RuntimeError("x")]:
+            try:
+                with recorder:
+                    raise error
+            except type(error) as seen:
+                assert seen is error
+        assert recorder.log == ["enter", "exit", "enter", "exit OSError: disk", "enter", "exit RuntimeError: x"]
+        for i in range(2):
+            with recorder:
+                if i == 0:
+                    continue
+                break
+        assert recorder.log[-4:] == ["enter", "exit"] * 2
+        def early():
+            with recorder:
+                return "value"
+        assert early() == "value" and len(recorder.log) == 12
+        """, """
+        class Recorder:
+            def __init__(self):
+                self.log = []
+
+            def __enter__(self):
+                self.log.append("enter")
+                return self
+
+            def __exit__(self, kind, error, traceback):
+                self.log.append(f"exit {kind.__name__}: {error}" if kind else "exit")
+        """,
+        ("return self", "pass"),
+    ),
+    unittest_suite("running-average-by-send",
+        "def averager(): a generator; each number that is sent gives the average so far.", "averager", """
+        import types
         import unittest
 
-        class TestPriorityQueue(unittest.TestCase):
-            def test_numbers(self):
-                queue = PriorityQueue()
-                for x in [5, 4, 3, 1, 2]:
-                    queue.push(x)
-                self.assertEqual(list(queue), [1, 2, 3, 4, 5])
-                self.assertEqual(len(queue), 5)
-                self.assertEqual([queue.pop() for _ in range(5)], [1, 2, 3, 4, 5])
-                self.assertRaises(IndexError, queue.pop)
+        class TestAverager(unittest.TestCase):
+            def test_send(self):
+                average = averager()
+                self.assertIsNone(next(average))
+                self.assertEqual(average.send(10), 10)
+                self.assertEqual(average.send(20), 15)
+                self.assertAlmostEqual(average.send(7), 12.3333, places=3)
 
-            def test_key(self):
-                queue = PriorityQueue(key=lambda job: -job["urgency"])
-                jobs = [{"id": i, "urgency": u} for i, u in enumerate([1, 9, 5, 9])]
-                for job in jobs:
-                    queue.push(job)
-                self.assertIs(queue.peek(), jobs[1])
-                self.assertEqual([queue.pop()["id"] for _ in jobs], [1, 3, 2, 0])
+            def test_reset_by_throw(self):
+                average = averager()
+                next(average)
+                average.send(10)
+                self.assertIsNone(average.throw(KeyError("reset")))
+                self.assertEqual(average.send(4), 4)
+                with self.assertRaises(ValueError):
+                    average.throw(ValueError("other"))
+                with self.assertRaises(StopIteration):
+                    average.send(1)
+
+            def test_kind(self):
+                self.assertIsInstance(averager(), types.GeneratorType)
         """, """
-        import heapq
+        def averager():
+            total, count, average = 0, 0, None
+            while True:
+                try:
+                    number = yield average
+                except KeyError:
+                    total, count, average = 0, 0, None
+                else:
+                    total, count = total + number, count + 1
+                    average = total / count
+        """,
+        ("except KeyError", "except Exception"),
+    ),
+    check_suite("closed-generator-cleans-up",
+        "def numbers(log):  # yields 0, 1, ...; appends 'closed' to log when it is closed", "numbers", """
+        log = []
+        generator = candidate(log)
+        assert next(generator) == 0 and next(generator) == 1
+        assert log == ["opened"]
+        generator.close()
+        assert log == ["opened", "closed"]
+        assert next(generator, "end") == "end"
+        generator.close()
+        assert log == ["opened", "closed"]
+        unstarted = candidate(log)
+        unstarted.close()
+        assert log == ["opened", "closed"]
+        """, """
+        from itertools import count
 
-        class PriorityQueue:
-            def __init__(self, key=None):
-                self.key, self.heap, self.pushed = key or (lambda x: x), [], 0
+        def numbers(log):
+            log.append("opened")
+            try:
+                yield from count()
+            finally:
+                log.append("closed")
+        """,
+        ("finally:", "except StopIteration:"),
+    ),
+    check_suite("peekable", "class Peekable(items), an iterator with peek(default), and prepend(x).", "Peekable", """
+        p = candidate(iter([1, 2]))
+        assert p.peek() == 1 and p.peek() == 1 and next(p) == 1
+        p.prepend(9)
+        assert p.peek() == 9 and list(p) == [9, 2]
+        assert p.peek("none") == "none"
+        try:
+            p.peek()
+        except StopIteration:
+            pass
+        else:
+            assert False
+        words = candidate("a b c".split())
+        out = []
+        while words.peek(None) is not None:
+            out.append(next(words))
+        assert out == ["a", "b", "c"]
+        """, """
+        class Peekable:
+            _none = object()
 
-            def push(self, x):
-                heapq.heappush(self.heap, (self.key(x), self.pushed, x))
-                self.pushed += 1
-
-            def pop(self):
-                return heapq.heappop(self.heap)[2]
-
-            def peek(self):
-                return self.heap[0][2]
-
-            def __len__(self):
-                return len(self.heap)
+            def __init__(self, items):
+                self._ahead, self._iterator = [], iter(items)
 
             def __iter__(self):
-                return (x for _, _, x in sorted(self.heap))
+                return self
+
+            def __next__(self):
+                return self._ahead.pop() if self._ahead else next(self._iterator)
+
+            def prepend(self, x):
+                self._ahead.append(x)
+
+            def peek(self, default=_none):
+                try:
+                    x = next(self)
+                except StopIteration:
+                    if default is self._none:
+                        raise
+                    return default
+                self.prepend(x)
+                return x
         """,
-        ("(self.key(x), self.pushed, x)", "(self.key(x), -self.pushed, x)"),
-        ("sorted(self.heap)", "self.heap"),
+        ("    self.prepend(x)\n", ""),
+    ),
+    check_suite("iter-with-a-sentinel",
+        "def reader(lines):  # a function that gives the next line at each call, '' at the end", "reader", """
+        read = candidate(["a", "b", "c"])
+        assert list(iter(read, "")) == ["a", "b", "c"]
+        assert read() == "" and read() == ""
+        one, two = candidate(["x"]), candidate(["y", "z"])
+        assert (two(), one(), two()) == ("y", "x", "z")
+        """, """
+        def reader(lines):
+            iterator = iter(lines)
+            return lambda: next(iterator, "")
+        """,
+        ('next(iterator, "")', "next(iterator, None)"),
     ),
 ]

@@ -38,7 +38,6 @@ SUITES: list[Suite] = [
             wrapper.calls = 0
             return wrapper
         """,
-        ("    @wraps(function)\n", ""),
         ("return function(*args, **kwargs)", "return function(*args)"),
     ),
     check_suite("decorator-with-arguments",
@@ -95,7 +94,6 @@ SUITES: list[Suite] = [
                 return wrapper
             return decorate
         """,
-        ("(method.__name__, args)", "(method.__name__, (self, *args))"),
         ("return method(self, *args, **kwargs)", "method(self, *args, **kwargs)"),
     ),
     unittest_suite("class-decorator",
@@ -164,7 +162,6 @@ SUITES: list[Suite] = [
                 return cache[key]
             return wrapper
         """,
-        ("key = args, tuple(sorted(kwargs.items()))", "key = args"),
         ("return cache[key]", "return list(cache[key])"),
     ),
     unittest_suite("lru-cache-info", "def grid_paths(rows, columns), with functools.lru_cache(maxsize=None).",
@@ -197,38 +194,7 @@ SUITES: list[Suite] = [
                 return 1
             return grid_paths(rows - 1, columns) + grid_paths(rows, columns - 1)
         """,
-        ("rows == 1 or columns == 1", "rows == 0 or columns == 0"),
         ("maxsize=None", "maxsize=2"),
-    ),
-    check_suite("closures-with-state",
-        "def make_counter(start=0, step=1):  # (increment, reset, value), three functions of one count", "make_counter",
-        """
-        increment, reset, value = candidate(start=5, step=2)
-        other, _, other_value = candidate()
-        assert [increment(), increment()] == [7, 9]
-        assert value() == 9 and other() == 1 and other_value() == 1
-        reset()
-        assert value() == 5
-        counters = [candidate(i)[0] for i in range(3)]
-        assert [counter() for counter in counters] == [1, 2, 3]
-        assert all(callable(f) for f in candidate())
-        """, """
-        def make_counter(start=0, step=1):
-            count = start
-
-            def increment():
-                nonlocal count
-                count += step
-                return count
-
-            def reset():
-                nonlocal count
-                count = start
-
-            return increment, reset, lambda: count
-        """,
-        ("        nonlocal count\n        count = start", "        count = start"),
-        ("lambda: count", "lambda: start"),
     ),
     unittest_suite("callbacks-and-keys",
         "def group_by(items, key), def top(items, n, key=None, reverse=True), def apply_all(functions, x).", "group_by",
@@ -266,7 +232,6 @@ SUITES: list[Suite] = [
             return [function(x) for function in functions]
         """,
         ("key=key, reverse=reverse", "reverse=reverse"),
-        ("groups.setdefault(key(item), []).append(item)", "groups[key(item)] = [item]"),
     ),
     check_suite("compose-and-curry", "def compose(*functions): ...; def curry(function, n): ...", "compose", """
         assert candidate()(5) == 5
@@ -293,100 +258,6 @@ SUITES: list[Suite] = [
         """,
         ("reversed(functions)", "functions"),
     ),
-    unittest_suite("looks-at-a-function-of-the-test",
-        "def describe(function): '(name) (parameters)', its defaults as a dict and the first line of its doc.",
-        "describe", """
-        import unittest
-
-        def greet(name, greeting="hi", *, loud=False):
-            \"\"\"Greets somebody.
-
-            More of it.
-            \"\"\"
-
-        class TestDescribe(unittest.TestCase):
-            def test_function(self):
-                described = ("greet(name, greeting, loud)", {"greeting": "hi", "loud": False}, "Greets somebody.")
-                self.assertEqual(describe(greet), described)
-
-            def test_lambda(self):
-                self.assertEqual(describe(lambda x, *rest: x), ("<lambda>(x, rest)", {}, ""))
-
-            def test_nested(self):
-                def inner(a: int) -> str:
-                    "Inner."
-                self.assertEqual(describe(inner)[0], "inner(a)")
-                self.assertEqual(describe(inner)[2], "Inner.")
-        """, """
-        import inspect
-
-        def describe(function):
-            parameters = inspect.signature(function).parameters
-            defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
-            doc = (function.__doc__ or "").strip().split("\\n")[0]
-            return f"{function.__name__}({', '.join(parameters)})", defaults, doc
-        """,
-        ('.split("\\n")[0]', ""),
-        ("if p.default is not p.empty", "if p.default"),
-    ),
-    check_suite("single-dispatch", "def show(x):  # a functools.singledispatch: int, list, str have texts of their own",
-        "show", """
-        assert candidate(3) == "int 3" and candidate([1, "a"]) == "[int 1; str a]"
-        assert candidate("x") == "str x" and candidate(2.5) == "? 2.5"
-        assert candidate(True) == "int True"
-        assert candidate(()) == "? ()"
-        """, """
-        from functools import singledispatch
-
-        @singledispatch
-        def show(x):
-            return f"? {x}"
-
-        @show.register
-        def _(x: int):
-            return f"int {x}"
-
-        @show.register(str)
-        def _(x):
-            return f"str {x}"
-
-        @show.register
-        def _(x: list):
-            return "[" + "; ".join(map(show, x)) + "]"
-        """,
-        ("map(show, x)", "map(str, x)"),
-    ),
-    unittest_suite("cached-property",
-        "class Report(numbers) with the functools.cached_property total, and computed (how often it was reckoned).",
-        "Report", """
-        import unittest
-
-        class TestReport(unittest.TestCase):
-            def test_cached(self):
-                report = Report([1, 2])
-                self.assertEqual(report.computed, 0)
-                self.assertEqual((report.total, report.total), (3, 3))
-                self.assertEqual(report.computed, 1)
-                report.numbers.append(10)
-                self.assertEqual(report.total, 3)
-                del report.total
-                self.assertEqual(report.total, 13)
-                self.assertEqual(report.computed, 2)
-                self.assertIn("total", vars(report))
-        """, """
-        from functools import cached_property
-
-        class Report:
-            def __init__(self, numbers):
-                self.numbers, self.computed = numbers, 0
-
-            @cached_property
-            def total(self):
-                self.computed += 1
-                return sum(self.numbers)
-        """,
-        ("@cached_property", "@property"),
-    ),
     check_suite("dispatch-table", "def operations():  # a dict of functions: 'add', 'neg', 'join'", "operations", """
         table = candidate()
         assert sorted(table) == ["add", "join", "neg"]
@@ -407,7 +278,6 @@ SUITES: list[Suite] = [
             }
         """,
         ("operator.neg", "operator.not_"),
-        ("a + b", "a - b"),
     ),
     check_suite("class-based-decorator",
         "class Limited(function), a decorator: at most max_calls (2, a class attribute) calls, then a RuntimeError.",

@@ -1,247 +1,10 @@
-"""Tests that put mocks in the place of library names, which the completion uses as attributes of their modules."""
+"""Tests that put mocks in the place of library names: the environment, files, printing, identifiers and hosts."""
 
 from __future__ import annotations
 
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite("patched-listdir",
-        "Write task_func(folders, ending): how many names with that ending each folder lists; None if denied.",
-        "task_func", """
-        import unittest
-        from unittest.mock import call, patch
-
-        class TestCases(unittest.TestCase):
-            @patch("os.listdir")
-            def test_one_folder(self, listdir):
-                listdir.return_value = ["a.py", "b.pyc", "py", "c.py"]
-                self.assertEqual(task_func(["src"], ".py"), {"src": 2})
-                listdir.assert_called_once_with("src")
-
-            @patch("os.listdir", side_effect=[["x.md"], PermissionError("no"), []])
-            def test_folders(self, listdir):
-                self.assertEqual(task_func(["docs", "secret", "new"], ".md"), {"docs": 1, "secret": None, "new": 0})
-                self.assertEqual(listdir.call_args_list, [call("docs"), call("secret"), call("new")])
-
-            @patch("os.listdir", side_effect=FileNotFoundError)
-            def test_no_folder(self, listdir):
-                with self.assertRaises(FileNotFoundError):
-                    task_func(["gone"], ".md")
-
-            @patch("os.listdir")
-            def test_no_folders(self, listdir):
-                self.assertEqual(task_func([], ".md"), {})
-                listdir.assert_not_called()
-        """, """
-        import os
-
-        def task_func(folders, ending):
-            counts = {}
-            for folder in folders:
-                try:
-                    counts[folder] = sum(name.endswith(ending) for name in os.listdir(folder))
-                except PermissionError:
-                    counts[folder] = None
-            return counts
-        """,
-        ("name.endswith(ending)", "ending in name"),
-        ("except PermissionError:", "except OSError:"),
-        ("except PermissionError:\n            counts[folder] = None", "except PermissionError:\n            break"),
-    ),
-    unittest_suite("patched-open",
-        "Write task_func(path): reads 'name = number' lines into a dict; {} if there is no file. Writes path + '.sum'.",
-        "task_func", """
-        import unittest
-        from unittest.mock import mock_open, patch
-
-        class TestCases(unittest.TestCase):
-            def test_reads(self):
-                with patch("builtins.open", mock_open(read_data="a = 1\\n\\nb = 2.5\\n")) as opened:
-                    result = task_func("set.txt")
-                self.assertEqual(result, {"a": 1.0, "b": 2.5})
-                self.assertEqual(opened.call_args_list[0].args[0], "set.txt")
-
-            def test_writes(self):
-                opened = mock_open(read_data="a = 1\\nb = 3")
-                with patch("builtins.open", opened):
-                    task_func("set.txt")
-                opened.assert_called_with("set.txt.sum", "w")
-                opened().write.assert_called_once_with("4.0")
-
-            @patch("builtins.open", side_effect=FileNotFoundError)
-            def test_no_file(self, opened):
-                self.assertEqual(task_func("none.txt"), {})
-                self.assertEqual(opened.call_count, 1)
-
-            @patch("builtins.open", new_callable=mock_open, read_data="a : 1")
-            def test_bad_line(self, opened):
-                with self.assertRaises(ValueError):
-                    task_func("bad.txt")
-        """, """
-        def task_func(path):
-            try:
-                with open(path) as file:
-                    lines = file.read().splitlines()
-            except FileNotFoundError:
-                return {}
-            values = {}
-            for line in lines:
-                if line.strip():
-                    name, value = line.split("=")
-                    values[name.strip()] = float(value)
-            with open(path + ".sum", "w") as file:
-                file.write(str(sum(values.values())))
-            return values
-        """,
-        ("if line.strip():", 'if line != "\\n":'),
-        ("float(value)", "int(value)"),
-        ("except FileNotFoundError:\n        return {}", "except FileNotFoundError:\n        lines = []"),
-    ),
-    unittest_suite("patched-check-output",
-        "Write task_func(names): runs 'pip show NAME' by subprocess.check_output, gives versions, None if it fails.",
-        "task_func", """
-        import subprocess
-        import unittest
-        from unittest.mock import patch
-
-        class TestCases(unittest.TestCase):
-            @patch("subprocess.check_output", return_value=b"Metadata-Version: 2.1\\nName: tool\\nVersion: 2.10.1\\n")
-            def test_version(self, check_output):
-                self.assertEqual(task_func(["tool"]), {"tool": "2.10.1"})
-                check_output.assert_called_once_with(["pip", "show", "tool"])
-
-            @patch("subprocess.check_output")
-            def test_failure(self, check_output):
-                failed = subprocess.CalledProcessError(1, ["pip"])
-                check_output.side_effect = [failed, b"Version: 1.0\\r\\n"]
-                result = task_func(["none", "some"])
-                self.assertIsNone(result["none"])
-                self.assertEqual(result["some"], "1.0")
-                self.assertEqual(check_output.call_count, 2)
-
-            def test_no_version(self):
-                with patch("subprocess.check_output", return_value=b"") as check_output:
-                    self.assertEqual(task_func(["odd"]), {"odd": None})
-                self.assertEqual(check_output.call_args.args[0][-1], "odd")
-        """, """
-        import re
-        import subprocess
-
-        def task_func(names):
-            versions = {}
-            for name in names:
-                try:
-                    output = subprocess.check_output(["pip", "show", name]).decode()
-                except subprocess.CalledProcessError:
-                    versions[name] = None
-                    continue
-                match = re.search(r"^Version: (\\S+)", output, re.MULTILINE)
-                versions[name] = match[1] if match else None
-            return versions
-        """,
-        (".decode()", ""),
-        ("match[1] if match else None", "match[1]"),
-        ("^Version", "Version"),
-    ),
-    unittest_suite("patched-time-and-sleep",
-        "Write task_func(path, patience): sleeps 0.5 s until path exists; the seconds waited, or a TimeoutError.",
-        "task_func", """
-        import unittest
-        from unittest.mock import patch
-
-        class TestCases(unittest.TestCase):
-            @patch("time.sleep")
-            @patch("time.time", side_effect=[100.0, 100.0, 100.5, 101.0])
-            @patch("os.path.exists", side_effect=[False, False, True])
-            def test_waits(self, exists, now, sleep):
-                self.assertAlmostEqual(task_func("flag", 60), 1.0)
-                self.assertEqual(sleep.call_count, 2)
-                sleep.assert_called_with(0.5)
-                exists.assert_called_with("flag")
-
-            @patch("time.sleep")
-            @patch("time.time", side_effect=[5.0, 5.0, 6.0, 7.0, 8.0, 9.0])
-            @patch("os.path.exists", return_value=False)
-            def test_gives_up(self, exists, now, sleep):
-                with self.assertRaises(TimeoutError):
-                    task_func("flag", 2)
-                self.assertEqual(exists.call_count, 3)
-
-            @patch("time.sleep")
-            @patch("time.time", return_value=3.0)
-            @patch("os.path.exists", return_value=True)
-            def test_at_once(self, exists, now, sleep):
-                self.assertEqual(task_func("flag", 0), 0)
-                sleep.assert_not_called()
-        """, """
-        import os
-        import time
-
-        def task_func(path, patience):
-            start = time.time()
-            while not os.path.exists(path):
-                if time.time() - start >= patience:
-                    raise TimeoutError(path)
-                time.sleep(0.5)
-            return time.time() - start
-        """,
-        ("while not os.path.exists(path):", "time.sleep(0.5)\n    while not os.path.exists(path):"),
-        (">= patience", "> patience"),
-        ("return time.time() - start", "return time.time()"),
-    ),
-    unittest_suite("patched-dice-and-input",
-        "Write task_func(top): draws random.randint(1, top) and asks by input() until that is guessed; counts guesses.",
-        "task_func", """
-        import unittest
-        from unittest.mock import call, patch
-
-        class TestCases(unittest.TestCase):
-            @patch("builtins.print")
-            @patch("builtins.input", side_effect=["2", "6", " 4 "])
-            @patch("random.randint", return_value=4)
-            def test_guesses(self, randint, asked, printed):
-                self.assertEqual(task_func(6), 3)
-                randint.assert_called_once_with(1, 6)
-                self.assertEqual(printed.call_args_list, [call("too low"), call("too high"), call("right")])
-
-            @patch("builtins.print")
-            @patch("builtins.input", side_effect=["x", "", "1"])
-            @patch("random.randint", return_value=1)
-            def test_no_numbers(self, randint, asked, printed):
-                self.assertEqual(task_func(10), 1)
-                self.assertEqual(asked.call_count, 3)
-                printed.assert_any_call("not a number")
-                self.assertEqual(printed.call_args, call("right"))
-
-            @patch("builtins.print")
-            @patch("builtins.input", side_effect=["5", "5"])
-            @patch("random.randint", side_effect=[5, 5, 9])
-            def test_games(self, randint, asked, printed):
-                self.assertEqual([task_func(9), task_func(9)], [1, 1])
-                self.assertEqual(randint.call_count, 2)
-        """, """
-        import random
-
-        def task_func(top):
-            drawn = random.randint(1, top)
-            guesses = 0
-            while True:
-                try:
-                    guess = int(input("Your guess: "))
-                except ValueError:
-                    print("not a number")
-                    continue
-                guesses += 1
-                if guess == drawn:
-                    print("right")
-                    return guesses
-                print("too low" if guess < drawn else "too high")
-        """,
-        ("random.randint(1, top)", "random.randint(0, top)"),
-        ("guess < drawn", "guess > drawn"),
-        ('print("not a number")\n            continue',
-            'print("not a number")\n            guesses += 1\n            continue'),
-    ),
     unittest_suite("patched-smtp",
         "Write task_func(to, subject, body): sends a mail from bot@example.org by smtplib.SMTP('localhost', 25).",
         "task_func", """
@@ -294,8 +57,6 @@ SUITES: list[Suite] = [
             return True
         """,
         ("    finally:\n        server.quit()\n    return True", "    server.quit()\n    return True"),
-        ("{subject}\\n\\n{body}", "{subject}\\n{body}"),
-        ("except OSError:", "except smtplib.SMTPException:"),
     ),
     unittest_suite("patched-urlopen",
         "Write task_func(urls): the titles of pages by urllib.request.urlopen, in order; the reason where one fails.",
@@ -347,8 +108,6 @@ SUITES: list[Suite] = [
                 titles.append(html.unescape(match[1]).strip() if match else "")
             return titles
         """,
-        ("(.*?)", "(.*)"),
-        (' if match else ""', ""),
         ("str(error.reason)", "str(error)"),
     ),
     unittest_suite("patchers-started-in-set-up",
@@ -401,7 +160,204 @@ SUITES: list[Suite] = [
             return "low" if 100 * usage.used / usage.total >= limit else "ok"
         """,
         (">= limit", "> limit"),
-        ('float(os.environ.get("BACKUP_LIMIT", 80))', "80"),
-        ("100 * usage.used / usage.total", "usage.used"),
+    ),
+    unittest_suite("backup-with-replaced-copies",
+        "Write task_func(folder, target): os.walk, shutil.copy of each *.cfg to target with the folders joined by '-'.",
+        "task_func", """
+        import os
+        import shutil
+        import unittest
+        from unittest.mock import MagicMock, call, patch
+
+        TREE = [
+            ("etc", ["app", "old"], ["main.cfg", "notes.txt"]),
+            (os.path.join("etc", "app"), ["deep"], ["main.cfg", "cfg", "x.cfg.bak"]),
+            (os.path.join("etc", "app", "deep"), [], ["z.cfg"]),
+            (os.path.join("etc", "old"), [], []),
+        ]
+
+        class TestCases(unittest.TestCase):
+            @patch("shutil.copy")
+            @patch("os.walk", return_value=TREE)
+            def test_copies(self, walk, copy):
+                self.assertEqual(task_func("etc", "save"), 3)
+                walk.assert_called_once_with("etc")
+                expected = []
+                for parts in (["main.cfg"], ["app", "main.cfg"], ["app", "deep", "z.cfg"]):
+                    source, goal = os.path.join("etc", *parts), os.path.join("save", "-".join(parts))
+                    expected.append(call(source, goal))
+                self.assertEqual(copy.call_args_list, expected)
+
+            @patch("os.walk", return_value=TREE[:1])
+            @patch("shutil.copy", side_effect=PermissionError("read only"))
+            def test_denied(self, copy, walk):
+                with self.assertRaises(PermissionError):
+                    task_func("etc", "save")
+                self.assertEqual(copy.call_count, 1)
+
+            @patch("os.walk", return_value=TREE)
+            @patch("shutil.copy", side_effect=[None, shutil.SameFileError("same"), None])
+            def test_same_file(self, copy, walk):
+                self.assertEqual(task_func("etc", "etc"), 2)
+                self.assertEqual(copy.call_count, 3)
+
+            def test_empty(self):
+                with patch("os.walk", MagicMock(return_value=[])), patch("shutil.copy") as copy:
+                    self.assertEqual(task_func("none", "save"), 0)
+                copy.assert_not_called()
+        """, """
+        import os
+        import shutil
+
+        def task_func(folder, target):
+            copied = 0
+            for root, _, names in os.walk(folder):
+                for name in names:
+                    if not name.endswith(".cfg"):
+                        continue
+                    path = os.path.join(root, name)
+                    flat = os.path.relpath(path, folder).replace(os.sep, "-")
+                    try:
+                        shutil.copy(path, os.path.join(target, flat))
+                    except shutil.SameFileError:
+                        continue
+                    copied += 1
+            return copied
+        """,
+        ("os.path.relpath(path, folder)", "path"),
+    ),
+    unittest_suite("tickets-with-replaced-identifiers",
+        "Write task_func(names, taken): {name: id}, id the first 6 signs of uuid.uuid4().hex, drawn again while taken.",
+        "task_func", """
+        import unittest
+        import uuid
+        from unittest.mock import MagicMock, Mock, patch
+
+        def identifier(text):
+            return Mock(hex=text.ljust(32, "0"))
+
+        class TestCases(unittest.TestCase):
+            @patch("uuid.uuid4", return_value=MagicMock(hex="abcdef0123456789abcdef0123456789"))
+            def test_first_signs(self, uuid4):
+                self.assertEqual(task_func(["ann"], []), {"ann": "abcdef"})
+                uuid4.assert_called_once_with()
+
+            def test_drawn_again(self):
+                drawn = [identifier(text) for text in ("aaa", "bbb1", "aaa", "bbb1", "ccc22", "ddd")]
+                with patch("uuid.uuid4", side_effect=drawn) as uuid4:
+                    tickets = task_func(["x", "y", "z"], {"aaa000"})
+                self.assertEqual(tickets, {"x": "bbb100", "y": "ccc220", "z": "ddd000"})
+                self.assertEqual(uuid4.call_count, len(drawn))
+
+            def test_taken_stays(self):
+                taken = ["111111"]
+                with patch("uuid.uuid4", side_effect=[identifier("111111"), identifier("222222")]):
+                    self.assertEqual(list(task_func(["one"], taken).values()), ["222222"])
+                self.assertListEqual(taken, ["111111"])
+
+            def test_none(self):
+                with patch.object(uuid, "uuid4") as uuid4:
+                    self.assertEqual(task_func([], ["1"]), {})
+                self.assertFalse(uuid4.called)
+
+            def test_real_ones(self):
+                tickets = task_func([f"guest {n}" for n in range(20)], [])
+                self.assertEqual(len(set(tickets.values())), 20)
+                for ticket in tickets.values():
+                    self.assertRegex(ticket, "^[0-9a-f]{6}$")
+        """, """
+        import uuid
+
+        def task_func(names, taken):
+            used = set(taken)
+            tickets = {}
+            for name in names:
+                ticket = uuid.uuid4().hex[:6]
+                while ticket in used:
+                    ticket = uuid.uuid4().hex[:6]
+                used.add(ticket)
+                tickets[name] = ticket
+            return tickets
+        """,
+        ("uuid.uuid4().hex[:6]", "str(uuid.uuid4())[:6]"),
+    ),
+    unittest_suite("hosts-with-a-replaced-resolver",
+        "Write task_func(hosts, tries=2): {host: address} by socket.gethostbyname, None after so many failures.",
+        "task_func", """
+        import socket
+        import unittest
+        from unittest.mock import call, patch
+
+        class TestCases(unittest.TestCase):
+            @patch("socket.gethostbyname", side_effect=["10.0.0.1", "10.0.0.2"])
+            def test_addresses(self, resolve):
+                found = task_func(["a.example", "b.example", "a.example"])
+                self.assertEqual(found, {"a.example": "10.0.0.1", "b.example": "10.0.0.2"})
+                self.assertEqual(resolve.call_args_list, [call("a.example"), call("b.example")])
+
+            @patch("socket.gethostbyname")
+            def test_second_try(self, resolve):
+                resolve.side_effect = [socket.gaierror("busy"), "10.1.1.1", socket.gaierror(-2, "none"), TimeoutError]
+                self.assertEqual(task_func(["slow", "gone"]), {"slow": "10.1.1.1", "gone": None})
+                self.assertEqual([each.args[0] for each in resolve.call_args_list], ["slow"] * 2 + ["gone"] * 2)
+
+            @patch("socket.gethostbyname", side_effect=OSError("down"))
+            def test_tries(self, resolve):
+                for tries in range(1, 5):
+                    resolve.reset_mock()
+                    self.assertEqual(task_func(["x"], tries), {"x": None})
+                    self.assertEqual(resolve.call_count, tries)
+
+            @patch("socket.gethostbyname", side_effect=UnicodeError("label too long"))
+            def test_bad_name(self, resolve):
+                with self.assertRaisesRegex(ValueError, "too long"):
+                    task_func(["." * 80])
+                resolve.assert_called_once()
+
+            def test_by_a_table(self):
+                table = {f"host{n}": f"192.168.0.{n}" for n in range(5)}
+                with patch("socket.gethostbyname", side_effect=table.get) as resolve:
+                    self.assertDictEqual(task_func(sorted(table, reverse=True)), table)
+                self.assertEqual(resolve.call_count, len(table))
+        """, """
+        import socket
+
+        def task_func(hosts, tries=2):
+            addresses = {}
+            for host in dict.fromkeys(hosts):
+                addresses[host] = None
+                for _ in range(tries):
+                    try:
+                        addresses[host] = socket.gethostbyname(host)
+                        break
+                    except OSError:
+                        continue
+            return addresses
+        """,
+        ("in dict.fromkeys(hosts):", "in hosts:"),
+    ),
+    unittest_suite("one-object-of-a-library-and-one-mock",
+        "def branch(): the branch that git names, or None where it fails.", "branch", """
+        import subprocess
+        import unittest
+        from unittest.mock import Mock, patch
+
+        class BranchTest(unittest.TestCase):
+            @patch("subprocess.run")
+            def test_completed(self, run):
+                run.return_value = subprocess.CompletedProcess(["git"], 0, stdout="main\\n")
+                self.assertEqual(branch(), "main")
+
+            @patch("subprocess.run")
+            def test_failed(self, run):
+                run.return_value = Mock(returncode=128, stdout="")
+                self.assertIsNone(branch())
+        """, """
+        import subprocess
+        def branch():
+            done = subprocess.run(["git", "branch"], capture_output=True, text=True)
+            return None if done.returncode else done.stdout.strip()
+        """,
+        (".strip()", ""),
     ),
 ]

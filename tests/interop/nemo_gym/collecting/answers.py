@@ -21,34 +21,28 @@ def function_call(name: str, arguments: object, call_id: str = "call_1") -> dict
     return {"id": "fc_1", "type": "function_call", "call_id": call_id, "name": name, "arguments": given}
 
 
-def response(*items: dict[str, Any], **more: object) -> dict[str, Any]:
-    """Of the Responses API: 10 tokens in, 5 out."""
+def responds(*items: dict[str, Any], **more: object) -> Answer:
+    """A response of the Responses API: 10 tokens in, 5 out."""
     usage = {
-        "input_tokens": 10,
-        "input_tokens_details": {"cached_tokens": 1},
-        "output_tokens": 5,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 15,
-    }
-    return {
+        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 1}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
+    }  # fmt: skip
+    response = {
         "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed",
         "output": list(items), "usage": usage, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
-    } | more  # fmt: skip
+    }  # fmt: skip
+    return sends(json.dumps(response | more))
 
 
-def responds(*items: dict[str, Any], **more: object) -> Answer:
-    return sends(json.dumps(response(*items, **more)))
+FINE = responds(message("Fine."))
 
 
 def completes(finish: str = "stop", **said: object) -> Answer:
     """A chat completion whose message has these fields."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None} | said}
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    return sends(
-        json.dumps(
-            {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
-        )
-    )
+    completion = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+    return sends(json.dumps(completion | {"choices": [choice], "usage": usage}))
 
 
 def verifies(**more: object) -> Answer:
@@ -68,11 +62,7 @@ def verifies(**more: object) -> Answer:
 def verifies_but(path: str, *others: Answer) -> Answer:
     """The same, but for the first requests to this path."""
     left = list(others)
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (left.pop(0) if left and asked.path == path else verifies())(handler, asked)
-
-    return answer
+    return lambda handler, asked: (left.pop(0) if left and asked.path == path else verifies())(handler, asked)
 
 
 def verifies_never(path: str, other: Answer) -> Answer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,10 +13,8 @@ from typing import Any
 import pytest
 
 from evaluator.cli import main
-from tests.interop.serving import ROOT
+from tests.interop.serving import environment
 
-COMMAND = [sys.executable, "-m", "evaluator.cli", "collect"]
-PATIENCE_S = 120
 _PROGRESS = re.compile(r"[\d,]+ of [\d,]+ collected, ")
 
 
@@ -53,7 +50,7 @@ class Collection:
         """In this process."""
         self._capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            main(["collect", *self.words(*more)])
+            main(self.words(*more))
         captured = self._capsys.readouterr()
         assert isinstance(ended.value.code, int)
         lines = captured.err.splitlines(keepends=True)
@@ -61,22 +58,12 @@ class Collection:
 
     def start(self, *more: object) -> subprocess.Popen[str]:
         """In a process of its own."""
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
-        return subprocess.Popen(
-            [*COMMAND, *self.words(*more)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        words = [sys.executable, "-m", "evaluator.cli", *self.words(*more)]
+        return subprocess.Popen(words, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def words(self, *more: object) -> list[str]:
-        return [
-            "--input",
-            str(self.rows),
-            "--output",
-            str(self.output),
-            "--model",
-            "m",
-            *self._options,
-            *map(str, more),
-        ]
+        own = ["collect", "--input", str(self.rows), "--output", str(self.output), "--model", "m"]
+        return [*own, *self._options, *map(str, more)]
 
     def beside(self, ending: str) -> Path:
         return self.output.with_name(f"rollouts_{ending}")
@@ -84,12 +71,12 @@ class Collection:
     @property
     def rollouts(self) -> list[dict[str, Any]]:
         """Sorted by what names them."""
-        return sorted(lines(self.output), key=lambda line: (line["_ng_task_index"], line["_ng_rollout_index"]))
+        return sorted(lines(self.output), key=name_of)
 
     @property
     def names(self) -> list[tuple[int, int]]:
         """Of the rollouts that are there, as often as each is."""
-        return [(line["_ng_task_index"], line["_ng_rollout_index"]) for line in self.rollouts]
+        return [name_of(line) for line in self.rollouts]
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
@@ -99,6 +86,15 @@ class Collection:
     def failures(self) -> list[dict[str, Any]]:
         path = self.beside("failures.jsonl")
         return lines(path) if path.exists() else []
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """Of all files."""
+        return {path.name: path.read_bytes() for path in self.output.parent.iterdir()}
+
+
+def name_of(line: dict[str, Any]) -> tuple[int, int]:
+    return line["_ng_task_index"], line["_ng_rollout_index"]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -8,21 +8,24 @@ from pathlib import Path
 import pytest
 
 from tests.graders.judge_server import JudgeServer, judge_server, own_environment
+from tests.interop.nemo_gym.collecting.answers import FINE, verifies
 from tests.interop.nemo_gym.collecting.collection import Collection
 
 
 @pytest.fixture
 def model() -> Iterator[JudgeServer]:
-    """An endpoint: every test says what it answers."""
+    """An endpoint, which says `FINE` unless a test gives it other answers."""
     with judge_server() as running:
+        running.answers = [FINE]
         yield running
 
 
 @pytest.fixture
 def other() -> Iterator[JudgeServer]:
-    """A resources server that is not ours: every test says what it answers."""
+    """A resources server that is not ours; it `verifies` unless a test gives it other answers."""
     with judge_server() as running:
         running.url = running.url.removesuffix("/v1")
+        running.answers = [verifies()]
         yield running
 
 

@@ -34,11 +34,8 @@ def thought(text: str) -> dict[str, Any]:
 
 
 def said(*texts: str) -> dict[str, Any]:
-    return {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": text} for text in texts],
-    }
+    content = [{"type": "output_text", "text": text} for text in texts]
+    return {"type": "message", "role": "assistant", "content": content}
 
 
 def test_the_items_of_one_turn_are_one_message() -> None:
@@ -49,17 +46,13 @@ def test_the_items_of_one_turn_are_one_message() -> None:
     )["messages"]  # fmt: skip
     assert messages == [
         user("q"),
-        {
-            "role": "assistant",
-            "reasoning_content": "hm, so",
-            "content": "I look",
-            "tool_calls": [told_call("f", "a"), told_call("g", "b")],
-        },
+        {"role": "assistant", "reasoning_content": "hm, so", "content": "I look",
+         "tool_calls": [told_call("f", "a"), told_call("g", "b")]},
         {"role": "tool", "tool_call_id": "a", "content": "1"},
         {"role": "tool", "tool_call_id": "b", "content": "2"},
         {"role": "assistant", "reasoning_content": "then", "content": "done"},
         user("more"),
-    ]
+    ]  # fmt: skip
 
 
 def test_parts_of_a_question() -> None:
@@ -75,39 +68,28 @@ def test_parts_of_a_question() -> None:
 
 
 def test_options() -> None:
-    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": True}
+    schema = {"name": "n", "schema": {"type": "object"}, "strict": True}
+    same = {"temperature": 0.5, "top_p": 0.9, "seed": 3, "top_logprobs": 2, "parallel_tool_calls": False}
     body = asked(
         user("q"),
-        temperature=0.5,
-        top_p=0.9,
-        seed=3,
+        **same,
         max_output_tokens=7,
-        top_logprobs=2,
         reasoning={"effort": "high", "summary": "auto"},
-        text={"format": schema},
+        text={"format": {"type": "json_schema", **schema}},
         tools=[{"type": "function", "name": "f", "description": None, "strict": False}],
         tool_choice={"type": "function", "name": "f"},
-        parallel_tool_calls=False,
         store=False,
         metadata={"a": "b"},
     )
-    assert body == {
+    assert body == same | {
         "model": "m",
         "messages": [user("q")],
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "seed": 3,
         "max_tokens": 7,
         "logprobs": True,
-        "top_logprobs": 2,
         "reasoning_effort": "high",
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "n", "schema": {"type": "object"}, "strict": True},
-        },
+        "response_format": {"type": "json_schema", "json_schema": schema},
         "tools": [{"type": "function", "function": {"name": "f", "strict": False}}],
         "tool_choice": {"type": "function", "function": {"name": "f"}},
-        "parallel_tool_calls": False,
     }
 
 
@@ -125,13 +107,13 @@ def test_what_has_no_form(item: Any) -> None:
 
 
 def test_an_answer_with_all_its_parts() -> None:
-    usage = {
+    usage: dict[str, Any] = {
         "prompt_tokens": 5,
         "completion_tokens": 3,
         "total_tokens": 8,
-        "prompt_tokens_details": {"cached_tokens": 4},
         "completion_tokens_details": None,
     }
+    usage |= {"prompt_tokens_details": {"cached_tokens": 4}}
     message = {"reasoning": "hm", "content": [{"type": "text", "text": "hi"}], "tool_calls": [told_call("f", "a")]}
     told = response_of({"id": "c", "created": 9, "model": "m", "usage": usage}, message, "tool_calls")
     items: Any = told["output"]
@@ -141,12 +123,9 @@ def test_an_answer_with_all_its_parts() -> None:
     assert (items[2]["call_id"], items[2]["name"], items[2]["arguments"]) == ("a", "f", "{}")
     assert (told["status"], told["incomplete_details"], told["created_at"]) == ("completed", None, 9)
     assert told["usage"] == {
-        "input_tokens": 5,
-        "input_tokens_details": {"cached_tokens": 4},
-        "output_tokens": 3,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 8,
-    }
+        "input_tokens": 5, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 3,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 8,
+    }  # fmt: skip
 
 
 def test_a_refusal_and_an_answer_that_was_cut_off() -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from tests.graders.judge_server import Asked, Handler, JudgeServer, sends
+from tests.graders.judge_server import Asked, Handler, JudgeServer
 from tests.interop.nemo_gym.collecting.answers import (
+    FINE,
     RIGHT,
     WRONG,
     completes,
@@ -17,7 +18,6 @@ from tests.interop.nemo_gym.collecting.answers import (
     message,
     responds,
     verifies,
-    verifies_never,
 )
 from tests.interop.nemo_gym.collecting.collection import Collection, row, squares
 
@@ -49,6 +49,10 @@ def test_the_files_are_those_of_nemo_gym(collection: Make, model: JudgeServer, s
     assert metrics["agent_ref"] == {"name": "rollscope_simple_agent"}
     assert metrics["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
     assert len(metrics["group_level_metrics"]) == 3
+    tasks = {task.task_id for task in load_tasks(made.beside("materialized_inputs.jsonl"))}
+    rollouts = list(load_rollouts(made.output))
+    assert {rollout.task_id for rollout in rollouts} == tasks
+    assert {(rollout.completion, rollout.given_reward) for rollout in rollouts} == {(RIGHT, 1.0), (WRONG, 0.0)}
     told = done.summary
     assert (told["asked"], told["rollouts"], told["failed"], told["masked"], told["retries"]) == (6, 6, 0, 0, 0)
     assert told["mean_reward"] == pytest.approx(2 / 3)
@@ -67,70 +71,45 @@ def test_the_figures_as_people_read_them(collection: Make, model: JudgeServer, s
     assert told["next"].startswith("rollscope view ")
 
 
-def test_what_was_collected_can_be_read_as_rollouts_and_their_tasks(
-    collection: Make, model: JudgeServer, server: Server
-) -> None:
-    model.answers = [responds(message(RIGHT))]
-    made = collection([squares(0), squares(1)], "--server", server())
-    made.run()
-    tasks = {task.task_id for task in load_tasks(made.beside("materialized_inputs.jsonl"))}
-    rollouts = list(load_rollouts(made.output))
-    assert {rollout.task_id for rollout in rollouts} == tasks
-    assert [(rollout.completion, rollout.given_reward) for rollout in rollouts] == [(RIGHT, 1.0)] * 2
-
-
 def test_the_model_is_asked_what_the_row_asks_but_for_the_options(collection: Make, model: JudgeServer) -> None:
-    model.answers = [responds(message("Fine."))]
     given = {"input": "Hello?", "temperature": 0.2, "seed": 7, "stream": True, "tools": []}
     collection([{"responses_create_params": given}], "--temperature", 0.9, "--max-output-tokens", 50).run()
     (asked,) = model.asked
     assert asked.path == "/v1/responses"
     assert asked.authorization == "Bearer sk-a-secret-of-this-test"
     assert asked.body == {
-        "input": [{"role": "user", "content": "Hello?"}],
-        "model": "m",
-        "temperature": 0.9,
-        "max_output_tokens": 50,
-        "seed": 7,
-        "tools": [],
-    }
+        "input": [{"role": "user", "content": "Hello?"}], "model": "m", "temperature": 0.9, "max_output_tokens": 50,
+        "seed": 7, "tools": [],
+    }  # fmt: skip
 
 
-def test_without_a_server_a_rollout_has_no_reward(collection: Make, model: JudgeServer) -> None:
-    model.answers = [responds(message(RIGHT))]
-    made = collection([squares()])
+def test_without_a_server_a_rollout_has_no_reward_and_ends_with_the_first_tool_call(
+    collection: Make, model: JudgeServer
+) -> None:
+    call = function_call("execute_code", {"code": "1"})
+    model.answers = [responds(message(RIGHT)), responds(call)]
+    made = collection([squares(0), squares(1)], "--concurrency", 1)
     done = made.run()
-    (line,) = made.rollouts
-    assert (done.status, line["response"]["output"]) == (0, [message(RIGHT)])
-    assert "reward" not in line
+    assert (done.status, len(model.asked)) == (0, 2)
+    assert [line["response"]["output"] for line in made.rollouts] == [[message(RIGHT)], [call]]
+    assert not any("reward" in line for line in made.rollouts)
     assert "none: nothing was verified" in done.out
     assert not made.beside("aggregate_metrics.json").exists()
 
 
-def test_without_a_server_the_first_tool_call_is_the_end(collection: Make, model: JudgeServer) -> None:
-    model.answers = [responds(function_call("execute_code", {"code": "1"}))]
-    made = collection([row()])
-    assert (made.run().status, len(model.asked)) == (0, 1)
-
-
-def test_masked_rollouts_are_in_no_mean(collection: Make, model: JudgeServer, server: Server) -> None:
-    model.answers = [responds(message(RIGHT))]
-    done = collection([squares(), row("No tests here.")], "--server", server(), "--json").run()
-    assert (done.summary["rollouts"], done.summary["masked"], done.summary["mean_reward"]) == (2, 1, 1.0)
-
-
 def test_equal_rows_are_one_task(collection: Make, model: JudgeServer) -> None:
-    model.answers = [responds(message("Fine."))]
     made = collection([row("a"), row("b"), row("a"), {**row("c"), "_ng_task_index": 9}], "--num-repeats", 2)
     made.run()
     assert made.names == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (9, 0), (9, 1)]
 
 
-def test_a_native_task_is_a_row_too(collection: Make, model: JudgeServer, server: Server) -> None:
+def test_a_native_task_is_a_row_too_and_a_masked_rollout_is_in_no_mean(
+    collection: Make, model: JudgeServer, server: Server
+) -> None:
     model.answers = [responds(message(RIGHT))]
     task = {"task_id": "t", "mode": "stdin", "prompt": "Square.", "in_outs": {"inputs": ["3\n"], "outputs": ["9\n"]}}
-    made = collection([task], "--server", server())
-    assert (made.run().status, made.rollouts[0]["reward"]) == (0, 1.0)
+    done = collection([task, row("No tests here.")], "--server", server(), "--json").run()
+    assert (done.summary["rollouts"], done.summary["masked"], done.summary["mean_reward"]) == (2, 1, 1.0)
 
 
 def test_tools_are_called_and_their_session_is_kept(collection: Make, model: JudgeServer, server: Server) -> None:
@@ -157,26 +136,22 @@ def test_tools_are_called_and_their_session_is_kept(collection: Make, model: Jud
 
 
 def test_an_endpoint_that_speaks_chat_completions(collection: Make, model: JudgeServer, server: Server) -> None:
+    """How the one is told in the other: see `test_chat_conversion`."""
     call = {"id": "x", "type": "function", "function": {"name": "execute_code", "arguments": '{"code": "print(1)"}'}}
     model.answers = [
         completes("tool_calls", reasoning_content="Let me see.", tool_calls=[call]),
         completes("length", content=RIGHT),
     ]
-    tool = {"type": "function", "name": "execute_code", "parameters": {"type": "object"}}
     given = squares()
-    given["responses_create_params"] |= {"tools": [tool], "instructions": "Be brief.", "max_output_tokens": 99}
+    given["responses_create_params"] |= {"instructions": "Be brief.", "max_output_tokens": 99}
     made = collection([given], "--server", server(), "--api", "chat")
     assert made.run().status == 0
     first, second = (asked.body for asked in model.asked)
-    assert model.asked[0].path == "/v1/chat/completions"
+    assert {asked.path for asked in model.asked} == {"/v1/chat/completions"}
     question = given["responses_create_params"]["input"][0]
     assert first["messages"] == [{"role": "system", "content": "Be brief."}, question]
-    assert first["tools"] == [
-        {"type": "function", "function": {"name": "execute_code", "parameters": {"type": "object"}}}
-    ]
     assert first["max_tokens"] == 99
-    said, heard = second["messages"][2:]
-    assert said == {"role": "assistant", "content": None, "reasoning_content": "Let me see.", "tool_calls": [call]}
+    heard = second["messages"][3]
     assert (heard["role"], heard["tool_call_id"], json.loads(heard["content"])["stdout"]) == ("tool", "x", "1\n")
     (line,) = made.rollouts
     kinds = [item["type"] for item in line["response"]["output"]]
@@ -192,9 +167,7 @@ def test_an_empty_answer_is_an_answer(collection: Make, model: JudgeServer, serv
     assert (made.run().status, made.rollouts[0]["reward"]) == (0, 0.0)
 
 
-def test_endless_tool_calls_end_and_are_verified_as_they_are(
-    collection: Make, model: JudgeServer, server: Server
-) -> None:
+def test_endless_tool_calls_end_and_are_verified(collection: Make, model: JudgeServer, server: Server) -> None:
     model.answers = [responds(function_call("execute_code", {"code": "print(1)"}))]
     made = collection([squares()], "--server", server(), "--max-turns", 3)
     assert made.run().status == 0
@@ -202,29 +175,18 @@ def test_endless_tool_calls_end_and_are_verified_as_they_are(
     assert (len(model.asked), len(line["response"]["output"]), line["reward"]) == (3, 6, 0.0)
 
 
-@pytest.mark.parametrize("name", ["verify", "close_session", "../verify", "a/b", ""])
-def test_a_model_can_call_nothing_but_tools(
-    collection: Make, model: JudgeServer, other: JudgeServer, name: str
-) -> None:
-    model.answers = [responds(function_call(name, {})), responds(message("Fine."))]
-    other.answers = [verifies()]
+def test_a_model_can_call_nothing_but_tools(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
+    names = ("verify", "close_session", "../verify", "a/b", "")
+    model.answers = [responds(*(function_call(name, {}, f"call_{name}") for name in names)), FINE]
     made = collection([row()], "--server", other.url)
     assert made.run().status == 0
     assert [asked.path for asked in other.asked] == ["/seed_session", "/verify", "/close_session", "/aggregate_metrics"]
-    assert "there is no tool" in made.rollouts[0]["response"]["output"][1]["output"]
-
-
-def test_a_tools_error_is_what_the_model_sees(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [responds(function_call("look", {})), responds(message("Fine."))]
-    other.answers = [verifies_never("/look", sends("it broke", 500))]
-    made = collection([row()], "--server", other.url)
-    assert made.run().status == 0
-    assert made.rollouts[0]["response"]["output"][1]["output"] == "it broke"
-    assert [asked.path for asked in other.asked].count("/look") == 1
+    items = made.rollouts[0]["response"]["output"]
+    told = [item["output"] for item in items if item["type"] == "function_call_output"]
+    assert ["there is no tool" in each for each in told] == [True] * len(names)
 
 
 def test_the_row_and_the_cookie_go_to_the_server(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [responds(message("Fine."))]
     cookies: list[tuple[str, str | None]] = []
 
     def answer(handler: Handler, asked: Asked) -> None:
@@ -233,16 +195,9 @@ def test_the_row_and_the_cookie_go_to_the_server(collection: Make, model: JudgeS
 
     other.answers = [answer]
     made = collection([row("a", extra=[1])], "--server", other.url)
-    made.run()
-    assert cookies[:2] == [("/seed_session", None), ("/verify", "session=1")]
-    assert other.asked[0].body == made.inputs[0]
-    assert other.asked[1].body == made.inputs[0] | {"response": made.rollouts[0]["response"]}
-
-
-def test_a_server_without_figures_costs_no_rollout(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [responds(message("Fine."))]
-    other.answers = [verifies()]
-    made = collection([row()], "--server", other.url)
     done = made.run()
     assert (done.status, made.names) == (0, [(0, 0)])
     assert done.err == "the resources server has no /aggregate_metrics: its figures are left out\n"
+    assert cookies[:2] == [("/seed_session", None), ("/verify", "session=1")]
+    assert other.asked[0].body == made.inputs[0]
+    assert other.asked[1].body == made.inputs[0] | {"response": made.rollouts[0]["response"]}

@@ -9,18 +9,9 @@ from email.utils import formatdate
 
 import pytest
 
-from tests.graders.judge_server import (
-    Answer,
-    Asked,
-    Handler,
-    JudgeServer,
-    breaks_off,
-    closes,
-    hangs,
-    refuses,
-    sends,
-)
+from tests.graders.judge_server import Answer, Asked, Handler, JudgeServer, breaks_off, closes, hangs, refuses, sends
 from tests.interop.nemo_gym.collecting.answers import (
+    FINE,
     RIGHT,
     completes,
     function_call,
@@ -34,41 +25,48 @@ from tests.interop.nemo_gym.collecting.collection import Collection, row, square
 
 Make = Callable[..., Collection]
 
-FINE = responds(message("Fine."))
 AT_ONCE = {"Retry_After": "0"}
-PASSING = [
+OF_BOTH = [
     refuses(429, "slow down", **AT_ONCE),
-    refuses(429, "slow down", Retry_After=formatdate(0, usegmt=True)),
-    refuses(408, "too slow", **AT_ONCE),
-    refuses(409, "busy", **AT_ONCE),
     refuses(500, "oops", **AT_ONCE),
     sends("<html>Bad Gateway</html>", 502, **AT_ONCE),
     refuses(503, "starting", **AT_ONCE),
-    sends(json.dumps({"error": {"message": "overloaded", "code": 503}}), **AT_ONCE),
     closes,
     breaks_off,
 ]
+OF_ENDPOINTS = [
+    *OF_BOTH,
+    refuses(429, "slow down", Retry_After=formatdate(0, usegmt=True)),
+    refuses(408, "too slow", **AT_ONCE),
+    refuses(409, "busy", **AT_ONCE),
+    sends(json.dumps({"error": {"message": "overloaded", "code": 503}}), **AT_ONCE),
+]
 
 
-@pytest.mark.parametrize("fault", PASSING, ids=range(len(PASSING)))
-def test_a_passing_fault_of_the_endpoint_is_ridden_out(collection: Make, model: JudgeServer, fault: Answer) -> None:
-    model.answers = [fault, FINE]
-    made = collection([row()], "--json")
+def some(number: int) -> list[object]:
+    """Rows whose rollouts come one after the other, with `ONE_BY_ONE`."""
+    return [row(str(each)) for each in range(number)]
+
+
+ONE_BY_ONE = ("--concurrency", 1)
+
+
+def test_a_passing_fault_of_the_endpoint_is_ridden_out(collection: Make, model: JudgeServer) -> None:
+    model.answers = [answer for fault in OF_ENDPOINTS for answer in (fault, FINE)]
+    made = collection(some(10), "--json", *ONE_BY_ONE)
     done = made.run()
-    assert (done.status, made.names, done.summary["retries"]) == (0, [(0, 0)], 1)
+    assert (done.status, len(made.names), done.summary["retries"], len(model.asked)) == (0, 10, 10, 20)
 
 
-@pytest.mark.parametrize("fault", PASSING[:1] + PASSING[4:7] + PASSING[8:], ids=range(6))
 @pytest.mark.parametrize("path", ["/seed_session", "/verify"])
 def test_a_passing_fault_of_the_server_is_ridden_out(
-    collection: Make, model: JudgeServer, other: JudgeServer, fault: Answer, path: str
+    collection: Make, model: JudgeServer, other: JudgeServer, path: str
 ) -> None:
-    model.answers = [FINE]
-    other.answers = [verifies_but(path, fault)]
-    made = collection([row()], "--server", other.url, "--json")
+    other.answers = [verifies_but(path, *(answer for fault in OF_BOTH for answer in (fault, verifies())))]
+    made = collection(some(6), "--server", other.url, "--json", *ONE_BY_ONE)
     done = made.run()
-    assert (done.status, made.rollouts[0]["reward"], len(model.asked)) == (0, 1.0, 1)
-    assert done.summary["retries"] == 1
+    assert (done.status, [line["reward"] for line in made.rollouts], len(model.asked)) == (0, [1.0] * 6, 6)
+    assert done.summary["retries"] == 6
 
 
 def test_a_fault_that_does_not_pass_is_a_failure_to_be_asked_again(collection: Make, model: JudgeServer) -> None:
@@ -94,40 +92,39 @@ def test_no_answer_in_time_is_a_fault(collection: Make, model: JudgeServer) -> N
 
 
 NONSENSE = {
-    "html": ("responses", sends("<html>Welcome</html>")),
-    "nothing": ("responses", sends("")),
-    "no output": ("responses", sends("{}")),
-    "empty output": ("responses", sends('{"output": []}')),
-    "other output": ("responses", sends('{"output": ["text"]}')),
-    "a failed response": ("responses", sends('{"output": [], "status": "failed"}')),
-    "one still made": ("responses", sends('{"output": [], "status": "in_progress"}')),
-    "half of it": ("chat", sends('{"choices": [')),
-    "a list": ("chat", sends("[1]")),
-    "no choices": ("chat", sends('{"choices": []}')),
-    "other choices": ("chat", sends('{"choices": [1]}')),
-    "no message": ("chat", sends('{"choices": [{"text": "old"}]}')),
-    "a nameless call": ("chat", completes(tool_calls=[{"id": "x"}])),
-}
+    "responses": [
+        sends("<html>Welcome</html>"), sends("{}"), sends('{"output": []}'), sends('{"output": ["text"]}'),
+        sends('{"output": [], "status": "failed"}'), sends('{"output": [], "status": "in_progress"}'),
+    ],
+    "chat": [
+        sends(""), sends("[1]"), sends('{"choices": []}'), sends('{"choices": [1]}'),
+        sends('{"choices": [{"text": "old"}]}'), completes(tool_calls=[{"id": "x"}]),
+    ],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("api", "answer"), NONSENSE.values(), ids=NONSENSE)
-def test_what_is_no_answer_is_a_failure(collection: Make, model: JudgeServer, api: str, answer: Answer) -> None:
-    model.answers = [answer]
-    made = collection([row("a"), row("b")], "--api", api)
+@pytest.mark.parametrize("api", NONSENSE)
+def test_what_is_no_answer_is_a_failure(collection: Make, model: JudgeServer, api: str) -> None:
+    model.answers = [*NONSENSE[api]]
+    made = collection(some(6), "--api", api, *ONE_BY_ONE)
     done = made.run()
-    assert (done.status, made.names, len(made.failures), len(model.asked)) == (1, [], 2, 2)
+    assert (done.status, made.names, len(made.failures), len(model.asked)) == (1, [], 6, 6)
     assert {failure["_ng_failure_class"] for failure in made.failures} == {"agent_run_error"}
-    assert "sent a malformed reply" in made.failures[0]["_ng_failure_message"]
+    assert all("sent a malformed reply" in failure["_ng_failure_message"] for failure in made.failures)
     assert "Traceback" not in done.err
 
 
-def test_what_the_endpoint_refuses_is_not_asked_again(collection: Make, model: JudgeServer) -> None:
-    model.answers = [refuses(400, "the context is too long")]
-    made = collection([row()])
-    assert (made.run().status, len(model.asked)) == (1, 1)
+def test_what_the_endpoint_refuses_is_not_asked_again_and_the_key_is_nowhere(
+    collection: Make, model: JudgeServer
+) -> None:
+    model.answers = [FINE, refuses(400, "bad key sk-a-secret-of-this-test")]
+    made = collection(some(2), *ONE_BY_ONE)
+    done = made.run()
+    assert (done.status, len(model.asked)) == (1, 2)
     (failure,) = made.failures
-    assert failure["_ng_failure_message"].endswith("answered 400 to /responses: the context is too long")
+    assert failure["_ng_failure_message"].endswith("answered 400 to /responses: bad key [key]")
     assert (failure["_ng_failure_http_status"], failure["_ng_failure_terminal"]) == (400, True)
+    assert "sk-a-secret" not in f"{made.contents}{done.out}{done.err}"
 
 
 def test_what_chat_completions_can_not_say_is_a_failure(collection: Make, model: JudgeServer) -> None:
@@ -150,7 +147,7 @@ def test_an_endpoint_that_answers_nobody_ends_it_all(
     collection: Make, model: JudgeServer, answer: Answer, mend: str
 ) -> None:
     model.answers = [answer]
-    made = collection([row(str(number)) for number in range(20)], "--concurrency", 2)
+    made = collection(some(20), "--concurrency", 2)
     done = made.run()
     assert (done.status, done.err.count("\n")) == (2, 1), done.err
     assert list(made.output.parent.glob("*rollouts*")) == []
@@ -160,71 +157,42 @@ def test_an_endpoint_that_answers_nobody_ends_it_all(
     assert (made.run().status, len(made.names)) == (0, 20)
 
 
-def test_the_key_is_nowhere(collection: Make, model: JudgeServer) -> None:
-    model.answers = [FINE, refuses(400, "bad key sk-a-secret-of-this-test")]
-    made = collection([row("a"), row("b")], "--concurrency", 1)
-    done = made.run()
-    assert "bad key [key]" in made.failures[0]["_ng_failure_message"]
-    kept = "".join(path.read_text() for path in made.output.parent.iterdir())
-    assert "sk-a-secret" not in kept + done.out + done.err
-
-
-def test_a_server_that_refuses_a_rollout(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [FINE]
-    other.answers = [verifies_never("/verify", sends('{"detail": "no verifier_metadata"}', 422))]
-    made = collection([row()], "--server", other.url)
-    assert made.run().status == 1
-    (failure,) = made.failures
-    assert (failure["_ng_failure_class"], failure["_ng_failure_http_status"]) == ("verifier_error", 422)
-    assert "no verifier_metadata" in failure["_ng_failure_message"]
-
-
-@pytest.mark.parametrize("told", ["{}", "[]", "<html>", '{"reward": null}', '{"reward": "1"}', '{"reward": NaN}'])
-def test_a_verdict_that_is_none(collection: Make, model: JudgeServer, other: JudgeServer, told: str) -> None:
-    model.answers = [FINE]
-    other.answers = [verifies_never("/verify", sends(told))]
-    made = collection([row()], "--server", other.url)
+def test_a_rollout_that_is_not_verified_is_a_failure(collection: Make, other: JudgeServer) -> None:
+    nonsense = ("{}", "[]", "<html>", '{"reward": null}', '{"reward": "1"}', '{"reward": NaN}')
+    refused = sends('{"detail": "no verifier_metadata"}', 422)
+    others = [verifies(_ng_failure_class="judge_failed"), refused, *map(sends, nonsense)]
+    other.answers = [verifies_but("/verify", *others)]
+    made = collection(some(8), "--server", other.url, *ONE_BY_ONE)
     assert (made.run().status, made.names) == (1, [])
-    assert "not a verified rollout" in made.failures[0]["_ng_failure_message"]
-
-
-def test_a_server_may_send_a_rollout_to_the_failures(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [FINE]
-    other.answers = [verifies(_ng_failure_class="judge_failed")]
-    made = collection([row()], "--server", other.url)
-    assert (made.run().status, made.names) == (1, [])
-    assert [failure["_ng_failure_class"] for failure in made.failures] == ["judge_failed"]
+    judge, refusal, *malformed = made.failures
+    assert judge["_ng_failure_class"] == "judge_failed"
+    assert (refusal["_ng_failure_class"], refusal["_ng_failure_http_status"]) == ("verifier_error", 422)
+    assert "no verifier_metadata" in refusal["_ng_failure_message"]
+    assert [failure["_ng_failure_class"] for failure in malformed] == ["verifier_error"] * 6
+    assert all("not a verified rollout" in failure["_ng_failure_message"] for failure in malformed)
 
 
 def test_what_is_no_resources_server(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     other.answers = [sends("not here", 404)]
-    made = collection([row()], "--server", other.url)
-    done = made.run()
-    assert (done.status, done.err.count("\n"), model.asked) == (2, 1, [])
-    assert "give the address of a NeMo Gym resources server" in done.err
-
-
-def test_a_server_that_is_not_there(collection: Make) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        made = collection([row()], "--server", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        done = made.run()
-    assert (done.status, done.err.count("\n")) == (2, 1)
-    assert done.err.endswith(": is it running?\n")
-    assert not made.output.exists()
-
-
-@pytest.mark.parametrize("option", ["--server", "--base-url"])
-def test_what_is_no_address(collection: Make, option: str) -> None:
-    done = collection([row()], option, "localhost:8000").run()
-    assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "'localhost:8000' is not an address: give for example http://" in done.err
+        for option, address, told in (
+            ("--server", other.url, "give the address of a NeMo Gym resources server"),
+            ("--server", f"http://127.0.0.1:{unused.getsockname()[1]}", ": is it running?\n"),
+            ("--server", "localhost:8000", "'localhost:8000' is not an address: give for example http://"),
+            ("--base-url", "localhost:8000", "'localhost:8000' is not an address: give for example http://"),
+        ):
+            made = collection([row()], option, address)
+            done = made.run()
+            assert (done.status, done.err.count("\n"), model.asked) == (2, 1, [])
+            assert told in done.err
+            assert not made.output.exists()
 
 
 def test_the_session_is_lost_after_tool_calls(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
     """The rollout begins anew, in a session of its own, and what was said before is in no file."""
     calls = responds(function_call("add", {"n": 1}))
-    model.answers = [calls, calls, calls, responds(message("Fine."))]
+    model.answers = [calls, calls, calls, FINE]
     sessions: list[str] = []
     counts: dict[str, int] = {}
     faults = [closes]
@@ -263,10 +231,17 @@ def test_a_server_that_says_that_it_lost_the_session(collection: Make, model: Ju
     assert len(model.asked) == 2
 
 
-def test_a_tool_behind_a_gateway_that_stays_busy(collection: Make, model: JudgeServer, other: JudgeServer) -> None:
-    model.answers = [responds(function_call("look", {})), responds(message("Fine."))]
-    other.answers = [verifies_never("/look", sends("later", 503, Retry_After="0"))]
+@pytest.mark.parametrize(
+    ("answer", "text", "times"),
+    [(sends("it broke", 500), "it broke", 1), (sends("later", 503, Retry_After="0"), "later", 3)],
+    ids=["broken", "behind a gateway that stays busy"],
+)
+def test_a_tools_error_is_what_the_model_sees(
+    collection: Make, model: JudgeServer, other: JudgeServer, answer: Answer, text: str, times: int
+) -> None:
+    model.answers = [responds(function_call("look", {})), FINE]
+    other.answers = [verifies_never("/look", answer)]
     made = collection([row()], "--server", other.url, "--retries", 2)
     assert made.run().status == 0
-    assert [asked.path for asked in other.asked].count("/look") == 3
-    assert made.rollouts[0]["response"]["output"][1]["output"] == "later"
+    assert made.rollouts[0]["response"]["output"][1]["output"] == text
+    assert [asked.path for asked in other.asked].count("/look") == times

@@ -1,20 +1,19 @@
-"""What a rollout carries along."""
+"""What a rollout carries along, and its end: its last answer is rewarded."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from agentfly.resources import ResourceEngine
+from agentfly.rewards.reward_base import calculate_reward
 
 
 class Context:
-    def __init__(self, rollout_id: str, group_id: str | None = None, metadata: dict[str, Any] | None = None) -> None:
-        self.rollout_id, self.group_id, self.metadata = rollout_id, group_id, dict(metadata or {})
+    def __init__(self, rollout_id: str, group_id: str | None = None) -> None:
+        self.rollout_id, self.group_id = rollout_id, group_id
         self.trajectory: list[Any] = []
         self.final_response: str | None = None
-        self.rollout_resource_ids: list[str] = []
         self.global_resource_ids: set[str] = set()
-        self.last_acquire_was_first = False
 
     async def acquire_resource(
         self,
@@ -31,3 +30,20 @@ class Context:
         for name in self.global_resource_ids:
             await ResourceEngine.release(name)
         self.global_resource_ids.clear()
+
+
+async def finalize(
+    reward_fn: Any, answer: str | None, row: dict[str, Any], chain_id: str
+) -> tuple[float, dict[str, Any]]:
+    context = Context(chain_id, "group-0")
+    context.trajectory = [
+        {"role": "user", "content": [{"type": "text", "text": row["question"]}]},
+        {"role": "assistant", "content": [{"type": "text", "text": answer}]},
+    ]
+    context.final_response = answer
+    try:
+        return await calculate_reward(
+            reward_fn, final_response=answer, **row, trajectory=context.trajectory, id=chain_id, context=context
+        )
+    finally:
+        await context.release_resource(scope="global")

@@ -1,0 +1,1 @@
+"""What other systems document. Run alone: .venv/bin/python -m pytest tests/documents"""

@@ -1,0 +1,424 @@
+"""Classes: comparisons, hashes and arithmetic of their objects; shared set-up, events, bound methods."""
+
+from __future__ import annotations
+
+from tests.suites.honest_suite import Suite, check_suite, unittest_suite
+
+SUITES: list[Suite] = [
+    unittest_suite("fraction-like", "class Ratio(n, d): always in lowest terms; +, -, *, /, ==, <, float().", "Ratio",
+        """
+        import unittest
+
+        class TestRatio(unittest.TestCase):
+            def test_lowest_terms(self):
+                half = Ratio(2, 4)
+                self.assertEqual((half.n, half.d), (1, 2))
+                self.assertEqual(half, Ratio(1, 2))
+                self.assertEqual(Ratio(1, -2), Ratio(-1, 2))
+                self.assertNotEqual(half, Ratio(1, 3))
+
+            def test_arithmetic(self):
+                self.assertEqual(Ratio(1, 2) + Ratio(1, 3), Ratio(5, 6))
+                self.assertEqual(Ratio(1, 2) - Ratio(1, 3), Ratio(1, 6))
+                self.assertEqual(Ratio(2, 3) * Ratio(3, 4), Ratio(1, 2))
+                self.assertEqual(Ratio(1, 2) / Ratio(1, 4), Ratio(2, 1))
+                self.assertIsInstance(Ratio(1, 2) + Ratio(1, 2), Ratio)
+
+            def test_order(self):
+                self.assertLess(Ratio(1, 3), Ratio(1, 2))
+                self.assertFalse(Ratio(1, 2) < Ratio(2, 4))
+                self.assertAlmostEqual(float(Ratio(1, 3)), 0.3333, places=4)
+        """, """
+        from math import gcd
+
+        class Ratio:
+            def __init__(self, n, d):
+                divisor = gcd(n, d) if d > 0 else -gcd(n, d)
+                self.n, self.d = n // divisor, d // divisor
+
+            def __add__(self, other):
+                return Ratio(self.n * other.d + other.n * self.d, self.d * other.d)
+
+            def __sub__(self, other):
+                return Ratio(self.n * other.d - other.n * self.d, self.d * other.d)
+
+            def __mul__(self, other):
+                return Ratio(self.n * other.n, self.d * other.d)
+
+            def __truediv__(self, other):
+                return Ratio(self.n * other.d, self.d * other.n)
+
+            def __eq__(self, other):
+                return (self.n, self.d) == (other.n, other.d)
+
+            def __lt__(self, other):
+                return self.n * other.d < other.n * self.d
+
+            def __float__(self):
+                return self.n / self.d
+        """,
+        ("self.n * other.d < other.n", "self.n * other.d <= other.n"),
+    ),
+    check_suite("points-in-sets-and-dicts", "class Point(x, y) with ==, hash and a repr such as Point(1, 2).", "Point",
+        """
+        assert candidate(1, 2) == candidate(1, 2)
+        assert not candidate(1, 2) != candidate(1, 2)
+        assert candidate(1, 2) != candidate(2, 1)
+        assert candidate(1, 2) != (1, 2) and candidate(1, 2) != None
+        assert hash(candidate(1, 2)) == hash(candidate(1, 2))
+        points = {candidate(0, 0), candidate(0, 0), candidate(0, 1)}
+        assert len(points) == 2 and candidate(0, 1) in points
+        names = {candidate(3, 3): "a"}
+        names[candidate(3, 3)] = "b"
+        assert names == {candidate(3, 3): "b"}
+        assert repr(candidate(1, -2)) == "Point(1, -2)"
+        assert repr([candidate(1, 2)]) == "[Point(1, 2)]"
+        """, """
+        class Point:
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+            def __eq__(self, other):
+                if not isinstance(other, Point):
+                    return NotImplemented
+                return (self.x, self.y) == (other.x, other.y)
+
+            def __hash__(self):
+                return hash((self.x, self.y))
+
+            def __repr__(self):
+                return f"Point({self.x}, {self.y})"
+        """,
+        ("return hash((self.x, self.y))", "return id(self)"),
+    ),
+    check_suite("vector-arithmetic",
+        "class Vector(*numbers) with +, -, unary -, * by a number on either side, @ (dot product), abs, len, iter, ==.",
+        "Vector", """
+        a, b = candidate(1, 2, 3), candidate(4, 5, 6)
+        assert a + b == candidate(5, 7, 9) and b - a == candidate(3, 3, 3)
+        assert a * 2 == 2 * a == candidate(2, 4, 6)
+        assert a @ b == 32
+        assert -a == candidate(-1, -2, -3)
+        assert abs(candidate(3, 4)) == 5.0
+        assert len(a) == 3 and list(a) == [1, 2, 3] and tuple(b) == (4, 5, 6)
+        x, y, z = a
+        assert (x, y, z) == (1, 2, 3)
+        assert sum(a) == 6 and max(b) == 6 and 2 in a
+        c = a
+        c += b
+        assert c == candidate(5, 7, 9) and list(a) == [1, 2, 3]
+        """, """
+        class Vector:
+            def __init__(self, *numbers):
+                self.numbers = list(numbers)
+
+            def __iter__(self):
+                return iter(self.numbers)
+
+            def __len__(self):
+                return len(self.numbers)
+
+            def __add__(self, other):
+                return Vector(*(x + y for x, y in zip(self, other)))
+
+            def __neg__(self):
+                return Vector(*(-x for x in self))
+
+            def __sub__(self, other):
+                return self + -other
+
+            def __mul__(self, factor):
+                return Vector(*(x * factor for x in self))
+
+            __rmul__ = __mul__
+
+            def __matmul__(self, other):
+                return sum(x * y for x, y in zip(self, other))
+
+            def __abs__(self):
+                return (self @ self) ** 0.5
+
+            def __eq__(self, other):
+                return self.numbers == other.numbers
+        """,
+        ("    def __neg__",
+            "    def __iadd__(self, other):\n        self.numbers[:] = self + other\n        return self\n\n"
+            "    def __neg__"),
+    ),
+    unittest_suite("sum-needs-radd", "class Duration(minutes) with +, sum() of several, str such as '1:05'.",
+        "Duration", """
+        import unittest
+
+        class TestDuration(unittest.TestCase):
+            def test_sum(self):
+                total = sum([Duration(30), Duration(40), Duration(5)])
+                self.assertIsInstance(total, Duration)
+                self.assertEqual(total.minutes, 75)
+                self.assertEqual(str(total), "1:15")
+                self.assertEqual((10 + Duration(5)).minutes, 15)
+                self.assertEqual((Duration(5) + 10).minutes, 15)
+
+            def test_in_place(self):
+                total = Duration(0)
+                for minutes in (20, 45):
+                    total += Duration(minutes)
+                self.assertEqual(f"{total}", "1:05")
+        """, """
+        class Duration:
+            def __init__(self, minutes):
+                self.minutes = minutes
+
+            def __add__(self, other):
+                return Duration(self.minutes + (other.minutes if isinstance(other, Duration) else other))
+
+            __radd__ = __add__
+
+            def __str__(self):
+                return f"{self.minutes // 60}:{self.minutes % 60:02}"
+        """,
+        ("    __radd__ = __add__\n", ""),
+    ),
+    check_suite("total-ordering", "class Version(text), such as '1.10.2', with all comparisons.", "Version", """
+        V = candidate
+        texts = ["1.10", "1.2", "0.9.9", "1.2.1", "2.0"]
+        assert [str(v) for v in sorted(map(V, texts))] == ["0.9.9", "1.2", "1.2.1", "1.10", "2.0"]
+        assert sorted(texts, key=V)[-1] == "2.0"
+        assert V("1.2") < V("1.10") and V("1.10") > V("1.2")
+        assert V("1.2") <= V("1.2") and V("1.2") >= V("1.2")
+        assert V("1.2") == V("1.2") and V("1.2") != V("1.2.1")
+        assert V("1.0") < V("1.5") < V("2.0")
+        assert not V("1") < V("1")
+        try:
+            V("1") < 3
+        except TypeError:
+            pass
+        else:
+            assert False
+        """, """
+        from functools import total_ordering
+
+        @total_ordering
+        class Version:
+            def __init__(self, text):
+                self.text = text
+                self.parts = tuple(int(part) for part in text.split("."))
+
+            def __str__(self):
+                return self.text
+
+            def __eq__(self, other):
+                return isinstance(other, Version) and self.parts == other.parts
+
+            def __lt__(self, other):
+                if not isinstance(other, Version):
+                    return NotImplemented
+                return self.parts < other.parts
+        """,
+        ("@total_ordering\n", ""),
+    ),
+    check_suite("numbers-of-an-object",
+        "class Roman(text) with int(), +, use as an index, round, bool, and str of a sum.", "Roman", """
+        four = candidate("IV")
+        assert int(four) == 4 and float(four) == 4.0
+        assert ["a", "b", "c", "d", "e"][four] == "e"
+        assert list(range(candidate("III"))) == [0, 1, 2]
+        assert str(four + candidate("VI")) == "X" and int(four + 1) == 5
+        assert bool(four) and not candidate("")
+        assert divmod(int(candidate("IX")), int(four)) == (2, 1)
+        assert "ab" * candidate("II") == "abab"
+        assert hex(candidate("X")) == "0xa"
+        """, """
+        SIGNS = [(10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
+
+        class Roman:
+            def __init__(self, text):
+                self.text, self.value, rest = text, 0, text
+                for value, sign in SIGNS:
+                    while rest.startswith(sign):
+                        self.value, rest = self.value + value, rest[len(sign):]
+
+            def __index__(self):
+                return self.value
+
+            def __bool__(self):
+                return self.value > 0
+
+            def __add__(self, other):
+                left, text = self.value + int(other), ""
+                for value, sign in SIGNS:
+                    while left >= value:
+                        left, text = left - value, text + sign
+                return Roman(text)
+
+            def __str__(self):
+                return self.text
+        """,
+        ("    def __bool__(self):\n        return self.value > 0\n", ""),
+    ),
+    unittest_suite("shared-by-set-up-class",
+        "class Library(books) with borrow(title, who), give_back(title) and borrowed_by(who).", "Library", """
+        import unittest
+
+        class LibraryTest(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                cls.titles = ["Emma", "Ulysses"]
+                cls.library = Library(cls.titles)
+
+            def tearDown(self):
+                for title in self.titles:
+                    self.library.give_back(title)
+
+            def test_borrow(self):
+                self.assertTrue(self.library.borrow("Emma", "ann"))
+                self.assertFalse(self.library.borrow("Emma", "bob"))
+                self.assertEqual(self.library.borrowed_by("ann"), ["Emma"])
+
+            def test_borrow_again(self):
+                self.assertTrue(self.library.borrow("Emma", "bob"))
+                self.assertTrue(self.library.borrow("Ulysses", "bob"))
+                self.assertCountEqual(self.library.borrowed_by("bob"), ["Ulysses", "Emma"])
+                self.assertListEqual(self.library.borrowed_by("ann"), [])
+
+            def test_unknown(self):
+                with self.assertRaises(KeyError):
+                    self.library.borrow("Dune", "ann")
+        """, """
+        class Library:
+            def __init__(self, books):
+                self._borrower = dict.fromkeys(books)
+
+            def borrow(self, title, who):
+                if self._borrower[title] is not None:
+                    return False
+                self._borrower[title] = who
+                return True
+
+            def give_back(self, title):
+                self._borrower[title] = None
+
+            def borrowed_by(self, who):
+                return [title for title, borrower in self._borrower.items() if borrower == who]
+        """,
+        ("if self._borrower[title] is not None", "if self._borrower.get(title) is not None"),
+    ),
+    unittest_suite("event-emitter",
+        "class EventEmitter with on(event, callback), off(event, callback), once(event, callback), emit(event, *args).",
+        "EventEmitter", """
+        import unittest
+
+        class EventEmitterTest(unittest.TestCase):
+            def setUp(self):
+                self.emitter = EventEmitter()
+                self.seen = []
+
+            def test_order(self):
+                self.emitter.on("x", lambda value: self.seen.append(("first", value)))
+                self.emitter.on("x", lambda value: self.seen.append(("second", value)))
+                self.assertEqual(self.emitter.emit("x", 3), 2)
+                self.assertEqual(self.seen, [("first", 3), ("second", 3)])
+
+            def test_off(self):
+                self.emitter.on("x", self.seen.append)
+                self.emitter.emit("x", 1)
+                self.emitter.off("x", self.seen.append)
+                self.assertEqual(self.emitter.emit("x", 2), 0)
+                self.assertEqual(self.seen, [1])
+
+            def test_once(self):
+                def callback(*values):
+                    self.seen.append(values)
+                self.emitter.once("y", callback)
+                self.emitter.emit("y", 1, 2)
+                self.emitter.emit("y", 3)
+                self.assertEqual(self.seen, [(1, 2)])
+        """, """
+        class EventEmitter:
+            def __init__(self):
+                self.callbacks = {}
+
+            def on(self, event, callback):
+                self.callbacks.setdefault(event, []).append((callback, False))
+
+            def once(self, event, callback):
+                self.callbacks.setdefault(event, []).append((callback, True))
+
+            def off(self, event, callback):
+                self.callbacks[event] = [each for each in self.callbacks.get(event, []) if each[0] != callback]
+
+            def emit(self, event, *args):
+                callbacks = list(self.callbacks.get(event, []))
+                for callback, only_once in callbacks:
+                    callback(*args)
+                    if only_once:
+                        self.off(event, callback)
+                return len(callbacks)
+        """,
+        ("each[0] != callback", "each[0] is not callback"),
+    ),
+    check_suite("bound-methods",
+        "class Button(label) with click() and reset(), and handlers(), the list of the two methods.", "Button", """
+        button, other = candidate("ok"), candidate("ok")
+        assert button.click == button.click
+        assert button.click != other.click and button.click != button.reset
+        assert button.handlers() == [button.click, button.reset]
+        assert button.click in button.handlers() and other.click not in button.handlers()
+        assert button.click.__self__ is button
+        assert button.click.__name__ == "click"
+        click = button.click
+        assert [click(), click(), button.click()] == [1, 2, 3]
+        assert candidate.click(other) == 1
+        button.reset()
+        assert button.clicks == 0 and other.clicks == 1
+        """, """
+        class Button:
+            def __init__(self, label):
+                self.label, self.clicks = label, 0
+
+            def click(self):
+                self.clicks += 1
+                return self.clicks
+
+            def reset(self):
+                self.clicks = 0
+
+            def handlers(self):
+                return [self.click, self.reset]
+        """,
+        ("[self.click, self.reset]", "[lambda: self.click(), lambda: self.reset()]"),
+    ),
+    check_suite("attributes-changed-by-the-test",
+        "class User(name, tags=None) with rename(name), tag_line() and settings, a dict of dicts.", "User", """
+        user = candidate("ann")
+        user.tags.append("new")
+        user.tags += ["x", "y"]
+        user.settings["mail"]["daily"] = True
+        user.settings.setdefault("theme", {})["dark"] = 1
+        assert user.tag_line() == "ann: new, x, y"
+        assert user.settings == {"mail": {"daily": True}, "theme": {"dark": 1}}
+        del user.tags[0]
+        user.name = "bob"
+        assert user.tag_line() == "bob: x, y"
+        assert candidate("z").tags == [] and candidate("z").settings == {"mail": {}}
+        mine = ["a"]
+        other = candidate("c", mine)
+        mine.append("b")
+        assert other.tag_line() == "c: a"
+        user.nickname = "bobby"
+        assert user.nickname == "bobby" and not hasattr(other, "nickname")
+        """, """
+        class User:
+            def __init__(self, name, tags=None):
+                self.name = name
+                self.tags = list(tags or [])
+                self.settings = {"mail": {}}
+
+            def rename(self, name):
+                self.name = name
+
+            def tag_line(self):
+                return f"{self.name}: {', '.join(self.tags)}"
+        """,
+        ('"mail": {}', ""),
+    ),
+]
