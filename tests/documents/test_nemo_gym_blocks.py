@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-import openai._base_client
 import pytest
 from pydantic import BaseModel
 from starlette.testclient import TestClient
@@ -149,6 +148,8 @@ class FetchResponse(BaseModel):
 
 @runs(document.EXTERNAL_API)
 def test_a_tool_that_asks_another_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    import openai._base_client  # a second of every collection, if it stood above
+
     client = openai._base_client.httpx2 if hasattr(openai._base_client, "httpx2") else openai._base_client.httpx
     answers = client.MockTransport(lambda request: client.Response(200, json={"asked": str(request.url)}))
     stub = types.SimpleNamespace(AsyncClient=lambda: client.AsyncClient(transport=answers))
