@@ -233,9 +233,11 @@ options = Options(limits=limits, sandbox=Settings(way=Way.NAMESPACES))
 for each in grade_all([task], rollouts(while_well=killed == 2), options, workers=2):
     grades.append((each.grade.verdict, each.grade.reward, each.grade.error_message))
     if len(grades) == 1:
-        found = wait_until(lambda: len(zygotes_below()) == 2 and zygotes_below(), "a sandbox of each worker")
+        first, second = wait_until(lambda: all(map(zygotes_below, workers())) and workers(), "a sandbox of each worker")
         Path(sys.argv[1]).unlink()
-        kill(found[:killed])
+        kill(zygotes_below(first))
+    if killed == 2:
+        kill(zygotes_below())  # whatever began before there was no bubblewrap
 print(json.dumps(grades))
 """
 

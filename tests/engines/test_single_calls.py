@@ -38,6 +38,10 @@ def busy() -> bool:
     return any(map(runs_code, zygotes_below()))
 
 
+def busy_worker() -> int | None:
+    return next((worker for worker in workers() if any(map(runs_code, zygotes_below(worker)))), None)
+
+
 def wait_until_busy() -> None:
     wait_until(busy, "no completion runs")
 
@@ -97,8 +101,7 @@ def test_a_worker_that_is_killed_costs_a_retry() -> None:
     slow = "import time\ndef add(a, b):\n    time.sleep(2)\n    return a + b"
     with ThreadPoolExecutor(1) as threads:
         job = threads.submit(grade, ADD, slow, limits=LONG)
-        wait_until_busy()
-        kill(workers())
+        kill([wait_until(busy_worker, "no completion runs")])  # the other one has it next
         assert job.result(HANG_S).reward == 1.0
 
 

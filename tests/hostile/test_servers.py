@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.interop.nemo_gym.new_server import write_server
-from tests.engines.processes import descendants
+from tests.engines.processes import descendants, runs_code, zygotes_below
 from tests.hostile.requests import BODIES, REFUSED, TAKEN, with_values
 from tests.hostile.serving import ORDERS, OTHERS, TESTS, Client, Order, Served, System, start
 from tests.interop.serving import refused
@@ -115,15 +115,18 @@ def test_a_silent_client_delays_no_other(here: System) -> None:
 def test_a_run_ends_with_its_client(system: System) -> None:
     assert system.is_well()
     number, body = system.client.process.pid, json.dumps(system.order.sleeper).encode()
-    before = descendants(number)
+
+    def runs() -> bool:
+        return any(map(runs_code, zygotes_below(number)))
+
     clients = []
     for _ in range(8):  # more than there are sandboxes, unless this machine has many CPUs
         clients.append(system.client.connect())
         clients[-1].sendall(system.head(f"content-length: {len(body)}") + body)
-    running = wait_until(lambda: descendants(number) - before, "no program began")
+    wait_until(runs, "no program began")
     for client in clients:
         client.close()
-    wait_until(lambda: not any(Path(f"/proc/{each}").exists() for each in running), "a program still runs")
+    wait_until(lambda: not runs(), "a program still runs")
     assert system.is_well()
 
 
