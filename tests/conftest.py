@@ -28,7 +28,7 @@ hypothesis.settings.register_profile("many", _patient, max_examples=500)
 hypothesis.settings.load_profile("few")  # `make test-all` asks for the other one, too
 
 _lifelines: list[subprocess.Popen[bytes]] = []
-"""Referred to here, so that its stdin stays open until this process ends. Nobody inherits that."""
+"""One, in the process that hands the tests out. Its stdin closes when that is killed, too: nobody inherits it."""
 
 LONG = ("tests/browser/", "tests/dashboard/")
 """Folders whose files take longest: begun first, so that none is left alone at the end."""
@@ -72,6 +72,11 @@ def pytest_configure(config: pytest.Config) -> None:
         _lifelines.append(subprocess.Popen(lifeline, stdin=subprocess.PIPE, start_new_session=True, env=unmarked))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure() -> None:
+    for lifeline in _lifelines:
+        lifeline.communicate()  # closes its stdin, and waits until it has ended the others
 
 
 _numbers = itertools.count()
