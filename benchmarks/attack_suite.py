@@ -110,7 +110,7 @@ def by_rollscope(way: str | None) -> Found:
     command = [sys.executable, "-m", "tests.attacks.runner", *(["--way", way] if way else [])]
     ended = subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True)
     records = [json.loads(line) for line in ended.stdout.splitlines()][:-1]
-    late = {r["name"] for r in records if r["kind"] == "attack" and r["counted_s"] > r["limit_s"] + 1}
+    late = {r["name"] for r in records if r["kind"] == "attack" and r["wall_s"] > r["limit_s"] + 1}
     return {r["name"]: bool(r["reward"] and r["verified"]) or r["marked"] or r["name"] in late for r in records}
 
 

@@ -13,6 +13,7 @@ import queue
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,32 @@ Record = dict[str, Any]
 _TASKS = tasks()
 
 
+class TimedGate(Gate):
+    """Takes the time of each try, without waits for other workers and without what was tried before a retry."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._own = threading.local()
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        with super().shared():
+            self._own.longest, self._own.began = 0.0, time.monotonic()
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        self._own.longest = self.longest_try()
+        with super().alone():
+            self._own.began = time.monotonic()
+            yield
+
+    def longest_try(self) -> float:
+        """Seconds, for the rollout that this thread graded last."""
+        own = self._own
+        return float(max(own.longest, time.monotonic() - own.began))
+
+
 def run(settings: Settings, workers: int, only: set[str] | None = None) -> Iterator[Record]:
     """The records, each when it is done; an honest program is graded after every attack, on the same worker."""
     waiting: queue.SimpleQueue[Attack | Honest] = queue.SimpleQueue()
@@ -39,7 +66,7 @@ def run(settings: Settings, workers: int, only: set[str] | None = None) -> Itera
     for program in programs:
         waiting.put(program)
     done: queue.SimpleQueue[Record | BaseException] = queue.SimpleQueue()
-    gate = Gate()
+    gate = TimedGate()
     threads = [threading.Thread(target=_work, args=(settings, gate, waiting, done)) for _ in range(workers)]
     for thread in threads:
         thread.start()
@@ -58,7 +85,7 @@ def run(settings: Settings, workers: int, only: set[str] | None = None) -> Itera
 
 def _work(
     settings: Settings,
-    gate: Gate,
+    gate: TimedGate,
     waiting: queue.SimpleQueue[Attack | Honest],
     done: queue.SimpleQueue[Record | BaseException],
 ) -> None:
@@ -71,16 +98,17 @@ def _work(
                     program = waiting.get_nowait()
                 except queue.Empty:
                     return
-                done.put(_record(program, worker))
+                done.put(_record(program, worker, gate))
     except BaseException as error:
         done.put(error)
 
 
-def _record(program: Attack | Honest, worker: Worker) -> Record:
+def _record(program: Attack | Honest, worker: Worker, gate: TimedGate) -> Record:
     with _marked(program.code) as (code, mark):
         grade = _graded(worker, program.task, code)
         if isinstance(program, Attack) and program.grades > 1:
             grade = _graded(worker, program.task, code + "\n# once more\n")
+        wall_s = gate.longest_try()
         marked = mark.exists()
     task = _TASKS[program.task]
     limits = Limits().replaced(task.limits)
@@ -91,6 +119,7 @@ def _record(program: Attack | Honest, worker: Worker) -> Record:
         "verdict": grade.verdict,
         "reward": grade.reward,
         "verified": grade.verified,
+        "wall_s": round(wall_s, 3),
         "counted_s": round(sum(case.wall_s or 0 for case in grade.cases), 3),
         "limit_s": limits.wall_s * len(task.cases),
         "marked": marked,
