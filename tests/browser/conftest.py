@@ -200,6 +200,13 @@ def settled(page: Page) -> None:
     page.wait_for_selector(f'{APP}[data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))')
 
 
+def press(page: Page, key: str, button: str) -> None:
+    """Press the key of a button, once that is there: on a busy machine it may come after the page is settled."""
+    expect(page.get_by_role("button", name=button).first).to_be_visible()
+    settled(page)
+    page.keyboard.press(key)
+
+
 def without_exception(page: Page) -> None:
     """Fails with what the page says of an exception, if it shows one."""
     assert page.get_by_test_id("stException").all_inner_texts() == []

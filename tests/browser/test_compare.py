@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit, settled
+from tests.browser.conftest import Visit, press, settled
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def test_the_keys_walk_through_the_tasks_and_back_leads_back(visit: Visit) -> No
     page = visit("compare?run=sample")
     selected = page.locator(".letters a.row[aria-current]")
     first = selected.get_attribute("title")
-    page.keyboard.press("j")
+    press(page, "j", "Next")
     page.wait_for_url("**task=*")
     expect(selected).not_to_have_attribute("title", first or "")
     settled(page)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from evaluator.runs.notes import note_rollout, read_notes
-from tests.browser.conftest import Visit, settled
+from tests.browser.conftest import Visit, press, settled
 
 ON_TOP = """e => { const box = e.getBoundingClientRect();
     return e.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)); }"""
@@ -27,7 +27,7 @@ def test_an_edit_is_kept_on_other_pages_and_run_by_its_key(visit: Visit) -> None
     page.go_back()
     expect(page.get_by_label("Code", exact=True)).to_have_value(RIGHT)
     settled(page)
-    page.keyboard.press("x")
+    press(page, "x", "Run this test")
     expect(page.locator(".rs-beside .rs-v-passed")).to_be_visible()
     settled(page)
     page.keyboard.press("e")
@@ -39,7 +39,7 @@ def test_all_that_is_typed_into_a_note_is_saved(visit: Visit, opened: dict[str, 
     run = Path(opened["runs"][0])
     note_rollout(run, "math/add", "add#1", tags=(TAG,), note="")
     page = visit("completion?task=math/add&sample=add%233")
-    page.keyboard.press("m")
+    press(page, "m", "Note")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name=TAG, exact=True).click()
     tags, note = dialog.get_by_label("New tags"), dialog.get_by_label("Note", exact=True)

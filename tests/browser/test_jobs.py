@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Visit, settled
+from tests.browser.conftest import PATIENCE_MS, Visit, press, settled
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def test_the_keys_of_a_page_are_listed_and_the_tab_says_which_run_and_page_it_is
     page = visit("completion?run=sample")
     settled(page)
     assert page.title() == "sample · Completion · Rollscope"
-    page.keyboard.press("h")
+    press(page, "h", "Keys")
     keys = page.get_by_role("dialog").locator("kbd")
     expect(keys.filter(has_text="J")).to_be_visible()
     listed = set(keys.all_inner_texts())

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from evaluator.runs.notes import read_notes
-from tests.browser.conftest import Visit, settled
+from tests.browser.conftest import Visit, press, settled
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def test_three_clicks_from_the_overview_to_a_wrong_test_case_that_is_marked(
 def test_keys_judge_a_task_and_what_is_typed_into_the_note_presses_none(visit: Visit) -> None:
     page = visit("tasks?task=math/add")
     row = page.get_by_label("tasks", exact=True).locator("tr", has_text="math/add")
-    page.keyboard.press("2")
+    press(page, "2", "bad")
     expect(row).to_contain_text("bad")
     note = page.get_by_placeholder("note on the task")
     note.fill("3 as")
