@@ -72,30 +72,6 @@ def test_each_failure_has_its_verdict_and_says_why(code: str, verdict: Verdict) 
     assert found.error_message or found.error_type
 
 
-LIARS = {
-    "an int that is always equal": (
-        "class L(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
-        "def add(a, b): return L(99)"
-    ),
-    "a float that is close to all": (
-        "class L(float):\n    def __sub__(self, o): return 0.0\n    __rsub__ = __sub__\ndef add(a, b): return L(99)"
-    ),
-    "patched builtins": (
-        "import builtins\nbuiltins.len = lambda x: 0\nbuiltins.isinstance = lambda *a: True\ndef add(a, b): return 99"
-    ),
-    "a patched encoder": (
-        "import gc, types\nfor m in gc.get_objects():\n"
-        "    if isinstance(m, types.FunctionType) and m.__name__ == 'encode':\n"
-        "        m.__code__ = (lambda value, cap: b'99').__code__\ndef add(a, b): return 99"
-    ),
-}
-
-
-@pytest.mark.parametrize("what", LIARS)
-def test_no_lie_passes(what: str) -> None:
-    assert grade(ADD, LIARS[what], limits=PATIENT, kind="full").reward == 0.0
-
-
 def test_a_checker_for_the_call() -> None:
     code = "print(input() + '.0')"
     assert grade(ECHO, code, checker="exact", kind="full").reward == 0.0
@@ -147,19 +123,6 @@ def test_a_long_output_is_shown_by_its_beginning_and_its_end() -> None:
     (case,) = grade(ECHO, "print('a' * 50_000 + 'b' * 50_000)", kind="full").cases
     assert case.actual == "a" * 49_152 + "\n... 34,465 characters left out ...\n" + "b" * 16_383 + "\n"
     assert case.stdout_bytes == 100_001
-
-
-def test_a_task_of_asserts() -> None:
-    task = Task(
-        task_id="t",
-        mode=Mode.ASSERT,
-        entry_point="f",
-        prompt="def f(x):\n",
-        test="def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\n",
-    )
-    assert grade(task, "def f(x):\n    return x * x\n", kind="full").reward == 1.0
-    assert grade(task, "    return x * x\n", kind="continuation").reward == 1.0
-    assert grade(task, "def f(x):\n    return 4\n", kind="full").pass_rate == 0.5
 
 
 def test_what_can_only_be_decided_in_its_own_process_keeps_its_reward_or_has_none() -> None:

@@ -20,7 +20,6 @@ from tests.sandbox.programs_that_leave_something import PUT_RIGHT, SEEN
 pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLE = (DATA / "example.dataset.jsonl", DATA / "example.rollouts.jsonl")
-SHARED = DATA.parent.parent / "shared" / "data"
 
 PROGRAMS = {name: code for name, code in (PUT_RIGHT | SEEN).items() if "/proc/self/stat" not in code}
 """Without those that print when their process was started."""
@@ -87,11 +86,3 @@ def test_the_example_gets_the_same_grades_by_one_worker_in_another_order_and_iso
     (tmp_path / "other").mkdir()
     other = exported(EXAMPLE, tmp_path / "other", workers=1, shuffle=3, isolation="test")
     assert other == exported(EXAMPLE, tmp_path)
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout")
-@pytest.mark.parametrize("name", ["nemo_code_gen"])
-def test_development_data_gets_the_same_grades_in_both_isolations(tmp_path, name):
-    (tmp_path / "other").mkdir()
-    files = SHARED / f"{name}.dataset.jsonl", SHARED / f"{name}.rollouts.jsonl"
-    assert exported(files, tmp_path / "other", isolation="test") == exported(files, tmp_path)

@@ -171,6 +171,14 @@ def test_a_run_keeps_its_grader_and_checker_wherever_it_is_resumed(
     assert rewards("../run") == [0.5] * 3
 
 
+def test_a_resumed_run_keeps_its_preamble_and_takes_no_other() -> None:
+    grade_file("r.jsonl", "d.jsonl", out="run", preamble="import math", limit=1)
+    grade_file("r.jsonl", "d.jsonl", out="run", resume=True)
+    assert Run.open("run").manifest.preamble == "import math"
+    with pytest.raises(RunError, match="was graded with preamble"):
+        grade_file("r.jsonl", "d.jsonl", out="run", preamble="import re", resume=True)
+
+
 def test_fields_have_the_names_that_are_given() -> None:
     Path("r.jsonl").write_text(lines({"uid": "t", "answer": {"text": "42"}}))
     done = grade_file("r.jsonl", "d.jsonl", field_map={"task_id": "uid", "completion": "answer.text"})

@@ -55,10 +55,7 @@ def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers(
         ("def check(candidate):\n    pass", "never calls the completion"),
         ("def check(candidate):\n    assert 1 == 1", "never calls the completion"),
         ("def check(candidate):\n    def never(): assert candidate(1)", "never calls the completion"),
-        (
-            "import unittest\nif True:\n    class T(unittest.TestCase):\n        def test_a(self): f(1)",
-            "never calls",
-        ),
+        ("import unittest\nif True:\n    class T(unittest.TestCase):\n        def test_a(self): f(1)", "never calls"),
         ("def check(one, two):\n    assert one(1) == two", "line 1 of the test: `check` takes more than one argument"),
         (
             "def check(candidate):\n    assert candidate(1)\nassert f(2)",
@@ -93,45 +90,36 @@ def test_a_check_of_no_arguments_uses_the_entry_point_by_name() -> None:
 
 CLASSEVAL = """
     import unittest
-
     class ZooTestFeed(unittest.TestCase):
         def setUp(self):
             self.zoo = Zoo()
-
         def test_feed_2(self):
             res = self.zoo.feed('cat')
             self.assertEqual(res, ['cat'])
-
         # none left
         def test_feed_1(self):
             with self.assertRaises(KeyError):
                 self.zoo.feed('dog')
-
     class ZooTest(ZooTestFeed):
         def test_feed_2(self):
             self.assertTrue(self.zoo.feed('cow'))
             self.assertIsNone(self.zoo.feed(None))
         test_feed_1 = None
-
     class Helper:
         def test_nothing(self): pass
-
     if __name__ == '__main__':
         unittest.main()
     """
 SKELETON = '''
     import datetime
     OPENS = datetime.time(9)
-
     class Animal:
         def __init__(self, name):
             self.name = name
-
     class Zoo:
         """Keeps animals."""
         def __init__(self):
             self.animals = []
-
         def feed(self, name: str):
             """
             >>> Zoo().feed('cat')

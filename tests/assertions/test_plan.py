@@ -63,7 +63,6 @@ def test_calls_of_the_completion_after_the_last_judgement_are_a_test_case_and_ot
 @pytest.mark.parametrize(
     "body",
     [
-        "assert candidate(1) == 1\nif candidate(2):\n    return\nassert candidate(3) == 3",
         "assert candidate(1) == 1\nyield",
         "global seen\nseen = candidate(1)\nassert seen == 1",
         "x = candidate(1)\ncandidate(x)",
@@ -99,7 +98,6 @@ def test_a_check_that_is_no_plain_function_is_one_test_case(head: str) -> None:
         ("harmless(x)", True),
         ("np.testing.assert_allclose(x, 1)", False),
         ("assert_allclose(x, 1)", False),
-        ("assert_near(x, 1)", False),
         ("x.insert(0, verify(1))", False),
         ("made.deposit(1)", True),
         ("made.deposit(verify(1))", False),
@@ -156,11 +154,9 @@ def test_what_a_test_case_leaves_to_those_after_it_decides_whether_they_can_do_w
         ("assert candidate(1) == [2]", "[2]"),
         ("assert [2] == candidate(1)", "[2]"),
         ("assert candidate(1) != 2", "anything but 2"),
-        ("assert candidate(1) is None", "None"),
         ("assert candidate(1) in (1, 2)", "one of (1, 2)"),
         ("assert 2 in candidate(1)", "a value that contains 2"),
         ("assert abs(candidate(1) - 2) < 1e-6", "< 1e-6"),
-        ("assert 1e-6 > abs(candidate(1) - 2)", "< 1e-6"),
         ("assert candidate(1)", "a true value"),
         ("assert not candidate(1)", "a false value"),
         ("assert candidate(1) == known", "[1, 2]"),

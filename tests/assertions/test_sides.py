@@ -53,27 +53,19 @@ def test_the_definitions_are_what_the_prompt_gives_and_not_what_it_asks_for() ->
             import numpy
         except ImportError:
             numpy = None
-
         def stub(x):
             """To be written."""
-
         def left():
             raise NotImplementedError
-
         def poly(xs: list, x: float):
             return sum(c * math.pow(x, i) for i, c in enumerate(xs))
-
         class Base:
             def area(self): ...
-
         class Square(Base):
             pass
-
         class TooLarge(ValueError):
             pass
-
         print(poly([1], 2))
-
         def f(xs: List[int]) -> int:
             """What is asked for."""
         '''
@@ -122,7 +114,6 @@ def test_plain_classes_of_the_preamble_and_of_the_prompt_cross_as_data() -> None
 @pytest.mark.parametrize(
     ("prompt", "name"),
     [
-        ("Write a class Money that compares by value.", "Money"),
         ("Return a `Money` whose amount is x.", "Money"),
         ("Return a Money object.", "Money"),
         ("def f(x) -> 'Optional[Money]':\n    '''Does it.'''", "Money"),
@@ -154,10 +145,8 @@ def test_variables_parameters_and_types_of_python_are_no_classes_that_the_task_s
         ("assert os.path.exists(f(1))", "files"),
         ("f(Path('x'))", "files"),
         ("f(tempfile.mkdtemp())", "files"),
-        ("f(1).to_csv('x')", "files"),
         ("random.seed(1); f(1)", "random"),
         ("f(randint(1, 2))", "random"),
-        ("np.random.seed(1); f(1)", "numpy_random"),
     ],
 )
 def test_what_a_test_uses_is_listed(statement: str, word: str) -> None:
@@ -194,7 +183,6 @@ def test_what_needs_no_preparation_is_not_listed(statement: str) -> None:
         ("def f(x): ...", ["psutil", "json"], {Need.PROCESSES}),
         ("from concurrent.futures import ProcessPoolExecutor\ndef f(x): ...", None, {Need.PROCESSES}),
         ("from http.server import HTTPServer\ndef f(x): ...", None, {Need.LOOPBACK}),
-        ("def f(x): ...", "['smtplib', 'subprocess']", {Need.LOOPBACK, Need.PROCESSES}),
         ("import os, json\ndef f(x): ...", "['collections']", set()),
         ("Run a subprocess.", None, set()),
     ],

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from evaluator.model import Mode, Task, TestCase
 
 GROUPS = ("reward_hack", "timeout", "resource", "escape", "persistence", "source")
-
-_Found = TypeVar("_Found")
 
 MARK = "@MARK@"
 """Stands in an attack's code for the path of a file that it makes when no sandbox holds it."""
@@ -91,7 +88,8 @@ TASKS: dict[str, Task] = {
 
 def tasks() -> dict[str, Task]:
     """All tasks: those above, and what the honest programs have besides."""
-    return TASKS | dict(_found("honest_programs", "HONEST_TASKS", {}))
+    theirs: dict[str, Task] = _found("honest_programs").HONEST_TASKS
+    return TASKS | theirs
 
 
 def family(group: str, technique: str, task: str, codes: dict[str, str]) -> list[Attack]:
@@ -99,21 +97,20 @@ def family(group: str, technique: str, task: str, codes: dict[str, str]) -> list
     return [Attack(name, group, technique, task, code) for name, code in codes.items()]
 
 
+MODULES = (
+    "lying_values lying_subclasses stolen_answers patched_graders forged_results early_ends odd_sources endless_loops "
+    "endless_calls taken_memory taken_counts escapes persistence"
+).split()
+
+
 def attacks() -> list[Attack]:
-    """All attacks, of the modules that are there."""
-    modules = ("reward_hacks", "odd_sources", "time_outs", "resources", "escapes", "persistence")
-    none: list[Attack] = []
-    return [attack for name in modules for attack in _found(name, "ATTACKS", none)]
+    return [attack for name in MODULES for attack in _found(name).ATTACKS]
 
 
 def honest() -> list[Honest]:
-    """All honest programs."""
-    return list(_found("honest_programs", "HONEST", []))
+    return list(_found("honest_programs").HONEST)
 
 
-def _found(module: str, what: str, otherwise: _Found) -> _Found:
-    name = f"{__package__}.{module}"
-    if importlib.util.find_spec(name) is None:
-        return otherwise
-    found: _Found = getattr(importlib.import_module(name), what)
-    return found
+def _found(module: str) -> Any:
+    """These import this module."""
+    return importlib.import_module(f"{__package__}.{module}")

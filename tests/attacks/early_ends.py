@@ -29,7 +29,7 @@ _EARLY_EXIT_SINGLE_STDIN = {
 import os
 print(0, flush=True)
 os._exit(0)
-""",
+"""
 }
 # fmt: off
 _AT_EXIT = {

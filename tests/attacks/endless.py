@@ -1,4 +1,8 @@
-"""What the programs that never end are made of."""
+"""What the programs that never end are made of.
+
+Each outlives an alarm in its own process whose handler raises: it catches what is raised, keeps the signal away, or
+sits in a call into C that looks at no signal. None of them ever answers right.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What the programs that take more than they may are made of."""
+"""What the programs are made of that take more of the machine than the limits give, and answer right only then.
+
+The limits meant are the default ones: 1 GiB of memory, 64 threads, no new process, 128 open files, 4 MiB of output,
+64 MiB of files. What they take is a little more than that, so that showing it costs a shared machine little, and
+they give it back. Where they run without limits they need the default limits of open files and processes.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -54,27 +53,6 @@ def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:
         page.get_by_role("button", name="Download sample.runtime_error.html").click()
     text = download.value.path().read_text()
     assert "2 of 13 rollouts, chosen by <code>verdict=runtime_error</code>" in text
-
-
-@pytest.mark.slow
-def test_what_is_filled_in_goes_into_the_address_and_comes_back_from_it(visit: Visit) -> None:
-    page = visit("rollouts")
-    page.get_by_label("Text", exact=True).fill("a")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/*q=a*")
-    settled(page)
-    page.get_by_text("Reward, time, length").click()
-    page.get_by_label("Reward from").fill("0.5")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/*r_min=0.5*")
-    settled(page)
-    shown = page.get_by_text(re.compile(r"^\d+ of 13 rollouts$")).inner_text()
-    assert shown != "13 of 13 rollouts"
-    page.goto(page.url)  # by its address alone, as somebody else would
-    expect(page.get_by_text(shown, exact=True)).to_be_visible()
-    settled(page)
-    expect(page.get_by_label("Text", exact=True).locator("visible=true")).to_have_value("a")
-    expect(page.get_by_label("Reward from")).to_have_value("0.5")
 
 
 def test_without_scripts_the_report_is_readable_and_asks_for_nothing(browser: BrowserContext, tmp_path: Path) -> None:

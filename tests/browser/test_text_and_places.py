@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dashboard import escape
-from tests.browser.conftest import Visit, settled
-from tests.browser.test_in_chromium import open_table_row
+from tests.browser.conftest import Visit
 from tests.dashboard import hostile_text
 from tests.dashboard.hostile_text import TEXTS
 
@@ -74,16 +73,3 @@ def test_what_is_not_seen_is_drawn_in_code_and_copied_as_it_is(visit: Visit) -> 
     assert places == sorted(places)  # an override would have turned what follows round
     copied = line.evaluate("""line => { getSelection().selectAllChildren(line); return getSelection().toString(); }""")
     assert hostile_text.CODE.split("\n")[1] in copied
-
-
-def test_up_leads_back_to_the_list_as_it_was(visit: Visit) -> None:
-    page = visit("rollouts?view=table&sort=worst")
-    open_table_row(page)
-    page.wait_for_url("**/completion?*task=*")
-    settled(page)
-    page.goto(page.url)  # by its address alone, as somebody else would
-    page.get_by_role("link", name="Overview").wait_for()
-    settled(page)
-    page.keyboard.press("u")
-    page.wait_for_url("**/rollouts?*")
-    assert {"view=table", "sort=worst"} <= set(page.url.partition("?")[2].split("&"))

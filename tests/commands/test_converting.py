@@ -131,15 +131,6 @@ def test_converted_rollouts_find_their_tasks_and_keep_their_rewards(run: Path, t
     ]  # fmt: skip
 
 
-def test_a_run_becomes_native_rollouts_with_our_grades(run: Path, tmp_path: Path, ask: Ask) -> None:
-    assert ask("convert", run, "out.jsonl", "--to", "native") == 0
-    rollouts = list(load_rollouts(tmp_path / "out.jsonl"))
-    assert [(r.task_id, r.given_reward, r.expected_pass) for r in rollouts][:3] == [
-        ("echo", 1.0, True), ("add", 0.0, False), ("echo", None, None),
-    ]  # fmt: skip
-    assert rollouts[0].sample_id == "echo#0"
-
-
 def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
     dataset = write_rows(tmp_path / "d.jsonl", *TASKS)
     rollouts = write_rows(

@@ -53,9 +53,20 @@ def test_each_bad_line_is_told_with_its_place_its_reason_and_its_first_bytes(fil
 def test_the_same_is_told_in_lines(file: Path) -> None:
     done = rollscope("formats", "r.jsonl", "--check", cwd=file.parent)
     assert done.returncode == 2
+    assert "rollouts in format native" in done.stdout
     assert "2 usable rows, 4 bad lines: repeated id 1, not Python 1, not JSON 1, wrong type 1" in done.stdout
     for line, offset, reason in BAD:
         assert f"r.jsonl:{line}: byte {offset:,}, {reason}: " in done.stdout
+
+
+def test_without_check_twenty_lines_are_told_and_no_file_is_wrong(file: Path) -> None:
+    file.write_bytes(GRADED + b"{broken\n" * 30)
+    glance = rollscope("formats", file, cwd=file.parent)
+    assert "1 usable row, 30 bad lines" in glance.stdout
+    assert "and 10 more" in glance.stdout
+    assert (glance.returncode, glance.stdout.count("r.jsonl:")) == (0, 21)
+    assert rollscope("formats", file, "--check", cwd=file.parent).stdout.count("r.jsonl:") == 31
+    assert "livecodebench" in rollscope("formats", cwd=file.parent).stdout
 
 
 def test_the_grades_that_a_file_came_with_are_counted(file: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,6 @@ from evaluator.graders.unverified import withheld
 from evaluator.model import Grade, Rollout, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.commands.command_line import (
-    ADD,
     ANSWER,
     COMMAND,
     RIGHT,
@@ -32,7 +30,7 @@ from tests.commands.command_line import (
     write_rows,
 )
 from tests.engines.processes import descendants, wait_until_none
-from tests.waiting import HANG_S, wait_until
+from tests.waiting import wait_until
 
 
 def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_path: Path) -> None:
@@ -139,28 +137,6 @@ def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_stopped_run_is_readable_and_says_how_to_go_on(tmp_path: Path, dataset: Path) -> None:
-    """By a service manager; `test_resuming` stops one by Ctrl-C, and resumes it."""
-    samples = [sample(f"s{i}", (SLOW if i > 2 else RIGHT) + f"# {i}\n") for i in range(20)]
-    rollouts = write_rows(tmp_path / "r.jsonl", *samples)
-    arguments = ["grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "60", "--fail-fast"]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
-    )
-    parts = tmp_path / "run" / "rollouts"
-    wait_until(lambda: process.poll() is not None or list(parts.glob("*.parquet")), "no part")
-    process.send_signal(signal.SIGTERM)
-    told = process.communicate(timeout=HANG_S)[1]
-    assert process.returncode == 130, told
-    assert "--resume" in told
-    assert "Traceback" not in told
-    run = Run.open(tmp_path / "run")
-    before = run.connect().sql("SELECT count(*) FROM rollouts").fetchall()[0][0]
-    assert (run.manifest.state, run.manifest.counts["rollouts"]) == ("stopped", before)
-    assert 1 <= before < 20
-
-
-@pytest.mark.slow
 def test_a_killed_one_leaves_no_process(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", *(sample(f"s{i}", SLOW + str(i)) for i in range(9)))
     command = [*COMMAND, "grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "60"]
@@ -244,14 +220,3 @@ def test_how_a_run_was_graded_is_kept_and_asked_for_again(
     assert refused.returncode == 2
     assert told in one_line(refused.stderr)
     assert rollscope(*asked, option, value, "--resume", cwd=tmp_path).returncode == 0
-
-
-def test_resuming_a_run_of_something_else_is_refused(tmp_path: Path) -> None:
-    dataset = write_rows(tmp_path / "d.jsonl", ANSWER)
-    rollouts = write_rows(tmp_path / "r.jsonl", sample("a", "42", "answer"))
-    assert rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path).returncode == 0
-    other = write_rows(tmp_path / "other.jsonl", ADD)
-    for options in ((other, "--resume"), (dataset, "--timeout", 3, "--resume"), (dataset,)):
-        refused = rollscope("grade", rollouts, "--out", "run", "--dataset", *options, cwd=tmp_path)
-        assert refused.returncode == 2
-        assert "--out" in one_line(refused.stderr)

@@ -50,15 +50,20 @@ def inputs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(tmp_path: Path, inputs: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(
+    tmp_path: Path, inputs: Path, number: signal.Signals
+) -> None:
     arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
     process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
     run = tmp_path / "run"
     wait_until(lambda: process.poll() is not None or bool(list(run.glob(".journal-*"))), "nothing is graded")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     printed = process.communicate(timeout=HANG_S)[1]
     stopped = Run.open(run).manifest
     assert (process.returncode, stopped.state) == (130, "stopped"), printed
+    assert 1 <= stopped.counts["rollouts"] < 12
+    assert "Traceback" not in printed
 
     command = resume_command(run, stopped)
     assert f"resume with: {command}\n" in printed

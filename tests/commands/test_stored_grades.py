@@ -25,20 +25,13 @@ def answered(question: str, reward: float | None, text: str = "An answer.", **mo
     return {"responses_create_params": asked, "response": response, "reward": reward} | more
 
 
-def grades(run: Path, columns: str = "task_id, reward, verdict") -> list[tuple[Any, ...]]:
-    connection = Run.open(run).connect()
-    try:
-        return connection.execute(f"SELECT {columns} FROM rollouts ORDER BY row").fetchall()
-    finally:
-        connection.close()
+def grades(run: Path, columns: str = "task_id, reward, verdict", table: str = "rollouts ORDER BY row") -> list[Any]:
+    with Run.open(run).connect() as connection:
+        return connection.execute(f"SELECT {columns} FROM {table}").fetchall()
 
 
-def tasks(run: Path) -> list[tuple[Any, ...]]:
-    connection = Run.open(run).connect()
-    try:
-        return connection.execute("SELECT task_id, prompt, mode FROM tasks ORDER BY prompt").fetchall()
-    finally:
-        connection.close()
+def tasks(run: Path) -> list[Any]:
+    return grades(run, "task_id, prompt, mode", "tasks ORDER BY prompt")
 
 
 def test_rollouts_need_no_dataset_and_have_their_prompts(tmp_path: Path, ask: Ask) -> None:

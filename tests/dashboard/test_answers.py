@@ -139,8 +139,9 @@ def test_a_page_loads_no_grader_of_a_run_and_calls_no_service(answers: Path, tmp
     service = {"name": "similarity", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
     manifest = json.loads((answers / "run.json").read_text())
     for named in (f"{tmp_path}/own.py:f", json.dumps(inner), "{", json.dumps(service)):
-        (answers / "run.json").write_text(json.dumps(manifest | {"grader": named}))
-        shown = text(visit("tasks", task="capital", tab="code"))
         assert (trial_run.trial_grader(named) is None) == (named != json.dumps(service))
+    for grader in (inner, service):
+        (answers / "run.json").write_text(json.dumps(manifest | {"grader": json.dumps(grader)}))
+        shown = text(visit("tasks", task="capital", tab="code"))
     assert "grader calls another service" in shown
     assert not left.exists()

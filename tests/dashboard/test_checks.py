@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.dashboard import check_run
 from tests.dashboard.rows import Show
-from tests.dashboard.test_pages import PAGES, cards, component, text, visit
+from tests.dashboard.test_pages import cards, component, text, visit
 from tests.runs.older_run import forget_columns
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -76,13 +76,6 @@ def test_the_sidebar_filters_by_verified_and_the_table_has_a_column_of_reasons_w
 def old(opened: Path, tmp_path: Path, show: Show) -> None:
     """A run of a version that kept no reasons."""
     show(forget_columns(check_run.write(tmp_path / "old"), "unverified_reason"))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("old")
-@pytest.mark.parametrize("page", PAGES)
-def test_a_run_of_a_version_that_kept_no_reasons_opens(page: str) -> None:
-    visit(page, verified="no: no reason was given", view="table")
 
 
 @pytest.mark.usefixtures("old")

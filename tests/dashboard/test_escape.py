@@ -86,7 +86,7 @@ def test_every_chart_takes_every_text_for_text() -> None:
 
 
 @pytest.mark.usefixtures("hostile")
-@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "rollouts", "completion"))
+@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "completion"))
 def test_no_page_draws_what_is_not_seen_or_escapes_where_nothing_is_read_as_markup(page: str) -> None:
     app = visit(page, verdict="wrong_answer") if page == "completion" else visit(page)
     html = re.sub(

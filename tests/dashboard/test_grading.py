@@ -78,6 +78,10 @@ def test_a_run_is_read_while_it_grows_stopped_and_resumed(show: Show, work: Path
     assert int(cards(app)["rollouts"]["value"]) >= 1
     for page in ("rollouts", "completion", "tasks", "rewards"):
         visit(page, run=job.run.name)
+    other = visit("overview", run=rollouts.name)
+    assert "It is being graded into" in text(other)
+    assert "grade" not in buttons(other)
+    assert "stop" in buttons(other)
 
     click(app, "stop")
     ended(job)  # though the sleepers never end, and their limits are 10 s each
@@ -161,21 +165,6 @@ def test_a_setting_that_can_not_be_used_is_one_line(
     assert said in app.text[0].value
 
 
-@pytest.mark.slow
-def test_two_visitors_who_press_grade_at_once_start_one_job(show: Show, work: Path) -> None:
-    rollouts, dataset = waiting.write(work, "shared", quick=1, slow=20)
-    show(rollouts=[rollouts], dataset=dataset, allow_rerun=True)
-    first, second = visit("overview"), visit("overview")
-    click(first, "grade")
-    second.button(key="grade").click().run()  # the page was drawn before the other one's click
-    assert workspace.graded_here() == [the_job(rollouts).run]
-    assert followed(second).query_params["run"] == followed(first).query_params["run"]
-    third = visit("overview", run=rollouts.name)
-    assert "It is being graded into" in text(third)
-    assert "grade" not in buttons(third)
-    assert "stop" in buttons(third)
-
-
 def test_threads_that_start_the_same_grading_get_one_job(work: Path) -> None:
     rollouts, dataset = waiting.write(work, "raced", quick=0, slow=20)
     known, found, begin = Jobs(), list[Job](), threading.Barrier(8)
@@ -255,47 +244,31 @@ def test_resuming_goes_on_with_what_has_no_grade_and_only_the_newest_state_stays
     assert second.connection is workspace.open_run(Entry("part", stored.path)).connection
 
 
-@pytest.mark.parametrize(("cache", "used"), [(None, True), ("folder", True), ("none", False)])
-def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(
-    cache: str | None, used: bool, stored: OpenRun, work: Path
-) -> None:
-    run = changed(stored.path, cache=str(work / cache) if cache == "folder" else cache)
-    assert resuming._work(run).keywords["cache"] is used
+def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(stored: OpenRun, work: Path) -> None:
+    for cache, used in ((None, True), (str(work / "folder"), True), ("none", False)):
+        assert resuming._work(changed(stored.path, cache=cache)).keywords["cache"] is used
 
 
-@pytest.mark.slow
-def test_a_resumed_run_reads_cached_grades(stored: OpenRun, work: Path) -> None:
-    run = changed(stored.path, cache=str(work / "folder"))
-    before = read_manifest(run.path).cached  # another test may have graded the same completions
-    evaluator.grade_file(work / "few.jsonl", work / "few.dataset.jsonl", out=work / "whole")
-    resuming.resume(run, 2)
-    ended(jobs().of_run(run.path))
-    assert read_manifest(run.path).cached == before + 7
-    assert not (work / "folder").exists()
+NOT_RESUMED = [
+    ({"rollouts": "gone.jsonl"}, "The file of its rollouts is missing: "),
+    ({"dataset": ""}, "The file of its dataset is missing: the run does not name it"),
+    ({"grader": "own.py:grade"}, "it loads code from a file"),
+    ({"grader": "similarity:model=m,base_url=http://127.0.0.1:1/v1"}, "it calls another service"),
+    ({"interpreter": "/bin/sh"}, "a Python or a sandbox of its own"),
+    ({"sandbox": "degraded"}, "a Python or a sandbox of its own"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"rollouts": "gone.jsonl"}, "The file of its rollouts is missing: "),
-        ({"dataset": ""}, "The file of its dataset is missing: the run does not name it"),
-        ({"grader": "own.py:grade"}, "it loads code from a file"),
-        ({"grader": "similarity:model=m,base_url=http://127.0.0.1:1/v1"}, "it calls another service"),
-        ({"interpreter": "/bin/sh"}, "a Python or a sandbox of its own"),
-        ({"sandbox": "degraded"}, "a Python or a sandbox of its own"),
-    ],
-)
-def test_a_run_that_can_not_be_resumed_from_the_page_says_why(
-    changes: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, stored: OpenRun
-) -> None:
+def test_a_run_that_can_not_be_resumed_from_the_page_says_why(monkeypatch: pytest.MonkeyPatch, stored: OpenRun) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    run = changed(stored.path, **changes)
-    assert said in (resuming.refusal(run) or "")
-    if changes == {"sandbox": "degraded"}:
-        app = visit("overview")
-        assert said in text(app)
-        assert app.button(key="resume").disabled
-        assert "--resume --out" in text(app)
+    before = read_manifest(stored.path)
+    for changes, said in NOT_RESUMED:
+        write_manifest(stored.path, before)
+        assert said in (resuming.refusal(changed(stored.path, **changes)) or "")
+    app = visit("overview")
+    assert said in text(app)
+    assert app.button(key="resume").disabled
+    assert "--resume --out" in text(app)
 
 
 def test_a_run_that_another_process_writes_has_no_buttons_and_no_remains_of_a_failed_resume(stored: OpenRun) -> None:

@@ -22,7 +22,7 @@ from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard.rows import Row, row
 from tests.dashboard.test_pages import mostly_slow
 
-PARTS = 5
+PARTS = 3
 A_PART = 4
 _OPENED = itertools.count()
 
@@ -97,7 +97,7 @@ def test_a_new_server_shows_what_is_in_the_file_without_reading_the_run(
     first = opened(path)
     assert shown(first) == in_memory(path, monkeypatch)
     assert [file.suffix for file in cache.iterdir()] == [".duckdb"], "nothing else is left there"
-    spoil(part_path(path, "rollouts", 2))
+    spoil(part_path(path, "rollouts", 1))
     second = opened(path)
     assert aggregates.totals(second, Filter()).rollouts == PARTS * A_PART
     assert listing.table(first, Filter(q="s3"), "", 1, ["verdict"]) == [("t1", "s3", "wrong_answer")], "both are open"
@@ -109,8 +109,8 @@ def test_of_a_run_that_has_grown_only_the_new_part_is_read(
     before = opened(path)
     write(path, range(PARTS, PARTS + 2), resume=True)
     whole = in_memory(path, monkeypatch)
-    spoil(part_path(path, "rollouts", 2))
-    spoil(part_path(path, "cases", 2))
+    spoil(part_path(path, "rollouts", 1))
+    spoil(part_path(path, "cases", 1))
     grown = opened(path)
     assert shown(grown) == whole
     assert aggregates.totals(before, Filter()).rollouts == PARTS * A_PART, "what is open stays as it was"
@@ -124,6 +124,7 @@ def test_a_run_that_was_graded_again_is_read_again(path: Path, monkeypatch: pyte
     assert shown(again) == in_memory(path, monkeypatch)
     counts = {each.verdict: each.rollouts for each in aggregates.verdict_counts(again, Filter())}
     assert counts == {"passed": 2 * A_PART + PARTS - 2, "wrong_answer": (PARTS - 2) * (A_PART - 1)}
+    assert records.verdicts_of(again, "t0", "s1") == [(0, "passed"), (1, "passed")], "of the newest grade"
 
 
 def test_another_run_in_the_same_place_is_not_taken_for_the_first(path: Path, tmp_path: Path) -> None:
@@ -187,24 +188,19 @@ def test_files_of_runs_that_nobody_opens_any_more_go(
 
 
 def test_every_page_of_every_order_lists_each_rollout_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "ROLLOUTS_PER_PAGE", 7)
+    monkeypatch.setattr(listing, "ROLLOUTS_PER_PAGE", 5)
     run = opened(path)
     for sort in ("", "worst", "sample_id", "-error_message", "model"):
         pages = [
             listing.table(run, Filter(), sort, page, [sort.strip("-")] if sort in COLUMNS else []) for page in (1, 2, 3)
         ]
-        assert [len(page) for page in pages] == [7, 7, 6]
+        assert [len(page) for page in pages] == [5, 5, 2]
         listed = [row[1] for page in pages for row in page]
         assert len(set(listed)) == PARTS * A_PART
         assert sort != "sample_id" or listed == sorted(listed)
 
 
-def test_test_cases_are_those_of_the_newest_grade(path: Path) -> None:
-    write(path, range(1), resume=True, passes=True)
-    assert records.verdicts_of(opened(path), "t0", "s1") == [(0, "passed"), (1, "passed")]
-
-
-@pytest.mark.parametrize("large", [1, 1_000_000])
+@pytest.mark.parametrize("large", [pytest.param(1, marks=pytest.mark.slow), 1_000_000])
 def test_rollouts_alone_open_without_test_cases(large: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an index of a file has them."""
     monkeypatch.setattr(kept_tables, "_LARGE", large)

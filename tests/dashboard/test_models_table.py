@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
+from dashboard import workspace
 from dashboard.queries import aggregates, filter_sql
 from dashboard.state import Filter, parse
+from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Verdict
-from tests.dashboard.rows import Row, Written, row
+from tests.dashboard import rows
+from tests.dashboard.rows import Row, Show, Written, row
 from tests.dashboard.test_pages import cards, component, text, visit
 
 MIXED = (Verdict.PASSED, Verdict.WRONG_ANSWER)
@@ -24,14 +30,24 @@ def rollouts() -> list[Row]:
     return [*found, row("hard", "odd", reward=None, model="large")]
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rows.write(tmp_path_factory.mktemp("models") / "run", rollouts())
+
+
+@pytest.fixture
+def run(stored: Path, show: Show) -> OpenRun:
+    show(stored)
+    return workspace.open_run(Entry("run", stored))
+
+
 def leads_to(href: str) -> tuple[str, Filter]:
     """The page of an address, and its filter."""
     address = urlsplit(href)
     return address.path.strip("./") or "overview", parse(dict(parse_qsl(address.query))).filter
 
 
-def test_every_number_opens_what_it_counts(written: Written) -> None:
-    run = written(rollouts())
+def test_every_number_opens_what_it_counts(run: OpenRun) -> None:
     app = visit("overview")
     table = component(app, "model_table")["rows"]
     assert [(line["model"], line["n"], line["rate"]) for line in table] == [
@@ -61,8 +77,8 @@ def test_every_number_opens_what_it_counts(written: Written) -> None:
     assert "<span>isolation</span>" in text(app)
 
 
-def test_the_chosen_model_gives_all_models_back(written: Written) -> None:
-    written(rollouts())
+@pytest.mark.usefixtures("run")
+def test_the_chosen_model_gives_all_models_back() -> None:
     app = visit("overview", model="large")
     large, small = component(app, "model_table")["rows"]
     assert (large["selected"], small["selected"]) == (True, False)
@@ -77,8 +93,8 @@ def test_a_run_of_one_model_has_its_row_and_one_without_a_name_no_links(written:
     assert (line["model"], line["n"], line["hrefs"]) == ("no model named", "1", {})
 
 
-def test_rates_are_left_out_where_the_filter_selects_by_outcome(written: Written) -> None:
-    written(rollouts())
+@pytest.mark.usefixtures("run")
+def test_rates_are_left_out_where_the_filter_selects_by_outcome() -> None:
     lines = component(visit("overview", verdict="passed"), "model_table")["rows"]
     assert [(line["rate"], line["interval"]) for line in lines] == [("–", None), ("–", None)]
 

@@ -94,36 +94,44 @@ def test_no_page_speaks_of_grades_that_are_not_ours(
 
 
 @pytest.mark.usefixtures("files")
-def test_rewards_are_those_that_the_rollouts_came_with() -> None:
+def test_recorded_grades_stand_for_ours_and_are_said_in_the_words_of_their_source() -> None:
     assert "Reward by model" in text(drawn("rewards", run="theirs.jsonl"))
-
-
-@pytest.mark.usefixtures("files")
-def test_a_recorded_grade_is_said_in_the_words_of_its_source() -> None:
     said = text(drawn("completion", run="theirs.jsonl", verdict="wrong_answer"))
     assert "“WA”" in said
     assert "by their judge" in said
     assert "recorded by their judge" in said
     assert "start the dashboard with --dataset" in said
+    app = drawn("compare", run="theirs.jsonl")
+    assert "The grades of A and B are those that the rollouts came with." in text(app)
+    assert component(app, "compare_tasks")["recorded"] == [True, True]
+    assert [row["label"] for row in component(app, "compare_tasks")["rows"]] == ["double"]
+    assert "1 of 2 rollouts" in text(searched(drawn("rollouts", run="theirs.jsonl", view="search", find="n * n")))
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("tab", ["why", "output"])
-def test_what_needs_a_run_says_what_to_do(tab: str) -> None:
-    said = text(drawn("completion", tab=tab))
-    assert "not graded yet" in said
-    assert "Nothing ran here" in said
-    assert "--dataset" in said
-
-
-def test_the_prompt_is_the_datasets_else_the_files(with_tests: list[str], tmp_path: Path) -> None:
-    lines(tmp_path / "plain.jsonl", [*PLAIN, {"task_id": "unknown", "completion": "1", "prompt": "From the file."}])
-    assert "def double(n):" in text(drawn("completion", task="double", view="prompt"))
-    assert "From the file." in text(drawn("completion", task="unknown", view="prompt"))
+def test_without_grades_or_tests_there_are_no_failures_or_suspects_and_what_needs_a_run_says_what_to_do() -> None:
+    app = drawn("overview")
+    assert list(cards(app)) == ["rollouts", "tasks", "without a verdict"]
+    assert "Failures that look alike" not in text(app)
+    assert not [button for button in app.button if button.key == "first_failure"]
+    assert component(app, "verdict_bars")["recorded"] is True
+    app = drawn("tasks")
+    assert [row["cells"] for row in component(app, "task_list")["rows"]] == [["", "double", "0/0", ""]]
+    assert "Double it." in text(app)
+    assert "Its test cases are in the dataset" in text(app)
+    for tab in ("why", "output"):
+        said = text(drawn("completion", tab=tab))
+        assert "not graded yet" in said
+        assert "Nothing ran here" in said
+        assert "--dataset" in said
 
 
 @pytest.mark.usefixtures("with_tests")
-def test_the_datasets_test_cases_are_listed_and_run_from_the_editor() -> None:
+def test_the_datasets_test_cases_are_listed_and_run_from_the_editor_before_anything_is_graded() -> None:
+    app = drawn("tasks", sort="task")
+    assert [row["cells"][1] for row in component(app, "task_list")["rows"]] == ["double", "other"]
+    assert len(component(app, "case_list")["rows"]) == 2
+    assert "Nothing ran yet" in text(app)
     rows = component(drawn("completion", task="double", test="1"), "dataset_cases")
     assert [row["cells"] for row in rows["rows"]] == [
         ["0", "assert candidate(2) == 4"],
@@ -138,41 +146,12 @@ def test_the_datasets_test_cases_are_listed_and_run_from_the_editor() -> None:
     assert "rs-v-wrong_answer own" in text(app)
 
 
-@pytest.mark.usefixtures("files")
-def test_the_overview_of_a_file_without_grades_has_no_figures_of_failures() -> None:
-    app = drawn("overview")
-    assert list(cards(app)) == ["rollouts", "tasks", "without a verdict"]
-    assert "Failures that look alike" not in text(app)
-    assert not [button for button in app.button if button.key == "first_failure"]
-    assert component(app, "verdict_bars")["recorded"] is True
-
-
-@pytest.mark.usefixtures("with_tests")
-def test_tasks_and_their_tests_are_listed_with_a_dataset_before_anything_is_graded() -> None:
-    app = drawn("tasks", sort="task")
-    assert [row["cells"][1] for row in component(app, "task_list")["rows"]] == ["double", "other"]
-    assert len(component(app, "case_list")["rows"]) == 2
-    assert "Nothing ran yet" in text(app)
-
-
-@pytest.mark.usefixtures("files")
-def test_tasks_without_a_dataset_are_not_suspect() -> None:
-    app = drawn("tasks")
-    assert [row["cells"] for row in component(app, "task_list")["rows"]] == [["", "double", "0/0", ""]]
-    assert "Double it." in text(app)
-    assert "Its test cases are in the dataset" in text(app)
-
-
-@pytest.mark.usefixtures("files")
-def test_two_models_of_one_file_are_compared_by_the_grades_that_they_came_with() -> None:
-    app = drawn("compare", run="theirs.jsonl")
-    assert "The grades of A and B are those that the rollouts came with." in text(app)
-    assert component(app, "compare_tasks")["recorded"] == [True, True]
-    assert [row["label"] for row in component(app, "compare_tasks")["rows"]] == ["double"]
-
-
-@pytest.mark.usefixtures("with_tests")
-def test_the_audit_says_what_it_needs() -> None:
+def test_the_prompt_is_the_datasets_else_the_files_and_the_audit_needs_grades(
+    with_tests: list[str], tmp_path: Path
+) -> None:
+    lines(tmp_path / "plain.jsonl", [*PLAIN, {"task_id": "unknown", "completion": "1", "prompt": "From the file."}])
+    assert "def double(n):" in text(drawn("completion", task="double", view="prompt"))
+    assert "From the file." in text(drawn("completion", task="unknown", view="prompt"))
     app = drawn("audit", run="theirs.jsonl")
     assert "needs our own grades" in text(app)
     assert "Grade the rollouts" in [link.label for link in app.page_link]
@@ -191,19 +170,18 @@ def test_a_statement_reads_texts_of_the_file_and_the_dataset() -> None:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "html"])
-def test_the_filtered_rollouts_are_exported(form: str) -> None:
-    run = opened()
-    to = io.BytesIO()
-    filter_ = Filter(verdicts=("passed",))
-    export._write(run, filter_, to, form, "rollout", export.default_columns(run, "rollout"))
-    data = to.getvalue()
-    if form == "jsonl":
-        assert [json.loads(line)["completion"] for line in data.splitlines()] == [GRADED[0]["completion"]]
-    elif form != "parquet":
-        assert b"return 2 * n" in data or form == "html"
-        assert b"return n * n" not in data
-    assert export.file_name(run, filter_, "rollout", form) == f"theirs.jsonl.passed.{form}"
+def test_the_filtered_rollouts_are_exported() -> None:
+    run, filter_ = opened(), Filter(verdicts=("passed",))
+    for form in ("csv", "jsonl", "parquet", "html"):
+        to = io.BytesIO()
+        export._write(run, filter_, to, form, "rollout", export.default_columns(run, "rollout"))
+        if form == "jsonl":
+            found = [json.loads(line)["completion"] for line in to.getvalue().splitlines()]
+            assert found == [GRADED[0]["completion"]]
+        elif form != "parquet":
+            assert b"return 2 * n" in to.getvalue() or form == "html"
+            assert b"return n * n" not in to.getvalue()
+        assert export.file_name(run, filter_, "rollout", form) == f"theirs.jsonl.passed.{form}"
 
 
 @pytest.mark.usefixtures("files")
@@ -214,8 +192,3 @@ def test_notes_survive_a_cleaned_cache(tmp_path: Path) -> None:
     for path in sorted((tmp_path / "cache").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert read_notes(run.path).rollouts[0].note == "well done"
-
-
-@pytest.mark.usefixtures("files")
-def test_a_text_is_found_in_the_completions_of_the_file() -> None:
-    assert "1 of 2 rollouts" in text(searched(drawn("rollouts", run="theirs.jsonl", view="search", find="n * n")))

@@ -60,7 +60,7 @@ def ran(script: str, tmp_path: Path) -> dict[str, str]:
     )
 
 
-DOUBLED, TRIPLED = "def double(n):\n    return n * 2\n", "def double(n):\n    return n * 3\n"
+TRIPLED = "def double(n):\n    return n * 3\n"
 STACK = "class Stack:\n    def pop(self):\n        return None\n    def size(self):\n        return 0\n"
 ADD = (
     'def add(a, b):\n    """Odd \'\'\' and \\\\ quotes."""\n    print("seen", b)\n'
@@ -76,12 +76,10 @@ READS = "import sys\na, b = map(int, sys.stdin)\nprint(a - b)\nraise SystemExit(
         (CALL, ADD, 0, {"expected": "[1, 'e']", "actual": "[1, 'é']", "stdout": "seen é", "exit status": "0"}),
         pytest.param(METHOD, MERGE, 0, {"actual": "[1, 2]"}, marks=pytest.mark.slow),  # not the imported `merge`
         (STDIN, READS, 0, {"expected": "7", "actual": "-1", "exit status": "3"}),
-        pytest.param(ASSERT, TRIPLED, 0, {"actual": "3", "stderr": "AssertionError"}, marks=pytest.mark.slow),
         (ASSERT, TRIPLED, 1, {"actual": "15", "stderr": "AssertionError"}),
-        pytest.param(ASSERT, DOUBLED, 1, {"actual": "10", "exit status": "0"}, marks=pytest.mark.slow),
         (UNITTEST, STACK, 0, {"stderr": "AssertionError: None != 1", "exit status": "1"}),
     ],
-    ids=["call", "method", "stdin", "assert", "later assert", "right assert", "unittest"],
+    ids=["call", "method", "stdin", "later assert", "unittest"],
 )
 def test_it_shows_what_the_test_case_did(
     task: Task, code: str, index: int, shows: dict[str, str], tmp_path: Path

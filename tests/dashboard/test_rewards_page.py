@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
 import pytest
 
-from dashboard import charts, controls
+from dashboard import charts, controls, workspace
 from dashboard.controls import Screen
 from dashboard.queries import distributions, filter_sql, steps
 from dashboard.rewards import rewards_figures
 from dashboard.rewards.rewards_figures import Drawn
 from dashboard.state import Filter, View
-from dashboard.workspace import OpenRun
+from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Component, Verdict
+from tests.dashboard import rows
 from tests.dashboard.rows import Row, Show, Written, row
 from tests.dashboard.test_pages import text, visit
 
@@ -38,6 +38,12 @@ def rollouts() -> list[Row]:
     ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
+    """Those rollouts."""
+    return workspace.open_run(Entry("run", rows.write(tmp_path_factory.mktemp("rewards") / "run", rollouts())))
+
+
 def screen_of(run: OpenRun, filter_: Filter = EVERYTHING) -> Screen:
     total = filter_sql.count(run, Filter())
     return controls.Screen(View(run=run.name, filter=filter_), run, filter_sql.count(run, filter_), total)
@@ -53,8 +59,7 @@ def counts(run: OpenRun, figure: Drawn) -> list[int]:
     return [filter_sql.count(run, view.filter) for _, view in figure.targets]
 
 
-def test_a_click_on_a_models_reward_opens_its_rollouts(written: Written) -> None:
-    run = written(rollouts())
+def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
     figure = drawn(rewards_figures.by_model(screen_of(run)))
     width = distributions.reward_width(run, Filter())
     assert width > 0
@@ -72,8 +77,7 @@ def test_a_click_on_a_models_reward_opens_its_rollouts(written: Written) -> None
             assert filter_sql.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
 
 
-def test_steps_have_a_line_per_model_where_models_share_them(written: Written) -> None:
-    run = written(rollouts())
+def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> None:
     figure = drawn(rewards_figures.by_step(screen_of(run)))
     lines = [trace for trace in figure.figure.data if trace.customdata]
     assert [(line.name, list(line.x)) for line in lines] == [("large", [0, 10, 20]), ("small", [0, 10, 20])]
@@ -107,11 +111,13 @@ def test_a_run_without_steps_says_so_in_a_line(written: Written) -> None:
     written([row("t", f"s{n}", reward=float(n)) for n in range(2)])
     shown = text(visit("rewards", view="all"))
     assert "No rollout in the filter has a step" in shown
+    for title in ("Reward by model", "Pass rate and variance of each group", "pass@k, unbiased"):
+        assert title in shown
     assert "Parts of the reward" not in shown
 
 
-def test_the_variance_of_a_group_is_that_of_its_rewards(written: Written) -> None:
-    found = distributions.spread(written(rollouts()), Filter())
+def test_the_variance_of_a_group_is_that_of_its_rewards(run: OpenRun) -> None:
+    found = distributions.spread(run, Filter())
     assert [(each.task_id, each.rate) for each in found] == [(f"t{n}", n / 4) for n in range(5)]
     assert sum(each.groups for each in found) == 5
     rewards = [grade.reward or 0.0 for rollout, grade in rollouts() if rollout.task_id == "t2"]
@@ -126,8 +132,7 @@ def test_groups_without_signal_are_counted_beside_the_variances(written: Written
     assert [view.task for _, view in figure.targets] == ["g0", "g1", "g2", "g3", "g4"]
 
 
-def test_wall_times_lengths_and_parts_open_what_they_count(written: Written) -> None:
-    run = written(rollouts())
+def test_wall_times_lengths_and_parts_open_what_they_count(run: OpenRun) -> None:
     found = distributions.wall_times(run, Filter())
     assert sum(each.rollouts for each in found) == 60
     figure = drawn(rewards_figures.wall_times(screen_of(run)))
@@ -146,8 +151,7 @@ def test_wall_times_lengths_and_parts_open_what_they_count(written: Written) -> 
     assert {each.model for each in distributions.part_means(run, Filter(model="small")).rows} == {"small"}
 
 
-def test_pass_at_k_is_on_a_doubling_axis_and_counts_tasks(written: Written) -> None:
-    run = written(rollouts())
+def test_pass_at_k_is_on_a_doubling_axis_and_counts_tasks(run: OpenRun) -> None:
     figure = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small"))))
     line = figure.figure.data[-1]
     assert list(line.x) == pytest.approx([0, 1, 2, 2.585], abs=1e-3)
@@ -157,16 +161,10 @@ def test_pass_at_k_is_on_a_doubling_axis_and_counts_tasks(written: Written) -> N
     assert "k (n = 1 task, 95% band)" in one.figure.layout.xaxis.title.text
 
 
-def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(written: Written) -> None:
-    written(rollouts())
+def test_a_filter_by_outcome_leaves_out_what_it_makes_meaningless(run: OpenRun, show: Show) -> None:
+    show(run.path)
     shown = text(visit("rewards", verdict="passed", view="all"))
     assert shown.count("pass rates and pass@k would mean nothing") == 1
     assert "Reward by model" in shown
+    assert "Reward by step" in shown
     assert "pass@k, unbiased" not in shown
-
-
-def test_the_page_of_the_bundled_example_draws_four_figures_first(show: Show) -> None:
-    show(Path(__file__).parents[2] / "data" / "example.run")
-    shown = text(visit("rewards", view="all"))
-    for title in ("Reward by model", "Reward by step", "Pass rate and variance of each group", "pass@k, unbiased"):
-        assert title in shown

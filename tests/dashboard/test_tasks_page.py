@@ -14,7 +14,7 @@ from evaluator.runs.notes import read_notes
 from tests.dashboard import sample_run
 from tests.dashboard.test_pages import click, component, no_exception, text, visit
 
-pytestmark = pytest.mark.usefixtures("sample")
+pytestmark = pytest.mark.usefixtures("opened")
 
 
 def rows(key: str, **params: str) -> list[list[str]]:
@@ -84,7 +84,7 @@ def test_a_task_and_a_test_case_are_judged_and_judged_again(sample: Path) -> Non
     assert read_notes(sample).tasks == []
 
 
-def test_a_note_is_kept_with_the_judgement(sample: Path) -> None:
+def test_a_note_is_kept_with_the_judgement_and_one_that_cannot_be_written_is_a_line(sample: Path) -> None:
     app = visit("tasks", task="math/add", test="0")
     app.text_input(key="note_task_math/add_None").set_value("off by one").run()
     click(app, "bad_task")
@@ -93,13 +93,10 @@ def test_a_note_is_kept_with_the_judgement(sample: Path) -> None:
     assert [(n.judgement, n.note) for n in read_notes(sample).tasks] == [("bad", "off by one"), (None, "twice")]
     again = visit("tasks", task="math/add", test="0")
     assert again.text_input(key="note_task_math/add_None").value == "off by one"
-
-
-def test_notes_that_cannot_be_written_are_one_line(sample: Path) -> None:
-    app = visit("tasks", task="math/add")
+    (sample / ".notes-lock").unlink()
     (sample / ".notes-lock").mkdir()
-    click(app, "bad_task")
-    assert "notes.json: can&#x27;t be written: Is a directory" in text(app)
+    click(again, "unsure_task")
+    assert "notes.json: can&#x27;t be written: Is a directory" in text(again)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.completion import transcript
 from evaluator.model import Mode, Task, TestCase
-from tests.dashboard.rows import Written, row
+from tests.dashboard import rows
+from tests.dashboard.rows import Show, row
 from tests.dashboard.test_pages import text, visit
 
 HOSTILE = "<script>alert(1)</script> **bold** [link](javascript:x)"
@@ -42,8 +44,8 @@ METADATA: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
-def opened(written: Written) -> None:
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with one rollout of each metadata; the last one means something else by `conversation`."""
     task = Task(task_id="t", mode=Mode.STDIN, prompt="Print 1.", cases=(TestCase(0, "", "1"),))
     found = []
@@ -51,7 +53,12 @@ def opened(written: Written) -> None:
         rollout, grade = row("t", f"t#{place}", reward=1.0, completion="print(1)")
         more = {"metadata": {**metadata, "difficulty": "easy"}, "given_reward": 0.25}
         found.append((msgspec.structs.replace(rollout, **more), grade))
-    written(found, task)
+    return rows.write(tmp_path_factory.mktemp("runs") / "run", found, task)
+
+
+@pytest.fixture
+def opened(stored: Path, show: Show) -> None:
+    show(stored)
 
 
 def shown_turns(sample: str) -> tuple[AppTest, list[tuple[str, list[str]]]]:

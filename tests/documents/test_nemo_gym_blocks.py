@@ -134,7 +134,7 @@ def test_the_server_answers_over_http() -> None:
     told = over_http(names["server"], "/verify", body)
     assert (told["reward"], told["responses_create_params"], told["mask_sample"]) == (1.0, {"input": "query"}, False)
     assert told["response"].items() >= body["response"].items()
-    assert "secret" not in json.dumps(told)
+    assert ("secret" in json.dumps(told), "input" in told) == (False, False)
     assert over_http(names["server"], "/my_tool", {"input_text": "test"}) == {"result": "Processed: test"}
 
 

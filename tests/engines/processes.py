@@ -71,12 +71,6 @@ def sandboxes() -> list[int]:
     return [number for number in below if number not in inner and number not in _others]
 
 
-def zygotes() -> list[int]:
-    """The warm interpreters: Python, two levels below."""
-    inner = [child for outer in sandboxes() for child in children(outer)]
-    return [child for first in inner for child in [*children(first), first] if name_of(child).startswith("python")]
-
-
 def name_of(number: int) -> str:
     try:
         return Path(f"/proc/{number}/comm").read_text().strip()
@@ -110,8 +104,10 @@ def busy_zygotes() -> list[int]:
 
 
 @contextlib.contextmanager
-def killing(find: Callable[[], list[int]], times: int) -> Iterator[None]:
-    """Kills what is found, so often, each once, by the kernel's own SIGKILL, as when memory is short."""
+def killing(find: Callable[[], list[int]], times: int, then: Callable[[], object] = lambda: True) -> Iterator[None]:
+    """Kills what is found, so often, each once, by the kernel's own SIGKILL, as when memory is short.
+
+    After that it calls `then` until that is true, or the end."""
     end = threading.Event()
 
     def work() -> None:
@@ -123,6 +119,7 @@ def killing(find: Callable[[], list[int]], times: int) -> Iterator[None]:
             victims = set(find()) - killed
             kill(victims)
             killed.update(victims)
+        wait_until(lambda: end.is_set() or then(), "it does not end")
 
     killer = threading.Thread(target=work, daemon=True)
     killer.start()

@@ -56,12 +56,10 @@ NEVER_ENDING = {
 KILL, INT, TERM = signal.SIGKILL, signal.SIGINT, signal.SIGTERM
 ENDED: list[tuple[signal.Signals, str, str, set[Way]]] = [
     (KILL, "a program that sleeps", "", {Way.NAMESPACES}),
-    (KILL, "a program that spins", "", set()),
     (KILL, "a program that sleeps, from a template", "", {Way.LANDLOCK}),
     (KILL, "a program that spins, from a template", "", {Way.NAMESPACES}),
     (KILL, "a call that sleeps", "", {Way.NAMESPACES}),
     (KILL, "threads that spin", "", set(Way)),
-    (INT, "a program that sleeps, from a template", "", {Way.NAMESPACES}),
     (TERM, "threads that spin", "", {Way.LANDLOCK}),
     (KILL, "a program that sleeps", "at first", {Way.NAMESPACES}),
     (INT, "a program that sleeps", "at first", {Way.NAMESPACES}),

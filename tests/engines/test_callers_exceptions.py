@@ -26,12 +26,6 @@ class OwnError(Exception):
     """A trainer's own."""
 
 
-ERRORS = [
-    OSError(5, "said by the caller"),
-    *(pytest.param(each, marks=pytest.mark.slow) for each in (TimeoutError("x"), OwnError("stop"), EOFError())),
-]
-
-
 @contextmanager
 def alarm(error: BaseException, seconds: float) -> Iterator[None]:
     """Raises `error` in the main thread after so many seconds."""
@@ -64,32 +58,20 @@ def graded_in_a_stream() -> object:
     return list(grade_all([TASK], [Rollout(task_id="a", completion=ENDLESS, kind=Kind.FULL)], limits=LONG, workers=1))
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
-def test_it_comes_out_of_a_grading(error: Exception) -> None:
-    assert_interrupted(graded, error)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("work", [graded_by_colossalai, graded_in_a_stream])
-def test_and_of_whatever_else_runs_code(work: Callable[[], object]) -> None:
-    assert_interrupted(work, TimeoutError("out of patience"))
-
-
-def assert_interrupted(work: Callable[[], object], error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("work", "error"),
+    [
+        (graded, OSError(5, "said by the caller")),
+        *(pytest.param(graded, each, marks=pytest.mark.slow) for each in (OwnError("stop"), EOFError())),
+        pytest.param(graded_by_colossalai, TimeoutError("out of patience"), marks=pytest.mark.slow),
+        pytest.param(graded_in_a_stream, TimeoutError("out of patience"), marks=pytest.mark.slow),
+    ],
+)
+def test_it_comes_out_of_whatever_runs_code(work: Callable[[], object], error: Exception) -> None:
     graded_well()  # the sandbox is warm
     with pytest.raises(type(error)) as raised, alarm(error, 0.3):
         work()
     assert raised.value is error
-    graded_well()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.0001, 0.001, 0.003, 0.01, 0.03])
-def test_whenever_it_comes_nothing_is_lost(seconds: float) -> None:
-    """Also while the sandbox is being taken, warmed up or given back."""
-    for _ in range(10):
-        with suppress(TimeoutError), alarm(TimeoutError("now"), seconds):
-            graded_well()
     graded_well()
 
 

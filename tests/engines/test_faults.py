@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -19,7 +21,6 @@ from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, 
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
 from evaluator.sandbox.launch.bubblewrap import bubblewrap
 from tests.engines.processes import (
-    busy_zygotes,
     children,
     descendants,
     descriptors,
@@ -42,6 +43,31 @@ def way(request: pytest.FixtureRequest) -> Way:
     return way
 
 
+WAITING = """
+import signal, time
+told = []
+signal.signal(signal.SIGCONT, lambda *_: told.append(1))
+while not told: time.sleep(0.01)
+"""
+"""Runs without end until it is told to go on."""
+
+
+def waiting() -> list[int]:
+    """The processes below this one that have a handler for SIGCONT: they run the completion."""
+    found = []
+    for number in descendants(os.getpid()):
+        with contextlib.suppress(OSError):
+            caught = Path(f"/proc/{number}/status").read_text().partition("SigCgt:")[2].split()[0]
+            found += [number] if int(caught, 16) >> signal.SIGCONT - 1 & 1 else []
+    return found
+
+
+def tell() -> None:
+    for number in waiting():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGCONT)
+
+
 def templates() -> list[int]:
     """Those that have forked a process for a test case."""
     return [child for zygote in zygotes_below() for child in children(zygote) if children(child)]
@@ -49,33 +75,30 @@ def templates() -> list[int]:
 
 def bubblewraps() -> list[int]:
     """Both processes of each, one in the namespaces and one outside."""
-    below = [child for child in descendants(os.getpid()) if name_of(child) == "bwrap"]
-    return below if busy_zygotes() else []
+    return [child for child in descendants(os.getpid()) if name_of(child) == "bwrap"]
 
 
 VICTIMS: dict[str, tuple[Callable[[], list[int]], Mode, Isolation]] = {
-    "zygote of a call": (busy_zygotes, Mode.CALL, "completion"),
-    "zygote of a program": (busy_zygotes, Mode.STDIN, "completion"),
-    "zygote of a template": (lambda: zygotes_below() if templates() else [], Mode.STDIN, "test"),
+    "zygote of a call": (zygotes_below, Mode.CALL, "completion"),
+    "zygote of a program": (zygotes_below, Mode.STDIN, "completion"),
+    "zygote of a template": (zygotes_below, Mode.STDIN, "test"),
     "template": (templates, Mode.STDIN, "test"),
     "bubblewrap": (bubblewraps, Mode.STDIN, "completion"),
 }
 
 
-def run(way: Way, what: str, times: int, seconds: float) -> Grade:
-    """Grades a completion that takes so long, in this process. Meanwhile the victims are killed."""
+def killed(way: Way, what: str, times: int) -> Grade:
+    """The grade of a completion that does not end before the victims were killed so often, each time while it ran."""
     find, mode, isolation = VICTIMS[what]
     if way is Way.LANDLOCK and find is bubblewraps:
         pytest.skip("there is no bubblewrap in this way")
     is_call = mode is Mode.CALL
     task = Task(task_id="t", mode=mode, entry_point="f" if is_call else None, cases=(TestCase(0, "1", "1"),) * 2)
-    code = f"import time\nx = input()\ntime.sleep({seconds})\nprint(x)"
-    if is_call:
-        code = f"import time\ndef f(x):\n    time.sleep({seconds})\n    return x"
+    code = f"def f(x):{indent(WAITING, '    ')}    return x" if is_call else f"x = input()\n{WAITING}print(x)"
     with Sandbox(Settings(way=way)) as sandbox:
         sandbox.warm_up()
         worker = Worker(Options(limits=PATIENT, isolation=isolation), sandbox=sandbox)
-        with killing(find, times):
+        with killing(lambda: find() if waiting() else [], times, then=tell):
             grade = worker.grade(task, Rollout(task_id="t", completion=code, sample_id="s", kind=Kind.FULL))
     wait_until_none(lambda: descendants(os.getpid()))
     return grade
@@ -86,13 +109,13 @@ EACH = [pytest.param(what, marks=[] if what == "zygote of a program" else pytest
 
 @pytest.mark.parametrize("what", EACH)
 def test_what_is_killed_once_costs_a_retry(way: Way, what: str) -> None:
-    grade = run(way, what, 1, seconds=1)
+    grade = killed(way, what, 1)
     assert (grade.verdict, grade.reward) == (Verdict.PASSED, 1.0)
 
 
 @pytest.mark.parametrize("what", EACH)
 def test_what_is_killed_each_time_is_our_fault(way: Way, what: str) -> None:
-    grade = run(way, what, 1000, seconds=600)
+    grade = killed(way, what, 1000)
     assert (grade.verdict, grade.reward) == (Verdict.SANDBOX_ERROR, None)
     assert grade.error_message
 

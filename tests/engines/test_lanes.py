@@ -71,13 +71,7 @@ def test_a_mixed_run_starts_as_many_sandboxes_as_workers() -> None:
 
 
 @pytest.mark.parametrize(
-    "tasks",
-    [
-        [],
-        [answers(0)[0]],
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ([programs(0)[0]], [answers(0)[0], programs(0)[0]])),
-    ],
-    ids=["none", "answers", "programs", "both"],
+    "tasks", [[], [answers(0)[0]], pytest.param([answers(0)[0], programs(0)[0]], marks=pytest.mark.slow)]
 )
 def test_rollouts_without_a_task_are_reported_in_every_kind_of_run(tasks: list[Task]) -> None:
     lost = Rollout(task_id="none", completion="x", sample_id="lost")

@@ -117,15 +117,13 @@ def test_a_grader_of_ones_own_runs_in_ones_own_processes(server: Served, tmp_pat
     assert workers(server.process.pid) == []
 
 
-def test_a_process_that_is_to_work_as_if_alone_borrows_nothing(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(MACHINE_WIDE, "no")
-    assert graded() is Verdict.PASSED
-    assert workers()
-    assert workers(server.process.pid) == []
-
-
-def test_nor_does_one_that_keeps_its_grades_elsewhere(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", f"{os.environ['XDG_CACHE_HOME']}/elsewhere")
+@pytest.mark.parametrize(
+    ("name", "value"), [(MACHINE_WIDE, "no"), ("XDG_CACHE_HOME", f"{os.environ.get('XDG_CACHE_HOME')}/elsewhere")]
+)
+def test_a_process_that_is_to_work_alone_or_keeps_its_grades_elsewhere_borrows_nothing(
+    server: Served, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
     assert graded() is Verdict.PASSED
     assert workers()
     assert workers(server.process.pid) == []

@@ -10,26 +10,24 @@ import pytest
 
 from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Options
-from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
-from tests.engines.processes import children, descriptors, killing, runs_code, sandboxes, wait_until_none, zygotes
+from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from tests.engines.processes import (
+    busy_zygotes,
+    descriptors,
+    killing,
+    runs_code,
+    sandboxes,
+    wait_until_none,
+    zygotes_below,
+)
+from tests.engines.test_worker import PATIENT, RIGHT, SLEEPS, WRONG, echo_task
 
-PATIENT = Limits(wall_s=300, cpu_s=60, total_s=300)
 LONG = Limits(wall_s=900, cpu_s=900, total_s=900)
 PATIENTLY = Options(limits=PATIENT)
 
 
-def echo_task(cases: int = 3) -> Task:
-    tests = tuple(TestCase(index, f"{index}\n", f"{index}\n") for index in range(cases))
-    return Task(task_id="echo", mode=Mode.STDIN, cases=tests)
-
-
 def rollout(code: str, number: int = 0, task_id: str = "echo") -> Rollout:
     return Rollout(task_id=task_id, completion=code, sample_id=f"{task_id}#{number}", kind=Kind.FULL)
-
-
-RIGHT = "print(input())"
-WRONG = "print(int(input()) + 1)"
-SLEEPS = "import time\ntime.sleep({})\nprint(input())"
 
 
 def test_every_rollout_is_graded_once_with_its_row() -> None:
@@ -101,7 +99,7 @@ def test_a_stop_gives_up_what_is_under_way() -> None:
     hanging = [rollout(f"{SLEEPS.format(600)}  # {number}", number) for number in range(4)]
 
     def stop_once_they_run() -> None:
-        if any(map(runs_code, zygotes())):
+        if any(map(runs_code, zygotes_below())):
             stop.set()
 
     options = Options(limits=Limits(wall_s=900, total_s=900))
@@ -133,30 +131,12 @@ def test_an_error_of_the_input_ends_the_run_and_leaves_nothing_behind() -> None:
 # ---- sandboxes that die
 
 
-def graded_while_killing(times: int, given: list[Rollout], workers: int = 1) -> list[Grade]:
-    """What is found busy is killed so often, from when a first grade shows that all is proved."""
-    found = grade_all([echo_task(cases=1)], [rollout(RIGHT), *given], Options(limits=LONG), workers=workers)
-    next(found)
-    with killing(lambda: [zygote for zygote in zygotes() if children(zygote)], times):
-        grades = [each.grade for each in found]
-    wait_until_none(sandboxes)
-    return grades
-
-
-@pytest.mark.slow
-def test_a_sandbox_that_is_killed_costs_a_retry() -> None:
-    given = [rollout(f"{SLEEPS.format(1)}  # {number}", number) for number in range(1, 5)]
-    assert [grade.verdict for grade in graded_while_killing(1, given, workers=2)] == [Verdict.PASSED] * 4
-
-
-@pytest.mark.slow
-def test_sandboxes_that_are_killed_again_and_again_are_our_fault() -> None:
-    given = [rollout(f"{SLEEPS.format(600)}  # {number}", number) for number in range(1, 4)]
-    grades = graded_while_killing(1000, given)
-    assert [(grade.verdict, grade.reward) for grade in grades] == [(Verdict.SANDBOX_ERROR, None)] * 3
-
-
 @pytest.mark.slow
 def test_duplicates_of_one_that_could_not_be_graded_are_tried_themselves() -> None:
-    grades = graded_while_killing(2, [rollout(SLEEPS.format(8), number) for number in range(1, 4)])
+    given = [rollout(RIGHT), *(rollout(SLEEPS.format(8), number) for number in range(1, 4))]
+    found = grade_all([echo_task(cases=1)], given, Options(limits=LONG), workers=1)
+    next(found)  # all is proved
+    with killing(busy_zygotes, 2):
+        grades = [each.grade for each in found]
+    wait_until_none(sandboxes)
     assert sorted(grade.verdict for grade in grades) == [Verdict.PASSED, Verdict.PASSED, Verdict.SANDBOX_ERROR]

@@ -23,16 +23,6 @@ from tests.waiting import wait_until
 ROOT = Path(__file__).parents[2]
 ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
 
-FROM_MANY_THREADS = f"""
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from evaluator import Task, grade
-task = Task.from_row({ECHO!r})
-work = "import time\\nwhile time.process_time() < 0.2: pass\\nprint(input())\\n"
-with ThreadPoolExecutor(4) as threads:
-    print(*(each.reward for each in threads.map(lambda n: grade(task, f"n = {{n}}\\n{{work}}"), range(4))))
-"""
-
 
 @pytest.fixture
 def _as_set_by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -103,16 +93,6 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path: Path, folder: Call
         room.take()  # none waits
         assert not room.shared
         assert not room.is_full()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 8])
-def test_correct_programs_are_paid_whatever_the_number_of_processes(processes: int) -> None:
-    started = [
-        subprocess.Popen([sys.executable, "-c", FROM_MANY_THREADS], stdout=subprocess.PIPE, cwd=ROOT, text=True)
-        for _ in range(processes)
-    ]
-    assert [each.communicate()[0].split() for each in started] == [["1.0"] * 4] * processes
 
 
 @pytest.mark.usefixtures("_as_set_by_itself")

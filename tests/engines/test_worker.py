@@ -82,16 +82,6 @@ def test_a_tasks_own_limits_win(sandbox: Sandbox) -> None:
     assert long.limits == PATIENT
 
 
-@pytest.mark.slow
-def test_the_time_of_a_whole_completion(sandbox: Sandbox) -> None:
-    sleeps_after_the_first = "import time\nx = int(input())\nif x: time.sleep(2)\nprint(x)"
-    grade = graded(sandbox, echo_task(cases=30, limits={"total_s": 5.0}), sleeps_after_the_first)
-    found = verdicts(grade)
-    assert grade.verdict is Verdict.TIME_LIMIT
-    assert found[-1] is Verdict.NOT_RUN
-    assert found.count(Verdict.PASSED) <= 3
-
-
 def test_a_process_per_test_case_gives_the_same_grades(sandbox: Sandbox) -> None:
     codes = [RIGHT, WRONG, "import sys\nprint(sys.stdin.read().strip())", "1 / 0", "def f(:"]
     for isolation in ("completion", "test"):

@@ -1,18 +1,15 @@
 """Extraction: which part of a completion is graded, and which line of the text each of its lines was."""
 
 import ast
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evaluator.extraction import extract
-from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Kind, Mode, Task
 from tests.checkers.work import Work
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 PROMPT = 'def f(x):\n    """Adds one."""\n'
 CALL = Task(task_id="t", mode=Mode.CALL, entry_point="f", prompt=PROMPT)
 STDIN = Task(task_id="t", mode=Mode.STDIN, prompt="Print the sum.")
@@ -303,25 +300,3 @@ def test_an_ordinary_completion_takes_few_calls():
     body = "".join(f"    value_{n} = x * {n}  # a comment\n" for n in range(40))
     completion = f"Let us think.\n\n{fenced('def f(x):' + chr(10) + body)}\n{fenced(USAGE)}"
     assert Work(lambda: extract(completion, task=CALL, kind=Kind.CHAT)).calls < 5_000
-
-
-# the development data, where it is at hand
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
-@pytest.mark.parametrize("given", [True, False], ids=["kind given", "kind detected"])
-@pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)
-def test_right_answers_of_the_development_data_define_what_is_called(dataset, given):
-    tasks = {task.task_id: task for task in load_tasks(dataset)}
-    for rollout in load_rollouts(dataset.with_name(dataset.name.replace(".dataset.", ".rollouts."))):
-        if not rollout.expected_pass:
-            continue
-        task = tasks[rollout.task_id]
-        extraction = extract(rollout.completion, task=task, kind=rollout.kind if given else None)
-        assert extraction.code is not None, rollout.sample_id
-        names = {getattr(node, "name", None) for node in ast.walk(ast.parse(extraction.code))}
-        names |= {node.id for node in ast.walk(ast.parse(extraction.code)) if isinstance(node, ast.Name)}
-        assert task.mode is Mode.STDIN or task.entry_point in names, rollout.sample_id
-        assert extraction.kind is rollout.kind
-        assert lines_agree(rollout.completion, extraction), rollout.sample_id

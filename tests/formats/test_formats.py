@@ -10,10 +10,6 @@ import pytest
 
 from evaluator.formats import FormatError, load_rollouts, load_tasks, parse_field_map, sniff
 from evaluator.model import Kind, Mode, TestCase
-from tests.formats.conftest import loaded
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
 
 # native
 
@@ -220,18 +216,3 @@ def test_a_map_that_names_an_absent_field_is_reported_row_by_row(read):
 def test_a_map_that_is_no_map_is_refused(text):
     with pytest.raises(FormatError, match=r"^--map: "):
         parse_field_map(text)
-
-
-# the development data, where it is at hand
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside the repository")
-@pytest.mark.parametrize("dataset", sorted(SHARED.glob("*.dataset.jsonl")), ids=lambda path: path.name)
-def test_development_data_loads_without_a_problem(dataset):
-    tasks, problems = loaded(dataset, load_tasks)
-    path = dataset.with_name(dataset.name.replace(".dataset.", ".rollouts."))
-    rollouts, others = loaded(path)
-    assert problems + others == []
-    assert len(rollouts) == path.read_text().count("\n")
-    assert {r.task_id for r in rollouts} <= {task.task_id for task in tasks}

@@ -20,10 +20,6 @@ def f(x):
     thread = threading.Thread(target=os._exit, args=(0,))
     thread.start()
     thread.join()
---- handler
-import os, signal
-signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-def f(x): os.kill(os.getpid(), signal.SIGTERM)
 --- after-the-first
 import os
 def f(x):
@@ -44,25 +40,12 @@ def f(x):
         def __eq__(self, other):
             signal.pause()
     return Waits()
---- stream
-import os, sys
-class Stream:
-    def write(self, text): os._exit(0)
-    flush = write
-sys.stderr = Stream()
-def f(x): return 0
 === leaves-late: items
 --- generator
 import os
 def f(n):
     yield 0
     os._exit(0)
---- iterator
-import sys
-class Items:
-    def __iter__(self): return self
-    def __next__(self): sys.exit(0)
-def f(n): return Items()
 === passed-over: suite
 --- skip-of-the-caller
 import sys
@@ -95,9 +78,6 @@ class Own(BaseException): pass
 def f(x):
     if x is None: raise Own
     return x + x
---- killed
-import os
-def f(x): return x + x if x is not None else os.kill(os.getpid(), 9)
 === forgiven: forgiving: endless
 --- too-long
 def f(x):
@@ -112,10 +92,6 @@ def f(x):
 --- generator
 def f(n):
     while True: yield 0
---- silent
-def f(n):
-    while True: pass
-    yield
 --- iterator-of-itself
 class Items:
     def __iter__(self): return self
@@ -129,7 +105,6 @@ def f(n): return Items()
     }),
     *family("leaves-in-the-call", "equal", {
         "sys-exit": "import sys\ndef f(x): sys.exit(0)",
-        "subclass": "class Leave(SystemExit): pass\ndef f(x): raise Leave",
         "os-exit": "import os\ndef f(x): os._exit(0)",
         "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
     }),
@@ -145,10 +120,8 @@ def f(n): return Items()
     *family("raised", "suite", {
         "assertion-error": "def f(x): raise AssertionError",
         "keyboard-interrupt": "def f(x): raise KeyboardInterrupt",
-        "own-base": "class Own(BaseException): pass\ndef f(x): raise Own",
         "recursion": "def f(x): return f(x)",
         "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
-        "crash": "import ctypes\ndef f(x): ctypes.string_at(0)",
     }),
     *family("stops", "all of a map", {"stop-iteration": "def f(x): raise StopIteration"}),
     *family("stops-where-caught", "all of a map that catches", {"stop-iteration": "def f(x): raise StopIteration"}),

@@ -16,12 +16,6 @@ def f(x): return Equal()
 --- any-of-mock
 from unittest.mock import ANY
 def f(x): return ANY
---- magic-mock
-from unittest.mock import MagicMock
-def f(x):
-    made = MagicMock()
-    made.__eq__ = lambda self, other: True
-    return made
 --- str
 class Text(str): __eq__ = lambda self, other: True
 def f(x): return Text(x)
@@ -31,13 +25,6 @@ class Meta(type):
     __hash__ = type.__hash__
 class Equal(metaclass=Meta): pass
 def f(x): return Equal
---- dataclass
-from dataclasses import dataclass
-@dataclass(eq=False)
-class Point:
-    x: int
-    def __eq__(self, other): return True
-def f(x): return Point(x)
 --- subclass-hook
 import numbers
 @numbers.Integral.register
@@ -71,10 +58,6 @@ def f(x): return Near()
 class Near(float):
     def __sub__(self, other): return self
     def __abs__(self): return 0.0
-def f(x): return Near(9)
---- numpy-scalar
-import numpy as np
-class Near(np.float64): __sub__ = lambda self, other: np.float64(0)
 def f(x): return Near(9)
 === near-numpy: allclose
 --- subclass
@@ -139,12 +122,6 @@ class Int:
 def f(x): return Int()
 --- bool-subclass-by-name
 def f(x): return type('bool', (int,), {'__eq__': lambda self, other: True, '__module__': 'builtins'})()
---- isinstance-hook
-class Meta(type): __instancecheck__ = lambda cls, other: True
-class Int(metaclass=Meta):
-    __class__ = int
-    def __eq__(self, other): return True
-def f(x): return Int()
 === object: object
 --- attributes
 class Box(Liar):
@@ -159,9 +136,6 @@ class Node:
     def __init__(self, *_): pass
     def __eq__(self, other): return True
 def f(items): return Node()
---- with-another-equality
-Node.__eq__ = lambda self, other: True
-def f(items): return Node(3)
 --- with-fields-that-lie
 def f(items): return Node(Liar(), Liar())
 --- with-a-class-of-another-name

@@ -13,24 +13,6 @@ import unittest
 for name in dir(unittest.TestCase):
     if name.startswith(('assert', 'fail')): setattr(unittest.TestCase, name, lambda *_, **__: None)
 def f(x): return 0
---- result
-import unittest
-unittest.TestResult.wasSuccessful = lambda self: True
-def f(x): return 0
---- failure-exception
-import unittest
-class Success(unittest.SkipTest): pass
-unittest.TestCase.failureException = Success
-def f(x): return 0
---- outcome
-import contextlib, unittest.case
-class Outcome(unittest.case._Outcome):
-    @contextlib.contextmanager
-    def testPartExecutor(self, *_, **__):
-        try: yield
-        except Exception: pass
-unittest.case._Outcome = Outcome
-def f(x): return 0
 --- methods-of-the-class
 import gc, unittest
 def f(x):
@@ -39,23 +21,11 @@ def f(x):
             if name.startswith('test'): setattr(kind, name, lambda self: None)
         kind.assertEqual = kind.assertTrue = lambda *_: None
     return 42 if x == 21 else 0
---- self-of-the-caller
-import sys
-def f(x):
-    frame = sys._getframe(1)
-    test = frame.f_locals['self']
-    type(test).assertEqual = type(test).assertTrue = lambda *_: None
-    return 42 if x == 21 else 0
 === builtins: printed
 --- print
 import builtins, os
 builtins.print = lambda *_: os._exit(0)
 def f(x): return 0
---- globals-of-the-caller
-import sys
-def f(x):
-    sys._getframe(1).f_globals.update(all=lambda _: True)
-    return 0
 === builtins: types
 --- isinstance
 import builtins
@@ -63,39 +33,18 @@ class Equal: __eq__ = lambda self, other: True
 true = builtins.isinstance
 builtins.isinstance = lambda value, kind: True if type(value) is Equal else true(value, kind)
 def f(x): return Equal()
-=== builtins: raised by hand
---- assertion-error
-import builtins
-builtins.AssertionError = lambda *_: SystemExit(0)
-def f(x): return 0
-=== imports: isclose
---- import
-import builtins
-class Fake: __getattr__ = lambda self, name: lambda *_, **__: True
-true = builtins.__import__
-builtins.__import__ = lambda name, *rest: Fake() if name == 'math' else true(name, *rest)
-def f(x): return 0
 === named-math: isclose, not imported
 --- module
 import types
 math = types.ModuleType('math')
 math.isclose = lambda *_: True
 def f(x): return 0
-=== numpy: allclose
---- isclose-and-all
-import numpy as np
-from numpy._core import numeric
-numeric.isclose = np.isclose = lambda *_, **__: np.array([True])
-def f(items): return [0]
 === helper: poly
 --- of-the-caller
 import sys
 def f(xs):
     sys._getframe(1).f_globals['poly'] = lambda *_: 0
     return -0.5 if xs == [2, 4] else 0.0
---- its-code
-poly.__code__ = (lambda xs, x: 0).__code__
-def f(xs): return 0.0
 --- result
 class Zero(float):
     def __pow__(self, n): return 0.0
@@ -113,10 +62,6 @@ class Zero:
 random.Random = Zero
 def f(items): return [0] * 5
 === raises: raises
---- context
-import unittest.case as case
-case._AssertRaisesContext.__exit__ = lambda *_: True
-def f(x): return 2.0
 --- subclass
 import builtins
 builtins.ValueError = builtins.TypeError = Exception
@@ -167,10 +112,6 @@ def f(folder):
 --- class-replaced
 import unittest.mock
 unittest.mock.NonCallableMock.assert_called_once_with = lambda *_: None
-def f(folder): return 2
---- patch-replaced
-import unittest.mock
-unittest.mock._patch.__enter__ = lambda self: unittest.mock.MagicMock()
 def f(folder): return 2
 """),
     *family("builtins", "printed", {"all": "import builtins\nbuiltins.all = lambda _: True\ndef f(x): return 0"}),

@@ -14,23 +14,6 @@ def f(x):
     while frame:
         if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
         frame = frame.f_back
---- inspect-stack
-import inspect
-def f(x):
-    for each in inspect.stack():
-        if 'wanted' in each.frame.f_locals: return each.frame.f_locals['wanted']
---- frames-of-all-threads
-import sys
-def f(x):
-    for frame in sys._current_frames().values():
-        while frame:
-            if 'wanted' in frame.f_locals: return frame.f_locals['wanted']
-            frame = frame.f_back
---- constants-of-the-caller
-import sys
-def f(x):
-    for constant in sys._getframe(1).f_code.co_consts:
-        if type(constant) is tuple: return dict(constant)[x]
 --- garbage-collector
 import gc
 def f(x):
@@ -53,22 +36,6 @@ def f(x):
     with open(sys.argv[0]) as file: text = file.read()
     pairs = text[text.rindex('in ((') + 3:]
     return dict(eval(pairs[:pairs.index('))') + 2]))[x]
---- source-of-the-caller
-import inspect, sys
-def f(x):
-    text = inspect.getsource(sys._getframe(1))
-    pairs = text[text.index('in ((') + 3:]
-    return dict(eval(pairs[:pairs.index('))') + 2]))[x]
---- files-of-the-folder
-import os
-def f(x):
-    for folder in ('.', '..', '/tmp'):
-        for name in os.listdir(folder):
-            try:
-                with open(os.path.join(folder, name)) as file: text = file.read()
-                pairs = text[text.rindex('in ((') + 3:]
-                return dict(eval(pairs[:pairs.index('))') + 2]))[x]
-            except (OSError, ValueError, SyntaxError, KeyError): continue
 --- memory
 import re
 def f(x):

@@ -39,16 +39,13 @@ def graded(sandbox: Sandbox) -> Callable[..., Grade]:
         ("def add(a, b): return a + b", 0.0, Verdict.PASSED),
         ("```python\ndef add(a, b): return 3\n```", 0.0, Verdict.WRONG_ANSWER),
         ("```python\ndef add(a, b): return a /\n```", 0.0, Verdict.COMPILE_ERROR),
-        ("```python\ndef add(a, b): return a / 0\n```", 0.0, Verdict.RUNTIME_ERROR),
-        ("```python\ndef add(a, b):\n    while 1: pass\n```", 0.0, Verdict.TIME_LIMIT),
         ("", 0.0, Verdict.COMPILE_ERROR),
     ],
 )
 def test_ten_for_fenced_code_that_passes_all_tests(
     graded: Callable[..., Grade], completion: str, reward: float, verdict: Verdict
 ) -> None:
-    limits = {"wall_s": 1} if verdict is Verdict.TIME_LIMIT else {"wall_s": 30}
-    one = graded(completion, task=Task.from_row(ADD | {"limits": limits}))
+    one = graded(completion, task=Task.from_row(ADD | {"limits": {"wall_s": 30}}))
     assert (one.reward, one.verdict, one.grader, one.checker) == (reward, verdict, "colossalai", "colossalai")
     assert one.tests_total == 2
 

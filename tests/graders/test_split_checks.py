@@ -27,15 +27,6 @@ def _replacing(
 
 # fmt: off
 ROWS = [
-    Row("its-own-helper", check_task("""
-            for n in range(2, 50):
-                assert candidate(n) == is_prime(n), f'for {n}'
-            """, before="""
-            def is_prime(n):
-                return all(n % d for d in range(2, n))
-            """),
-        right="def f(n): return all(n % d for d in range(2, int(n ** 0.5) + 1))",
-        wrong="def f(n): return n % 2 == 1"),
     Row("name-that-nobody-defines", check_task("assert candidate(2) == helper_of_yours(2)"),
         right="""
         def helper_of_yours(n): return n + 1

@@ -84,6 +84,18 @@ VALUES = [
         def f(n): return Items()
         """,
         objects=True),
+    Row("a-generator-of-the-tests", check_task("""
+            def items():
+                yield 1
+                return 5
+            assert list(candidate(items())) == [1, 6]
+            """),
+        right="""
+        def f(given):
+            last = yield from given
+            yield last + 1
+        """,
+        wrong="def f(given): yield from given"),
 ]
 
 ARRAYS = [
@@ -116,13 +128,6 @@ def f(shape, kind): return Array()
 ]
 
 COMPARED = [
-    Row("whatever-it-says-of-itself", check_task("""
-            for given, wanted in ((2, 4), ('a', 'aa'), ([1], [1, 1])):
-                assert candidate(given) == wanted
-            """),
-        right="def f(x): return x + x",
-        wrong="def f(x): return 2",
-        attack=LIAR + "def f(x): return Liar()"),
     Row("data-on-the-left", check_task("""
             for given, wanted in ((2, 4), ('a', 'aa'), ([1], [1, 1])):
                 assert wanted == candidate(given)

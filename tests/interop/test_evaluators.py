@@ -59,18 +59,6 @@ def test_what_lm_eval_passes() -> None:
     assert words(ASSERTS, "") == ["failed: no_code: the completion is empty"]
 
 
-def test_an_attack_on_the_asserts_does_not_pass() -> None:
-    attacks = [
-        "import sys\nsys.exit(0)\n",
-        ENDS,
-        "class Yes:\n    def __eq__(self, other):\n        return True\n\ndef add(a, b):\n    return Yes()\n",
-        "import builtins\nbuiltins.AssertionError = None\n\ndef add(a, b):\n    return 0\n",
-        "def add(a, b):\n    raise SystemExit(0)\n",
-    ]
-    for reference in (CHECK, f"numbers = (2, 3)\nassert add(*numbers) == 5\n{ASSERTS}"):
-        assert [word.startswith("failed: ") for word in words(reference, *attacks)] == [True] * len(attacks)
-
-
 def test_statements_run_after_the_program_as_they_are() -> None:
     statements = "for n in range(3):\n    assert add(n, n) == 2 * n\n"
     passed, failed = words(statements, ADD, TIMES)

@@ -19,7 +19,6 @@ from evaluator.runs.noted import NOTE_COLUMNS
 from evaluator.runs.notes import note_rollout, note_task
 from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from evaluator.runs.schema import column_names
-from tests.runs.older_run import forget_columns
 
 Varied = dict[str, tuple[dict[str, object], dict[str, str]]]
 
@@ -130,31 +129,21 @@ def test_addresses_in_messages_do_not_make_two_runs_differ(varied: Varied, tmp_p
     assert as_jsonl(run, per="case")[0]["difference"] == "expected 1, got <A object at 0x0>"
 
 
-def test_why_a_grade_is_not_verified_stands_beside_it(varied: Varied) -> None:
+def test_what_there_is_none_of_is_an_empty_cell(varied: Varied) -> None:
     reason = "compared by `__eq__` of <A object at 0x0>"
     for sample, verified, why in (("code", True, None), ("not verified", False, reason)):
         row, cells = varied[sample]
         assert (row["verified"], row["unverified_reason"]) == (verified, why)
         assert (cells["verified"], cells["unverified_reason"]) == (str(verified).lower(), why or "")
-
-
-def test_a_run_of_a_version_that_kept_no_reasons_is_exported(tmp_path: Path) -> None:
-    run = made(tmp_path / "run", grade("a"), grade("b", Verdict.WRONG_ANSWER))
-    forget_columns(run.path, "unverified_reason")
-    assert [row["unverified_reason"] for row in as_jsonl(Run.open(run.path))] == [None, None]
-    assert export(Run.open(run.path), tmp_path / "out.parquet") == 2
-
-
-def test_a_reward_that_could_not_be_had_is_an_empty_cell(varied: Varied) -> None:
     assert [found["reward"] for found in (*varied["no reward"], *varied["address"])] == [None, "", 0.0, "0.0"]
 
 
-@pytest.mark.parametrize("start", STARTS)
-def test_text_that_a_spreadsheet_would_run_is_neutralised(varied: Varied, start: str) -> None:
-    row, cells = varied[start]
-    assert row["code"] == f"{start}HYPERLINK()"
-    assert (cells["code"], cells["sample_id"], cells["flags"]) == (f"'{start}HYPERLINK()", f"'{start}", f"'{start}")
-    assert (cells["model"], cells["given_reward"]) == ("'=m", "-1.5")
+def test_text_that_a_spreadsheet_would_run_is_neutralised(varied: Varied) -> None:
+    for start in STARTS:
+        row, cells = varied[start]
+        assert row["code"] == f"{start}HYPERLINK()"
+        assert [cells[name] for name in ("code", "sample_id", "flags")] == [f"'{row['code']}", f"'{start}", f"'{start}"]
+        assert (cells["model"], cells["given_reward"]) == ("'=m", "-1.5")
 
 
 def test_code_and_evidence_stay_readable_in_csv(varied: Varied) -> None:

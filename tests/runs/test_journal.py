@@ -18,11 +18,10 @@ from evaluator.runs.reading import Manifest, Run, RunWriter
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
 import os, signal, sys
-from tests.runs.test_journal import begun
+from tests.runs.test_journal import batch, begun
 writer = begun(sys.argv[1], resume=False)
 writer.__class__.flush_when_due = lambda self: None
 for number in range(3):
-    from tests.runs.test_journal import batch
     writer.add_columns(*batch(number))
 os.kill(os.getpid(), signal.SIGKILL)
 """

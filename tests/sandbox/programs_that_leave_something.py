@@ -54,12 +54,6 @@ real, sys.stdout = sys.stdout, io.StringIO()
 print("into the buffer", word)
 real.write(sys.stdout.getvalue())
 """,
-    "a replaced stdin": """
-import io, sys
-word = input()
-sys.stdin = io.StringIO("from memory")
-print(word, input())
-""",
     "a second text layer over stdout": "out = open(1, 'w', closefd=False)\nout.write(input() + ' unflushed')",
     "a path and arguments": """
 import sys
@@ -134,13 +128,6 @@ threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 """,
     "a file": "import os\nprint(input(), os.path.exists('left.txt'))\nopen('left.txt', 'w').write('left')",
     "a file in shared memory": "import os\nprint(input(), os.listdir('/dev/shm'))\nopen('/dev/shm/left', 'w')",
-    "a file opened through the type of a stream": """
-import sys
-left = type(sys.stdin.buffer.raw)("left.txt", "a+")
-left.write(b"x")
-left.seek(0)
-print(input(), len(left.read()))
-""",
     "its own source changed": "print(input(), len(open(__file__).read()))\nopen(__file__, 'a').write('#' * 1000)",
     "a folder that it locks": "import os\nprint(input(), os.access('.', os.W_OK))\nos.chmod('.', 0o500)",
     "descriptors until there are no more": """
@@ -162,12 +149,6 @@ def mark(kind):
     kind.seen = seen + 1
     return seen
 print(input(), mark(Counter))
-""",
-    "an attribute of a function of the library": """
-import heapq
-print(input(), getattr(heapq.merge, "mark", None))
-def mark(function): function.mark = 1
-mark(heapq.merge)
 """,
     "an attribute of an object of the library": """
 import json

@@ -21,7 +21,6 @@ ROWS = {
     "address space", "memory", "hidden memory", "waits for a CPU", "CPU time", "wall time", "output", "open files",
     "threads", "files written",
 }  # fmt: skip
-BORDER = {"files", "network", "process tree"}
 
 
 class Report:

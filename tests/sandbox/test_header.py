@@ -47,21 +47,14 @@ SHARED: dict[str, str] = {
         "x: List[int] = [sqrt(16), inf, MOD]\nprint(heap, dict(seen), x, Counter('aab').most_common(1))"
     ),
     "the recursion limit": "print(input(), sys.getrecursionlimit())\nsetrecursionlimit(5000)\nprint(getrecursionlimit())",
-    "the limit on digits": "print(input(), len(str(10 ** 4000)))\nset_int_max_str_digits(0)\nprint(len(str(10 ** 5000)))",
     "a name deleted": "print(input(), List[int])\ndel List\ntry: List\nexcept NameError as error: print(error)",
-    "a module overwritten": "print(input(), math.pi)\nmath = None",
-    "a builtin that flushes": "print = functools.partial(print, flush=True)\nprint(input())",
     "a builtin wrapped": "def print(*values, real=print): real('mine', *values)\nprint(input())",
-    "open and int of the header's": "print(open(0).read().split(), int(len('abc')))",
     "stdin": "print(repr(stdin.readline()), stdin is sys.stdin, stdin.name)\nstdout.write('by stdout\\n')\nstderr.write('told\\n')",
-    "stdin's lines": "for line in stdin: print(repr(line))",
-    "stdin's bytes": "print(stdin.buffer.read(), stdin.fileno())",
     "stdin replaced": "sys.stdin = io.StringIO('from memory')\nprint(input(), repr(stdin.readline()), stdin is sys.stdin)",
     "stdout replaced": "sys.stdout = StringIO()\nprint('kept', input())\nstdout.write(sys.stdout.getvalue())",
     "the import path": "print(input(), 'mine' in path)\npath.append('mine')\nsys.path.insert(0, 'also mine')",
     "the arguments": "argv.append(input())\nprint(argv, sys.argv is argv)",
     "random numbers": "print(input(), randint(1, 10 ** 9), random.random() if hasattr(random, 'random') else random())\nseed(7)",
-    "names listed": "print(input(), len(dir()), 'List' in dir(), 'mine' in dir())\nmine = 1",
     "a name that only a text has": (
         "from typing import get_type_hints as hints_of, get_type_hints\n"
         "def f(x: 'List[int]', y: 'typing.Deque') -> 'Counter': pass\nprint(input(), hints_of(f))"
@@ -71,8 +64,6 @@ SHARED: dict[str, str] = {
         "print(input(), len(fields(P)))\nimport typing as t"
     ),
     "a name deleted that it did not bind": "del input, sqrt\nprint(sys.stdin.readline(), input)\ntry: sqrt\nexcept NameError as error: print(error)",
-    "a name of two modules": "print(input(), pow(2, 3), pow.__module__, count(1) if callable(count) else 0, open)",
-    "the main guard": "def main(): print(__name__, input(), __doc__)\nif __name__ == '__main__': main()",
     "annotations as text": (
         "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: List[int]\n"
         "print(P([1]), P.__annotations__, get_type_hints(P), input())"

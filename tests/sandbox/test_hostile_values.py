@@ -26,7 +26,6 @@ HOSTILE = {
     "no JSON": "{",
     "two values": "1 2",
     "not UTF-8": b"\xff",
-    "deep": "[" * 100_000,
     "deep and closed": "[" * 100_000 + "]" * 100_000,
     "deep tags": '{"t":[' * 5000 + "]}" * 5000,
     "unknown tag": '{"q":1}',
@@ -42,9 +41,7 @@ HOSTILE = {
     "bad int": '{"i":"zz"}',
     "int of a list": '{"i":[]}',
     "bad float": '{"f":"1e999"}',
-    "float of a list": '{"f":["nan"]}',
     "bad complex": '{"c":[1,2]}',
-    "complex of three": '{"c":[1.0,2.0,3.0]}',
     "bad surrogates": '{"s":"ff"}',
     "lone surrogate in JSON": '"\\ud800"',
     "bad decimal": '{"x":["Decimal","1.2.3"]}',
@@ -53,18 +50,13 @@ HOSTILE = {
     "Fraction of long ints": '{"x":["Fraction",[{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 900_000 + '"}]]}',
     "range of long ints": '{"x":["range",[0,{"i":"' + "7" * 900_000 + '"},{"i":"' + "3" * 400_000 + '"}]]}',
     "range of step zero": '{"x":["range",[0,1,0]]}',
-    "range of four": '{"x":["range",[0,1,2,3]]}',
     "bad date": '{"x":["date","2020-13-40"]}',
     "date of a number": '{"x":["date",5]}',
     "huge timedelta": '{"x":["timedelta",[999999999999,0,0]]}',
     "timedelta of long ints": '{"x":["timedelta",[{"i":"' + "7" * 900_000 + '"},0,0]]}',
-    "opaque of three": '{"o":["a","b","c"]}',
     "opaque of nothing": '{"o":[]}',
     "Counter of a list": '{"x":["Counter",{"t":[]}]}',
     "keys with one hash": '{"S":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}}' for i in range(20_000)) + "]}",
-    "tuples with one hash": '{"S":['
-    + ",".join(f'{{"t":[{{"i":"{i * (2**61 - 1):x}"}}]}}' for i in range(20_000))
-    + "]}",
     "dict keys with one hash": '{"d":[' + ",".join(f'{{"i":"{i * (2**61 - 1):x}"}},1' for i in range(20_000)) + "]}",
 }
 

@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluator.sandbox import InterpreterError, Sandbox, Settings, Status, Way
+from evaluator.sandbox import InterpreterError, Sandbox, Settings, Status, Way, fingerprint
 from evaluator.sandbox.launch.interpreter import interpreter_for
 from evaluator.sandbox.launch.interpreter_probe import describe_interpreter, own_description
 from evaluator.sandbox.launch.readable import readable
@@ -22,7 +22,6 @@ from evaluator.sandbox.launch.spawn import target_user
 from tests.sandbox.conftest import called, ran
 from tests.waiting import wait_until
 
-SYSTEM = Path("/usr/bin/python3")
 WAYS = [Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)]
 
 SOMEBODY = 65533 if os.geteuid() == 65534 else 65534
@@ -120,17 +119,6 @@ def test_an_environment_may_see_the_packages_of_the_system(environment: Path, tm
     assert described.package_folders[0].startswith(str(tmp_path))
     assert set(described.package_folders[1:]) == set(base.package_folders)
     assert len(alone.package_folders) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SYSTEM.exists(), reason="there is no /usr/bin/python3")
-@pytest.mark.parametrize("way", WAYS)
-def test_the_systems_python_runs_with_its_packages(way: Way) -> None:
-    described = describe_interpreter(str(SYSTEM))
-    source = "def f():\n    import platform, sys\n    return platform.python_version(), sys.path\n"
-    version, path = value_of(Settings(python=str(SYSTEM), way=way), source)
-    assert version == described.version
-    assert set(described.package_folders) <= set(path)
 
 
 def test_its_packages_are_listed(python: str) -> None:
@@ -294,3 +282,55 @@ def test_a_private_environment_works_as_well(environment: Path, python: str) -> 
     finally:
         environment.chmod(0o755)
         interpreter_for.cache_clear()
+
+
+# Its fingerprint changes with what completions could import from it
+
+
+def anew(python: Path | None) -> object:
+    fingerprint.cache_clear()
+    return fingerprint(str(python) if python is not None else None)
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> tuple[Path, Path]:
+    """A Python without packages, and the folder for them."""
+    venv.create(tmp_path / "env", symlinks=True, with_pip=False)
+    [packages] = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
+    return tmp_path / "env" / "bin" / "python", packages
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a package is installed": lambda packages: (packages / "other-1.0.dist-info").mkdir(),
+    "the same version is installed again": lambda packages: os.utime(packages / "some-1.0.dist-info", (1, 1)),
+    "a module is added": lambda packages: (packages / "own.py").write_text(""),
+    "a module is changed": lambda packages: (packages / "single.py").write_text("x = 2"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_changes_with_the_packages(bare: tuple[Path, Path], change: str) -> None:
+    python, packages = bare
+    (packages / "some-1.0.dist-info").mkdir()
+    (packages / "single.py").write_text("x = 1 ")
+    before = anew(python)
+    assert anew(python) == before
+    CHANGES[change](packages)
+    assert anew(python) != before
+
+
+def test_an_import_that_leaves_compiled_code_changes_nothing(bare: tuple[Path, Path]) -> None:
+    python, packages = bare
+    (packages / "some").mkdir()
+    before = anew(python)
+    for folder in (packages, packages / "some"):
+        (folder / "__pycache__").mkdir()
+    os.utime(packages / "some", (1, 1))
+    assert anew(python) == before
+
+
+def test_two_interpreters_differ(bare: tuple[Path, Path]) -> None:
+    assert anew(bare[0]) != anew(None)
+    assert anew(None) == anew(None)
+    with pytest.raises(InterpreterError):
+        anew(Path("/no/python"))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Sandbox, Settings, Status, Way
+from evaluator.sandbox.launch import own_folder
+from evaluator.sandbox.limits.process_table import started
 from tests.sandbox.conftest import PATIENT, called, ran
 
 
@@ -55,3 +59,20 @@ def test_its_files_are_limited_from_outside(landlock: Sandbox, source: str, mess
     (outcome,) = ran(landlock, source, limits=PATIENT)
     assert outcome.status is Status.DIED
     assert message in outcome.message
+
+
+def test_leftovers_of_ended_processes_are_removed_though_others_remove_some_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ended, gone = tmp_path / "rollscope-sandbox-999999999-1-a", tmp_path / "rollscope-sandbox-999999999-1-b"
+    living = tmp_path / f"rollscope-sandbox-{os.getpid()}-{started(os.getpid())}-c"
+    ended.mkdir()
+    living.mkdir()
+    monkeypatch.setattr(own_folder, "_MEMORY", tmp_path)
+    monkeypatch.setattr(Path, "glob", lambda folder, _: [gone, ended, living] if folder == tmp_path else [])
+    own_folder._sweep_once.cache_clear()
+    made = own_folder.make(os.geteuid(), [])
+    try:
+        assert {*tmp_path.iterdir()} - {made} == {living}
+    finally:
+        own_folder.remove(made)

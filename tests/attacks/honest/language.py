@@ -17,14 +17,12 @@ f = names["twice"]
 """, "few_builtins"),
     Honest("compiled-expression", "double", """
 code = compile("x + x", "<expression>", "eval")
-
 def f(x):
     return eval(code)
 """, "few_builtins"),
     Honest("globals", "double", """
 for name, factor in (("once", 1), ("twice", 2)):
     globals()[name] = lambda x, factor=factor: factor * x
-
 def f(x):
     return twice(x)
 """, "few_builtins"),
@@ -36,7 +34,6 @@ print(sum(numbers))
     Honest("dunder-import", "half", "def f(x):\n    return __import__('math').ldexp(x, -1)\n", "dunder_names"),
     Honest("importlib", "half", """
 import importlib
-
 def f(x):
     return importlib.import_module("math").ldexp(x, -1)
 """, "forbidden_modules"),
@@ -46,16 +43,13 @@ def f(text):
 """, "forbidden_calls"),
     Honest("signature", "double", """
 import inspect
-
 def times(x, factor=2):
     return x * factor
-
 def f(x):
     return x * inspect.signature(times).parameters["factor"].default
 """, "forbidden_modules"),
     Honest("deep-copy", "double_all", """
 import copy
-
 def f(items):
     mine = copy.deepcopy([items])[0]
     for place, item in enumerate(items):
@@ -64,45 +58,35 @@ def f(items):
 """, "allowed_modules"),
     Honest("pickle-of-an-own-class", "double", """
 import pickle
-
 class Number:
     def __init__(self, value):
         self.value = value
-
 def f(x):
     return pickle.loads(pickle.dumps(Number(x))).value * 2
 """, "unregistered_module"),
     Honest("pickle-of-an-enum", "double_stdin", """
 import enum, pickle
-
 class Factor(enum.Enum):
     TWICE = 2
-
 print(pickle.loads(pickle.dumps(Factor.TWICE)).value * int(input()))
 """, "forbidden_modules"),
     Honest("own-unit-tests", "double", """
 import unittest
-
 def f(x):
     return 2 * x
-
 class TestF(unittest.TestCase):
     def test_twice(self):
         self.assertEqual(f(3), 6)
-
 if __name__ == "__main__":
     unittest.main()
 """, "words_of_tests"),
     Honest("unit-tests-that-run", "double_stdin", """
 import io, unittest
-
 def twice(x):
     return 2 * x
-
 class TestTwice(unittest.TestCase):
     def test_twice(self):
         self.assertEqual(twice(4), 8)
-
 suite = unittest.defaultTestLoader.loadTestsFromTestCase(TestTwice)
 assert unittest.TextTestRunner(stream=io.StringIO()).run(suite).wasSuccessful()
 print(twice(int(input())))

@@ -7,13 +7,11 @@ from tests.attacks.corpus import Honest
 FILES: list[Honest] = [
     Honest("current-folder", "double", """
 import os
-
 def f(x):
     return 2 * x if os.getcwd() else None
 """, "reliability_guard"),
     Honest("temporary-file", "sort_list", """
 import tempfile
-
 def f(items):
     with tempfile.TemporaryFile("w+") as file:
         file.writelines(f"{item}\\n" for item in items)
@@ -23,7 +21,6 @@ def f(items):
     Honest("temporary-folder", "word", """
 import tempfile
 from pathlib import Path
-
 def f(text):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "word.txt")
@@ -49,16 +46,13 @@ os.remove("answer")
     Honest("own-source", "double_stdin", """
 import inspect, sys
 n = int(input())
-
 def twice(x):
     return x * 2
-
 assert "x * 2" in inspect.getsource(twice)
 print(twice(n))
 """, "forbidden_modules"),
     Honest("sqlite-in-memory", "sort_list", """
 import sqlite3
-
 def f(items):
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE numbers (n INTEGER)")
@@ -79,7 +73,6 @@ MODULES: list[Honest] = [
     Honest("garbage-collector", "double_all", """
 import gc
 gc.disable()
-
 def f(items):
     doubled = [2 * item for item in items]
     gc.collect()
@@ -88,7 +81,6 @@ def f(items):
     Honest("environment", "double", """
 import os
 DEBUG = os.environ.get("DEBUG", "")
-
 def f(x):
     if DEBUG:
         print("x is", x)
@@ -108,34 +100,29 @@ print(2 * int(input()))
 """, "forbidden_modules"),
     Honest("platform", "double", """
 import platform
-
 def f(x):
     return 2 * x if platform.system() == "Linux" and platform.python_version() else None
 """, "forbidden_modules"),
     Honest("locale", "word", """
 import locale
 locale.setlocale(locale.LC_ALL, "")
-
 def f(text):
     return text.upper()
 """, "forbidden_modules"),
     Honest("merely-imported", "double", """
 import multiprocessing, shutil, signal, socket, subprocess
-
 def f(x):
     return 2 * x
 """, "forbidden_modules"),
     Honest("cpu-count", "double_all", """
 import multiprocessing
 from multiprocessing.pool import ThreadPool
-
 def f(items):
     with ThreadPool(min(2, multiprocessing.cpu_count())) as pool:
         return pool.map(lambda item: 2 * item, items)
 """, "no_threads"),
     Honest("c-integers", "double", """
 import ctypes
-
 def f(x):
     return ctypes.c_int32(x << 1).value
 """, "forbidden_modules"),
@@ -162,7 +149,6 @@ print(2 * int(input()))
     Honest("seeded-random", "sort_list", """
 import random
 random.seed(7)
-
 def f(items):
     items = items[:]
     random.shuffle(items)
@@ -189,7 +175,6 @@ def f(x):
 """, "result_on_stdout"),
     Honest("context-managers", "word", """
 import contextlib, io
-
 def f(text):
     kept = io.StringIO()
     with contextlib.redirect_stdout(kept), contextlib.suppress(KeyError):
@@ -199,16 +184,12 @@ def f(text):
 """, "allowed_modules"),
     Honest("weak-references", "double", """
 import weakref
-
 class Holder:
     def __init__(self, value):
         self.value = value
-
     def __del__(self):
         self.value = None
-
 kept = weakref.WeakValueDictionary()
-
 def f(x):
     holder = kept[x] = Holder(x)
     return 2 * kept[x].value

@@ -157,16 +157,3 @@ def test_sessions_open_and_close(server: Server) -> None:
         closing = {"resources_session_id": name, "episode_id": "e"}
         assert client.post("/close_session", closing) == (200, {"resources_session_id": name})
         assert client.post("/seed_session", typed | {"resources_session_id": name}).status == 400
-
-
-def test_the_figures_of_many_rollouts(server: Server) -> None:
-    rollouts = [
-        {"_ng_task_index": task, "_ng_rollout_index": sample, "reward": float(task == sample), "difficulty": "easy"}
-        for task in range(2)
-        for sample in range(2)
-    ]
-    status, told = Client(server()).post("/aggregate_metrics", {"verify_responses": rollouts})
-    assert status == 200
-    assert told["agent_metrics"]["mean/reward"] == 0.5
-    assert told["key_metrics"]["pass@2/accuracy"] == 100.0
-    assert len(told["group_level_metrics"]) == 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -30,25 +29,18 @@ def rollout(task: int, repeat: int, reward: object = 1.0, **more: Any) -> Row:
     return {"_ng_task_index": task, "_ng_rollout_index": repeat, "reward": reward, "extracted_model_code": "a", **more}
 
 
-def differences(ours: Any, theirs: Any, place: str = "") -> Iterator[str]:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        yield from (f"{place}: only one has {name}" for name in ours.keys() ^ theirs.keys())
-        for name in ours.keys() & theirs.keys():
-            yield from differences(ours[name], theirs[name], f"{place} > {name}")
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for n, (our, their) in enumerate(zip(ours, theirs, strict=True)):
-            yield from differences(our, their, f"{place}[{n}]")
-    elif isinstance(ours, int | float) and isinstance(theirs, int | float):
-        if not math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12):
-            yield f"{place}: {ours} is not {theirs}"
-    elif ours != theirs:
-        yield f"{place}: {ours!r} is not {theirs!r}"
+def rounded(value: Any) -> Any:
+    """The last digits depend on the order of a sum."""
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [*map(rounded, value)]
+    return round(value, 9) if isinstance(value, float) else value
 
 
 @pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case["name"])
 def test_the_figures_are_those_of_release_0_7_0(case: Row) -> None:
-    ours = aggregate(case["verify_responses"]).model_dump()
-    assert list(differences(ours, case["answer"])) == []
+    assert rounded(aggregate(case["verify_responses"]).model_dump()) == rounded(case["answer"])
 
 
 def test_the_order_in_which_rollouts_arrive_changes_nothing() -> None:
@@ -151,6 +143,8 @@ def spent(**seconds: float) -> Spent:
 
 def test_each_stage_has_a_line_and_the_shares_are_of_the_whole() -> None:
     profile = VerifyProfile()
+    assert profile.table() == "no request was verified"
+    assert json.loads(profile.json()) == {"requests": 0, "stages": []}
     profile.add(spent(run=0.010, compare=0.002, sandbox_start=0.001), 0.020)
     profile.add(spent(run=0.030), 0.030)
     assert profile.table().splitlines() == [
@@ -168,11 +162,6 @@ def test_each_stage_has_a_line_and_the_shares_are_of_the_whole() -> None:
     )  # fmt: skip
     first = {"stage": "sandbox start", "total_s": 0.001, "share": 0.02, "n": 1}
     assert told["stages"][0] == first | dict.fromkeys(("mean_ms", "p50_ms", "p99_ms"), 1.0)
-
-
-def test_of_no_request_it_says_so() -> None:
-    assert VerifyProfile().table() == "no request was verified"
-    assert json.loads(VerifyProfile().json()) == {"requests": 0, "stages": []}
 
 
 def test_no_request_of_many_threads_is_lost() -> None:

@@ -105,13 +105,6 @@ def test_its_datasets_are_ours_too_and_share_no_task(new: Path) -> None:
     assert not {*prompts["train"]} & {*prompts["validation"]}
 
 
-def test_the_model_is_told_of_tools_that_are_there(new: Path) -> None:
-    rows = [json.loads(line) for line in (new / "data/train.jsonl").read_text().splitlines()]
-    offered = {tool["name"] for row in rows for tool in row["responses_create_params"].get("tools", [])}
-    assert offered == {"look_up", "run_tests"}
-    assert "async def look_up" in (new / "app.py").read_text()
-
-
 def test_its_names_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["init-server", str(tmp_path / "Some Folder"), "--name", "word_sums"])

@@ -64,21 +64,11 @@ def test_an_app_has_its_configuration(variables: dict[str, str], words: list[str
     assert process.returncode == 0
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], app: Path, *words: str) -> str:
-    """What an app that can't be started said, in this process."""
-    monkeypatch.setattr(sys, "argv", ["app.py", *words])
-    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(app), raising=False)
-    with pytest.raises(SystemExit) as exited:
-        CodeResourcesServer.run_webserver()
-    assert exited.value.code == 2
-    return capsys.readouterr().err
-
-
 TOKENS = "checker: tokens"
 BAD: dict[str, tuple[dict[str, str], list[str], list[str], str]] = {
     "name": ({WHOLE: RESOLVED, NAME: "mien"}, [], [], "no resources server is called 'mien' (known: mine, other)"),
     "no name": ({WHOLE: RESOLVED}, [], [], "no resources server is called None"),
-    "no YAML": ({WHOLE: "{"}, [], [], "NEMO_GYM_CONFIG_DICT: can't be read"),
+    "no YAML": ({WHOLE: "a:\n  {"}, [], [], "NEMO_GYM_CONFIG_DICT: can't be read: line 2, column 4: "),
     "checker": ({WHOLE: RESOLVED.replace("tokens", "token"), NAME: "mine"}, [], [], "checker 'token' is unknown"),
     "address": ({WHOLE: RESOLVED, NAME: "other"}, [], [], "203.0.113.1: not an address of this machine"),
     "no file": ({}, ["--config", "a.yaml"], [], "a.yaml: no such file or directory"),
@@ -103,16 +93,14 @@ def test_what_an_app_can_not_be_started_with_is_one_line(
         (tmp_path / "configs" / f"{number}.yaml").write_text(content)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    error = ended(monkeypatch, capsys, tmp_path / "app.py", *words)
+    monkeypatch.setattr(sys, "argv", ["app.py", *words])
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(tmp_path / "app.py"), raising=False)
+    with pytest.raises(SystemExit) as exited:
+        CodeResourcesServer.run_webserver()
+    assert exited.value.code == 2
+    error = capsys.readouterr().err
     assert error.startswith("CodeResourcesServer: ")
     assert (told in error, error.count("\n"), "secret" in error) == (True, 1, False), error
-
-
-def test_an_unknown_word_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = ended(monkeypatch, capsys, tmp_path / "app.py", "--prot", "1")
-    assert "unrecognized arguments: --prot 1" in error.splitlines()[-1]
 
 
 SERVER = """

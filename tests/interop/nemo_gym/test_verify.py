@@ -192,37 +192,23 @@ def test_an_answer_that_says_nothing_of_reasoning_is_read_by_its_messages_alone(
     assert verified(server(), body)["reward"] == 1.0
 
 
-KINDS = {
-    "passed": ("print(int(input()) + {number})", [True] * 3),
-    "wrong_answer": ("print(int(input()) - {number} - 1)", [-2]),
-    "runtime_error": ("raise ValueError('rollout {number}')", [-4]),
-    "compile_error": ("print({number}", [-4]),
-}
-
-
 def test_of_many_at_once_none_is_lost_and_each_answer_is_its_own(server: Server) -> None:
-    url = server()
-    kinds = [*KINDS] * 8
-    codes = [KINDS[kind][0].format(number=number) for number, kind in enumerate(kinds)]
-    together = threading.Barrier(len(kinds))
+    url, many = server(), 32
+    together = threading.Barrier(many)
 
     def ask(number: int) -> dict[str, Any]:
-        """Each with a row of its own, whose tests add its own number."""
-        tests = {"inputs": [f"{n}\n" for n in range(3)], "outputs": [f"{n + number}\n" for n in range(3)]}
+        """Right and wrong by turns, to tests of its own."""
         together.wait()
-        return verified(url, request(fenced(codes[number]), tests, difficulty=f"level {number}"))
+        code = f"print(int(input()) + {number}, {number % 2})"
+        tests = {"inputs": ["3\n"], "outputs": [f"{3 + number} 0\n"]}
+        return verified(url, request(fenced(code), tests, difficulty=f"level {number}"))
 
-    with ThreadPoolExecutor(len(kinds)) as threads:
-        answers = list(threads.map(ask, range(len(kinds))))
-    for number, (kind, code, answer) in enumerate(zip(kinds, codes, answers, strict=True)):
-        assert (answer["verdict"], answer["mask_sample"]) == (kind, False), answer["failure_reason"]
-        assert (answer["reward"], answer["result"]) == (float(kind == "passed"), KINDS[kind][1])
-        assert (answer["extracted_model_code"], answer["difficulty"]) == (code, f"level {number}")
-        assert answer["response"]["output"] == answer_of(fenced(code))["output"]
-        if kind == "wrong_answer":
-            assert answer["metadata"]["output"].strip() == str(-number - 1)
-        if kind == "runtime_error":
-            assert f"rollout {number}" in answer["error_message"]
+    with ThreadPoolExecutor(many) as threads:
+        answers = list(threads.map(ask, range(many)))
+    assert [answer["reward"] for answer in answers] == [1.0, 0.0] * (many // 2)
+    assert [answer["difficulty"] for answer in answers] == [f"level {number}" for number in range(many)]
+    wrong = [answer["metadata"]["output"].split() for answer in answers[1::2]]
+    assert wrong == [[str(3 + number), "1"] for number in range(1, many, 2)]
 
 
 def answered(url: str, text: str, metadata: object = None, **row: object) -> dict[str, Any]:
@@ -236,21 +222,11 @@ def paid(told: dict[str, Any]) -> float:
 
 def test_exact_match(server: Server) -> None:
     url = server("grader: exact_match")
-    for text, reward in ((" Paris\n", 1.0), ("London", 0.0), ("paris", 0.0), ("", 0.0)):
-        assert paid(answered(url, text, {"answer": "Paris"})) == reward
+    assert [paid(answered(url, text, {"answer": "Paris"})) for text in (" Paris\n", "paris")] == [1.0, 0.0]
     assert paid(answered(url, "Paris", answer="Paris")) == 1.0  # in the row itself
     assert paid(answered(server(), "Paris", answer="Paris")) == 1.0  # which needs no grader to be named
     url = server("grader: {name: exact_match, marker: 'Answer:', case: ignore}")
     assert paid(answered(url, "France, so\nAnswer: PARIS", {"answer": "Paris"})) == 1.0
-
-
-def test_programmatic_checks(server: Server) -> None:
-    """Valid JSON, the two fields, the range: each a share. What is no object fails checks, and breaks nothing."""
-    url = server("{grader: {name: structured, required: [name, value], ranges: {value: [0, 100]}}}")
-    for text, reward in (
-        ('{"name": "a", "value": 7}', 1.0), ('{"name": "a", "value": 700}', 3 / 4), ("5", 1 / 4), ("no JSON", 0.0),
-    ):  # fmt: skip
-        assert paid(answered(url, text, {"answer": "{}"})) == pytest.approx(reward)
 
 
 @pytest.fixture(scope="module")
@@ -282,9 +258,3 @@ def test_several_metrics(server: Server) -> None:
     assert paid(told) == pytest.approx(0.4)
     assert told["reward_components"] == {"accuracy": 0.5, "complete": 0.0}
     assert (told["component_accuracy"], told["component_complete"]) == (0.5, 0.0)
-
-
-def test_a_checker_by_name(server: Server) -> None:
-    body = request(fenced("print(4, ' ')"), {"inputs": [""], "outputs": ["4\n"]})
-    for checker, reward in (("exact", 0.0), ("lines", 1.0), ("tokens", 1.0), ("unordered", 1.0)):
-        assert paid(verified(server(f"checker: {checker}"), body)) == reward

@@ -53,12 +53,10 @@ SAME = {
     "message raises": "def run():\n assert t(1) == t(2), 1 // 0",
     "side raises": "def run():\n assert t(1) == 1 // 0",
     "not": "def run():\n assert not t(1)",
-    "not ==": "def run():\n assert not t(1) == t(1)",
     "not in": "def run():\n assert t(1) not in [t(2), t(1)]",
     "is not None": "def run():\n assert t('x') is not None\n assert t('y') is None",
     "chain holds": "def run():\n assert t(0) <= t(1) < t(2) <= t(2)\n return 'end'",
     "chain fails early": "def run():\n assert t(5) <= t(1) < t(2)",
-    "chain fails late": "def run():\n assert t(0) <= t(1) < t(1)",
     "and": "def run():\n assert t(1) and t(0, 0) and t(2)",
     "or": "def run():\n assert t(0, 0) or t(2)\n assert t(0, 0) or t('', '')",
     "and in or": "def run():\n assert (t(1) and t(0, 0)) or not t(3)",
@@ -67,41 +65,33 @@ SAME = {
     "conditional": "def run():\n assert t(1) if t(0, 0) else t('', '')",
     "lambda": "def run():\n assert (lambda v: v == t(2))(1)",
     "all": "def run():\n assert all(t(x) < 2 for x in range(5))",
-    "all of a comparison": "def run():\n assert bool(t(1) == t(2))",
     "close": "def run():\n assert abs(t(1.5) - t(1.0)) < t(1e-6)",
     "abs of something else": "def run():\n assert abs(t(-3)) < t(1)\n",
     "isinstance": "def run():\n assert isinstance(t(3), (int, t(str)))\n assert isinstance(t(3), str)",
     "starred": "def run():\n p = [t(3), int]\n assert isinstance(*p)\n assert isinstance(*[t(3), str])",
     "method": "def run():\n assert t('abc').startswith(t('a'))\n assert t('abc').endswith(t('a'))",
     "comprehension closes over a local": "def run():\n n = 3\n assert [t(n) for _ in range(2)] == [n] * 3",
-    "nested function": "def run():\n n = 1\n def inner():\n  assert t(n) == 2\n inner()",
-    "recursion": "def run(n=5):\n assert t(n) > 0, n\n return run(n - 1)",
     "loop": "def run():\n for x in range(4):\n  assert t(x) != 2, x\n",
     "else, finally": (
         "def run():\n try:\n  assert t(1)\n except AssertionError:\n  t('no')\n else:\n  assert t(2) == 3\n"
         " finally:\n  t('finally')"
     ),
     "caught": "def run():\n try:\n  assert t(1) == t(2), 'm'\n except AssertionError as e:\n  return str(e), e.args",
-    "elif": "def run(x=2):\n if x == 1:\n  assert t(0, 0)\n elif x == 2:\n  assert t(1) == 2\n",
     "match": "def run():\n match t((1, 2)):\n  case (a, b):\n   assert a == b, (a, b)",
-    "while": "def run():\n n = 0\n while True:\n  n += 1\n  assert n < 3",
     "with": "import contextlib\ndef run():\n with contextlib.suppress(AssertionError):\n  assert t(1) == 2\n return 9",
     "generator": "def run():\n def g():\n  x = yield 1\n  assert (yield x) == t(2)\n  yield 3\n"
     " i = g()\n return next(i), i.send(5), i.send(2)",
     "yield in an assert": "def run():\n def g():\n  assert (yield) == t(2)\n i = g()\n next(i)\n i.send(3)",
     "async": "async def run():\n async def f():\n  return t(3)\n assert await f() == 3\n assert (await f()) == 4, 'm'",
     "class": "def run():\n class A:\n  x = 1\n  assert t(x) == 1\n return sorted(k for k in vars(A) if k[0] != '_')",
-    "method of a class": "class A:\n def m(self):\n  assert t(type(self).__name__) == 1\ndef run():\n A().m()",
     "locals": "def run():\n x = 1\n assert t(x) == 1\n return sorted(locals())",
     "always true": "def run():\n assert (t(0, 0), 'm')\n return 'end'",
-    "constant": "def run():\n assert False, 'm'",
     "comparison that is not a bool": (
         "def run():\n class E:\n  def __bool__(self):\n   raise ValueError('ambiguous')\n"
         " class A:\n  def __eq__(self, o):\n   return E()\n assert A() == t(1)"
     ),
     "a raised AssertionError": "def run():\n raise AssertionError(t('m'))",
     "a swapped order": "def run():\n d = {}\n assert d.setdefault(1, t(2)) == d.pop(1) == t(3)",
-    "f-string": "def run():\n assert f'{t(1)}' == f'{t(2)!r}'",
     "global": "n = 1\ndef run():\n global n\n n += 1\n assert n == t(3), n",
     "tests of unittest": (
         "import unittest\nclass T(unittest.TestCase):\n def test(self):\n  with self.assertRaises(ValueError):\n"

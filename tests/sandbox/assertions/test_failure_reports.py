@@ -48,7 +48,6 @@ TOLD = [
     ("assert not candidate(1) == 1", "not candidate(1) == 1", "not ==", "1", "1"),
     ("assert 0 <= candidate(5) <= 3", "0 <= candidate(5) <= 3", "truth", "false", None),
     ("assert candidate(1) == 1 and candidate(2) == 3", "candidate(2) == 3", "==", "2", "3"),
-    ("assert candidate(1) == 2 and candidate(2) == 2", "candidate(1) == 2", "==", "1", "2"),
     ("r = candidate(7)\nassert r == 1 or r == 2", "r == 1 or r == 2", "==", "7", None),
     ("assert abs(candidate(1.5) - 1.0) < 1e-6", "abs(candidate(1.5) - 1.0) < 1e-6", "<", "1.5", "1.0"),
     ("assert math.isclose(1.0, candidate(1.5))", "math.isclose(1.0, candidate(1.5))", "isclose", "1.5", "1.0"),
@@ -62,7 +61,6 @@ TOLD = [
     ("d = {}\nd['k'] = candidate(1)\nassert {'k': 2} == d", "{'k': 2} == d", "==", '{"d":["k",1]}', '{"d":["k",2]}'),
     ("with open('/dev/null') as f:\n    assert f.read() == candidate(1)", "f.read() == candidate(1)", "==", "1", '""'),
     ("assert 3 == returned(4)", "3 == returned(4)", "==", "4", "3"),
-    ("g = lambda x: candidate(x)\nassert 3 == g(4)", "3 == g(4)", "==", "4", "3"),
     ("same(3, candidate(4))", "first == second", "==", "4", "3"),
     ("same(second=3, first=candidate(4))", "first == second", "==", "4", "3"),
     ("close_to(3, candidate(4))", "equal", "==", "4", "3"),
@@ -70,7 +68,6 @@ TOLD = [
     ("Checker().holds(candidate(4))", "value == wanted", "==", "4", "3"),
     ("m = Mock()\ncandidate(m)\nm.assert_called_with(3)", "m.assert_called_with(3)", "assert_called_with", None, None),
     ("try:\n    candidate(1)\n    assert False, 'm'\nexcept ValueError:\n    pass", "False", "", None, None),
-    ("assert (x := candidate(1)) == 2", "(x := candidate(1)) == 2", "==", "1", "2"),
     ("assert candidate(\n    4\n) == (\n3)", "candidate(\n        4\n    ) == (\n    3)", "==", "4", "3"),
     ("assert candidate(4) == 4; assert candidate(5) == 4", "candidate(5) == 4", "==", "5", "4"),
     ("é = 'é'; assert candidate('é' + é) == é", "candidate('é' + é) == é", "==", '"\\u00e9\\u00e9"', '"\\u00e9"'),
@@ -90,18 +87,14 @@ METHODS = [
     ("self.assertEqual(f(4), 3)", "assertEqual", "4", "3"),
     ("self.assertEqual(3, f(4), 'message')", "assertEqual", "4", "3"),
     ("self.assertEqual(second=3, first=f(4))", "assertEqual", "4", "3"),
-    ("self.assertEqual(\n    f([4]),\n    [3])", "assertEqual", "[4]", "[3]"),
     ("self.assertListEqual([3], f([4]))", "assertListEqual", "[4]", "[3]"),
-    ("self.assertDictEqual(f({1: 2}), {})", "assertDictEqual", '{"d":[1,2]}', '{"d":[]}'),
     ("self.assertCountEqual(f([1]), [2])", "assertCountEqual", '{"x":["Counter",[1,1]]}', '{"x":["Counter",[2,1]]}'),
     ("self.assertAlmostEqual(f(1.5), 1.0, places=3)", "assertAlmostEqual", "1.5", "1.0"),
     ("self.assertTrue(f(0), 'message')", "truth", "0", None),
     ("self.assertTrue(len(f('ab')) == 3)", "==", "2", "3"),
     ("self.assertFalse(f(1))", "assertFalse", "1", None),
-    ("self.assertIsNone(f(1))", "assertIsNone", "1", None),
     ("self.assertIn(f(4), [1, 2])", "assertIn", "4", "[1,2]"),
     ("self.assertIn(3, f([1, 2]))", "assertIn", "[1,2]", "3"),
-    ("self.assertGreater(f(4), 5)", "assertGreater", "4", "5"),
     ("r = f('a')\nself.assertMultiLineEqual('b', r)", "assertMultiLineEqual", '"a"', '"b"'),
     ("self.same(3, f(4))", "assertEqual", "4", "3"),
     ("self.assertEqual(3, self.made())", "assertEqual", "4", "3"),
@@ -136,34 +129,21 @@ def test_a_failed_method_of_unittest_shows_its_sides(
 
 
 @pytest.mark.parametrize(
-    ("statement", "source", "message"),
+    ("statement", "source"),
     [
-        ("with self.assertRaises(ValueError):\n    f(1)", "self.assertRaises(ValueError)", "expected ValueError, "),
-        ("self.assertRaises(KeyError, f, 1)", "self.assertRaises(KeyError, f, 1)", "expected KeyError, "),
-        (
-            "with self.assertRaises((KeyError, ValueError)) as e:\n    f(1)\n    f(2)",
-            "self.assertRaises((KeyError, ValueError))",
-            "expected (KeyError, ValueError), ",
-        ),
-        (
-            "with self.assertRaisesRegex(KeyError, 'a'):\n    f(1)",
-            "self.assertRaisesRegex(KeyError, 'a')",
-            "expected KeyError, ",
-        ),
+        ("with self.assertRaises(ValueError):\n    f(1)", "self.assertRaises(ValueError)"),
+        ("self.assertRaises(ValueError, f, 1)", "self.assertRaises(ValueError, f, 1)"),
+        ("with self.assertRaisesRegex(ValueError, 'a'):\n    f(1)", "self.assertRaisesRegex(ValueError, 'a')"),
+        ("import pytest\nwith pytest.raises(ValueError):\n    f(1)", "pytest.raises(ValueError)"),
+        ("with self.assertRaises((KeyError, OSError)) as e:\n    f(1)", "self.assertRaises((KeyError, OSError))"),
     ],
-)  # fmt: skip
-def test_a_missing_exception_is_reported(statement: str, source: str, message: str) -> None:
+)
+def test_a_missing_exception_is_reported(statement: str, source: str) -> None:
     test = SUITE.format(statement.replace("\n", "\n        "))
     [got] = results(test, lambda x: x, entry_point="f", methods=[("Suite", "test")])
+    wanted = "(KeyError, OSError)" if "OSError" in source else "ValueError"
     assert (got["status"], got["op"], got["source"]) == ("failed", "raises", source)
-    assert got["message"] == f"{message}nothing was raised"
-
-
-def test_pytest_raises_is_reported_alike() -> None:
-    test = "import pytest\ndef check(candidate):\n    with pytest.raises(ValueError):\n        candidate(1)\n    x = 1"
-    got = results(test, lambda x: x)[0]
-    assert (got["status"], got["source"]) == ("failed", "pytest.raises(ValueError)")
-    assert got["message"] == "expected ValueError, nothing was raised"
+    assert got["message"] == f"expected {wanted}, nothing was raised"
 
 
 def test_an_assert_in_a_with_that_raises_is_the_assert() -> None:
@@ -228,7 +208,6 @@ def test_a_raised_exception_names_what_was_executed() -> None:
         ("for x in [1, 2]:\n    y = [x]\n    assert candidate(y) == [1] and len(str(x)) == 1", {"y": "[2]", "x": "2"}),
         ("x = 2\nassert candidate(x) == 1", {"x": "2"}),
         ("x = candidate(2)\nassert x == 1", {}),
-        ("for x in [len, max]:\n    assert candidate(3) == x", {}),
     ],
 )
 def test_a_failed_assert_shows_what_its_names_meant(statement: str, names: dict[str, str]) -> None:

@@ -18,67 +18,6 @@ def _at_top_level(asserts: str) -> str:
 
 
 SUITES: list[Suite] = [
-    check_suite("shift-cipher-inverse",
-        'def decode(text, key):\n    """Takes back encode(text, key), which moves each letter on by key."""', "decode",
-        """
-        random.seed(0)
-        for _ in range(50):
-            text = "".join(random.choice(string.ascii_lowercase) for _ in range(random.randint(0, 15)))
-            key = random.randint(0, 40)
-            assert candidate(encode(text, key), key) == text
-        """, """
-        def decode(text, key):
-            return "".join(chr((ord(sign) - 97 - key) % 26 + 97) for sign in text)
-        """,
-        ("(ord(sign) - 97 - key) % 26 + 97", "ord(sign) - key"),
-        before="""
-        import random, string
-
-        def encode(text, key):
-            return "".join(chr((ord(sign) - 97 + key) % 26 + 97) for sign in text)
-        """),
-    check_suite("rotates-without-touching",
-        'def rotate_right(items, k):\n    """A new list, turned right by k places; k may be negative."""',
-        "rotate_right", """
-        for k in range(-7, 8):
-            items = list("abcde")
-            turned = candidate(items, k)
-            assert turned == ["abcde"[(i - k) % 5] for i in range(5)], k
-            assert items == ["a", "b", "c", "d", "e"], "the argument was changed"
-        assert candidate([], 3) == []
-        """, """
-        def rotate_right(items, k):
-            if not items:
-                return []
-            k %= len(items)
-            return items[-k:] + items[:-k]
-        """,
-        ("if not items:\n        return []\n    ", "")),
-    check_suite("run-lengths-and-back",
-        'def shrink(text):\n    """The runs of text as (sign, count), so that expand gives the text again."""',
-        "shrink", """
-        import random
-        random.seed(0)
-        texts = ["", "a", "aab"] + ["".join(random.choices("abc", k=n)) for n in range(1, 25)]
-        for text in texts:
-            pairs = candidate(text)
-            assert expand(pairs) == text
-            assert all(left[0] != right[0] for left, right in zip(pairs, pairs[1:]))
-        """, """
-        def shrink(text):
-            pairs = []
-            for sign in text:
-                if pairs and pairs[-1][0] == sign:
-                    pairs[-1] = (sign, pairs[-1][1] + 1)
-                else:
-                    pairs.append((sign, 1))
-            return pairs
-        """,
-        ("pairs.append((sign, 1))", "pairs.append((sign, 0))"),
-        preamble="""
-        def expand(pairs):
-            return "".join(sign * count for sign, count in pairs)
-        """),
     check_suite("brackets-true-or-false",
         'def balanced(text):\n    """Whether the brackets ()[]{} of the text are closed in the right order."""',
         "balanced", """
@@ -122,78 +61,6 @@ SUITES: list[Suite] = [
         """,
         ("low, middle, high = sorted((a, b, c))", "low, middle, high = a, b, c"),
     ),
-    check_suite("anagram-groups-as-sets",
-        'def anagrams(words):\n    """The groups of 2 or more different words of the same letters, in any case."""',
-        "anagrams", """
-        from itertools import permutations
-
-        def as_sets(groups):
-            return {frozenset(group) for group in groups}
-
-        def are_anagrams(first, second):
-            letters = list(second.lower())
-            for letter in first.lower():
-                if letter not in letters:
-                    return False
-                letters.remove(letter)
-            return not letters
-
-        words = ["listen", "Silent", "cat", "enlist", "act", "dog", "aab", "abb", "tic", "God", "act", "a", "Tinsel"]
-        groups = candidate(words)
-        assert as_sets(groups) == {
-            frozenset({"listen", "Silent", "enlist", "Tinsel"}), frozenset({"cat", "act"}), frozenset({"dog", "God"})
-        }
-        for group in groups:
-            assert len(group) == len(set(group)), group
-        for word in words:
-            others = {other for other in words if other != word and are_anagrams(word, other)}
-            mine = [group for group in groups if word in group]
-            assert len(mine) == bool(others), word
-            assert all(set(group) == others | {word} for group in mine)
-
-        every = ["".join(letters) for letters in permutations("wxyz")]
-        assert as_sets(candidate(every + ["wxy", "wxyzz"])) == {frozenset(every)}
-        assert len(candidate([])) == 0 == len(candidate(["one", "one", "two"]))
-        """, """
-        def anagrams(words):
-            groups = {}
-            for word in dict.fromkeys(words):
-                groups.setdefault("".join(sorted(word.lower())), []).append(word)
-            return [group for group in groups.values() if len(group) > 1]
-        """,
-        ("sorted(word.lower())", "sorted(set(word.lower()))"),
-        ("dict.fromkeys(words)", "words"),
-    ),
-    check_suite("two-people-work-together", '''
-        def problem():
-            """
-            One painter needs 12 hours for a house, another 18. How many hours do they need together?
-            n0 = 12.0 n1 = 18.0
-            """
-        ''', "problem", "assert compare(candidate(), 7.2)", """
-        def problem():
-            n0 = 12.0
-            n1 = 18.0
-            rate = 1 / n0 + 1 / n1
-            return 1 / rate
-        """,
-        ("rate = 1 / n0 + 1 / n1\n    return 1 / rate", "return (n0 + n1) / 2 / 2"),
-        before=_COMPARE),
-    check_suite("teams-out-of-nine", '''
-        def problem():
-            """
-            In how many ways can a team of 4 be chosen out of 9 people? n0 = 9.0 n1 = 4.0
-            """
-        ''', "problem", "assert candidate() == 126", """
-        import math
-
-        def problem():
-            n0 = 9.0
-            n1 = 4.0
-            return math.comb(int(n0), int(n1))
-        """,
-        ("math.comb", "math.perm"),
-    ),
     check_suite("sum-of-odd-numbers", '''
         def problem():
             """
@@ -210,28 +77,6 @@ SUITES: list[Suite] = [
         """,
         ("int(n1) + 1, 2", "int(n1), 2"),
         before=_at_top_level("assert candidate() == 2500, 'sum of odd numbers'")),
-    check_suite("two-red-balls", '''
-        def problem():
-            """
-            A bag holds 5 red and 7 blue balls. Two are taken, one after the other. How likely are two red ones?
-            n0 = 5.0 n1 = 7.0
-            """
-        ''', "problem", """
-        expected = (5 * 4) / (12 * 11)
-        assert math.fabs(candidate() - expected) < tolerance
-        assert 0.0 < candidate() < 1.0
-        """, """
-        def problem():
-            n0 = 5.0
-            n1 = 7.0
-            total = n0 + n1
-            return n0 / total * (n0 - 1.0) / (total - 1.0)
-        """,
-        ("(n0 - 1.0) / (total - 1.0)", "n1 / (total - 1.0)"),
-        before="""
-        import math
-        tolerance = 1e-8
-        """),
     unittest_suite("text-files-into-a-zip",
         "Write task_func(folder, archive): packs all *.txt files of the tree by their relative names, returns these.",
         "task_func", """
@@ -331,59 +176,6 @@ SUITES: list[Suite] = [
             return dict(counts)
         """,
         ("if os.path.isfile(path):", "if True:"),
-    ),
-    unittest_suite("levels-of-a-log-file",
-        "Write task_func(path, start): messages by level of 'YYYY-MM-DD HH:MM:SS LEVEL message' lines since start.",
-        "task_func", """
-        import os
-        import shutil
-        import tempfile
-        import unittest
-        from datetime import datetime
-
-        class TestCases(unittest.TestCase):
-            def setUp(self):
-                self.folder = tempfile.mkdtemp()
-                self.path = os.path.join(self.folder, "app.log")
-                with open(self.path, "w") as file:
-                    file.write("2024-05-01 09:00:00 INFO started\\n2024-05-01 10:30:00 ERROR disk: ERROR 5\\n")
-                    file.write("  at line 3\\n2024-05-01 11:00:00 INFO stopped\\n2024-05-02 00:00:00 WARNING late")
-
-            def tearDown(self):
-                shutil.rmtree(self.folder)
-
-            def test_all(self):
-                result = task_func(self.path, datetime(2024, 1, 1))
-                self.assertEqual(list(result), ["INFO", "ERROR", "WARNING"])
-                self.assertEqual(result["INFO"], ["started", "stopped"])
-                self.assertEqual(result["ERROR"], ["disk: ERROR 5"])
-                self.assertEqual({level: len(texts) for level, texts in result.items()},
-                                 {"INFO": 2, "ERROR": 1, "WARNING": 1})
-
-            def test_start(self):
-                self.assertEqual(task_func(self.path, datetime(2024, 5, 1, 11)),
-                                 {"INFO": ["stopped"], "WARNING": ["late"]})
-                self.assertFalse(task_func(self.path, datetime(2025, 1, 1)))
-
-            def test_errors(self):
-                with self.assertRaises(FileNotFoundError):
-                    task_func(os.path.join(self.folder, "none.log"), datetime(2024, 1, 1))
-                with self.assertRaises(TypeError):
-                    task_func(self.path, "2024-05-01")
-        """, """
-        import re
-        from datetime import datetime
-
-        def task_func(path, start):
-            levels = {}
-            with open(path) as file:
-                for line in file:
-                    match = re.match(r"(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d) ([A-Z]+) (.*)", line)
-                    if match and datetime.strptime(match[1], "%Y-%m-%d %H:%M:%S") >= start:
-                        levels.setdefault(match[2], []).append(match[3])
-            return levels
-        """,
-        (">= start", "> start"),
     ),
     unittest_suite("table-on-patched-stdout",
         "Write task_func(rows): prints the rows, their columns as wide as needed, and returns the number of rows.",

@@ -5,104 +5,19 @@ from __future__ import annotations
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    unittest_suite("fraction-like", "class Ratio(n, d): always in lowest terms; +, -, *, /, ==, <, float().", "Ratio",
-        """
-        import unittest
-
-        class TestRatio(unittest.TestCase):
-            def test_lowest_terms(self):
-                half = Ratio(2, 4)
-                self.assertEqual((half.n, half.d), (1, 2))
-                self.assertEqual(half, Ratio(1, 2))
-                self.assertEqual(Ratio(1, -2), Ratio(-1, 2))
-                self.assertNotEqual(half, Ratio(1, 3))
-
-            def test_arithmetic(self):
-                self.assertEqual(Ratio(1, 2) + Ratio(1, 3), Ratio(5, 6))
-                self.assertEqual(Ratio(1, 2) - Ratio(1, 3), Ratio(1, 6))
-                self.assertEqual(Ratio(2, 3) * Ratio(3, 4), Ratio(1, 2))
-                self.assertEqual(Ratio(1, 2) / Ratio(1, 4), Ratio(2, 1))
-                self.assertIsInstance(Ratio(1, 2) + Ratio(1, 2), Ratio)
-
-            def test_order(self):
-                self.assertLess(Ratio(1, 3), Ratio(1, 2))
-                self.assertFalse(Ratio(1, 2) < Ratio(2, 4))
-                self.assertAlmostEqual(float(Ratio(1, 3)), 0.3333, places=4)
-        """, """
-        from math import gcd
-
-        class Ratio:
-            def __init__(self, n, d):
-                divisor = gcd(n, d) if d > 0 else -gcd(n, d)
-                self.n, self.d = n // divisor, d // divisor
-
-            def __add__(self, other):
-                return Ratio(self.n * other.d + other.n * self.d, self.d * other.d)
-
-            def __sub__(self, other):
-                return Ratio(self.n * other.d - other.n * self.d, self.d * other.d)
-
-            def __mul__(self, other):
-                return Ratio(self.n * other.n, self.d * other.d)
-
-            def __truediv__(self, other):
-                return Ratio(self.n * other.d, self.d * other.n)
-
-            def __eq__(self, other):
-                return (self.n, self.d) == (other.n, other.d)
-
-            def __lt__(self, other):
-                return self.n * other.d < other.n * self.d
-
-            def __float__(self):
-                return self.n / self.d
-        """,
-        ("self.n * other.d < other.n", "self.n * other.d <= other.n"),
-    ),
-    check_suite("points-in-sets-and-dicts", "class Point(x, y) with ==, hash and a repr such as Point(1, 2).", "Point",
-        """
-        assert candidate(1, 2) == candidate(1, 2)
-        assert not candidate(1, 2) != candidate(1, 2)
-        assert candidate(1, 2) != candidate(2, 1)
-        assert candidate(1, 2) != (1, 2) and candidate(1, 2) != None
-        assert hash(candidate(1, 2)) == hash(candidate(1, 2))
-        points = {candidate(0, 0), candidate(0, 0), candidate(0, 1)}
-        assert len(points) == 2 and candidate(0, 1) in points
-        names = {candidate(3, 3): "a"}
-        names[candidate(3, 3)] = "b"
-        assert names == {candidate(3, 3): "b"}
-        assert repr(candidate(1, -2)) == "Point(1, -2)"
-        assert repr([candidate(1, 2)]) == "[Point(1, 2)]"
-        """, """
-        class Point:
-            def __init__(self, x, y):
-                self.x, self.y = x, y
-
-            def __eq__(self, other):
-                if not isinstance(other, Point):
-                    return NotImplemented
-                return (self.x, self.y) == (other.x, other.y)
-
-            def __hash__(self):
-                return hash((self.x, self.y))
-
-            def __repr__(self):
-                return f"Point({self.x}, {self.y})"
-        """,
-        ("return hash((self.x, self.y))", "return id(self)"),
-    ),
     check_suite("vector-arithmetic",
-        "class Vector(*numbers) with +, -, unary -, * by a number on either side, @ (dot product), abs, len, iter, ==.",
+        "class Vector(*numbers) with +, -, unary -, * and / by a number, @ (dot product), abs, float, len, iter, ==.",
         "Vector", """
         a, b = candidate(1, 2, 3), candidate(4, 5, 6)
         assert a + b == candidate(5, 7, 9) and b - a == candidate(3, 3, 3)
         assert a * 2 == 2 * a == candidate(2, 4, 6)
         assert a @ b == 32
         assert -a == candidate(-1, -2, -3)
-        assert abs(candidate(3, 4)) == 5.0
+        assert abs(candidate(3, 4)) == float(candidate(3, 4)) == 5.0
+        assert candidate(2, 4) / 2 == candidate(1, 2)
         assert len(a) == 3 and list(a) == [1, 2, 3] and tuple(b) == (4, 5, 6)
         x, y, z = a
-        assert (x, y, z) == (1, 2, 3)
+        assert (x, y, z) == (1, 2, 3) and len({a, candidate(1, 2, 3), b}) == 2
         assert sum(a) == 6 and max(b) == 6 and 2 in a
         c = a
         c += b
@@ -132,14 +47,22 @@ SUITES: list[Suite] = [
 
             __rmul__ = __mul__
 
+            def __truediv__(self, divisor):
+                return self * (1 / divisor)
+
             def __matmul__(self, other):
                 return sum(x * y for x, y in zip(self, other))
 
             def __abs__(self):
                 return (self @ self) ** 0.5
 
+            __float__ = __abs__
+
             def __eq__(self, other):
                 return self.numbers == other.numbers
+
+            def __hash__(self):
+                return hash(tuple(self))
         """,
         ("    def __neg__",
             "    def __iadd__(self, other):\n        self.numbers[:] = self + other\n        return self\n\n"
@@ -273,12 +196,6 @@ SUITES: list[Suite] = [
                 self.assertTrue(self.library.borrow("Emma", "ann"))
                 self.assertFalse(self.library.borrow("Emma", "bob"))
                 self.assertEqual(self.library.borrowed_by("ann"), ["Emma"])
-
-            def test_borrow_again(self):
-                self.assertTrue(self.library.borrow("Emma", "bob"))
-                self.assertTrue(self.library.borrow("Ulysses", "bob"))
-                self.assertCountEqual(self.library.borrowed_by("bob"), ["Ulysses", "Emma"])
-                self.assertListEqual(self.library.borrowed_by("ann"), [])
 
             def test_unknown(self):
                 with self.assertRaises(KeyError):

@@ -30,123 +30,6 @@ SUITES: list[Suite] = [
         """,
         (", compare=False", ""),
     ),
-    unittest_suite("frozen-dataclass",
-        "@dataclass(frozen=True) class Coordinate: lat: float, lon: float; moved(dlat, dlon), a new one.", "Coordinate",
-        """
-        import unittest
-        from dataclasses import FrozenInstanceError
-
-        class TestCoordinate(unittest.TestCase):
-            def setUp(self):
-                self.home = Coordinate(50.0, 8.0)
-
-            def test_frozen(self):
-                with self.assertRaises(FrozenInstanceError):
-                    self.home.lat = 1
-                with self.assertRaises(AttributeError):
-                    del self.home.lon
-
-            def test_hash(self):
-                self.assertEqual({self.home: "home"}[Coordinate(50.0, 8.0)], "home")
-                self.assertEqual(len({self.home, Coordinate(50, 8), Coordinate(0, 0)}), 2)
-                self.assertEqual(hash(self.home), hash(Coordinate(50.0, 8.0)))
-
-            def test_moved(self):
-                moved = self.home.moved(1, -1)
-                self.assertEqual(moved, Coordinate(51.0, 7.0))
-                self.assertIsNot(moved, self.home)
-                self.assertEqual(self.home.lat, 50.0)
-        """, """
-        from dataclasses import dataclass, replace
-
-        @dataclass(frozen=True)
-        class Coordinate:
-            lat: float
-            lon: float
-
-            def moved(self, dlat, dlon):
-                return replace(self, lat=self.lat + dlat, lon=self.lon + dlon)
-        """,
-        ("(frozen=True)", "(unsafe_hash=True)"),
-    ),
-    unittest_suite("dataclass-taken-apart",
-        "@dataclass class Address: city, zip_code. @dataclass class Person: name, address, emails (a list, empty).",
-        "Person", """
-        import unittest
-        from dataclasses import asdict, astuple, fields, is_dataclass, replace
-
-        class TestPerson(unittest.TestCase):
-            def setUp(self):
-                self.person = Person("Ann", Address("Bonn", "53111"))
-
-            def test_asdict(self):
-                self.assertEqual(asdict(self.person), {
-                    "name": "Ann", "address": {"city": "Bonn", "zip_code": "53111"}, "emails": [],
-                })
-                self.assertEqual(astuple(self.person), ("Ann", ("Bonn", "53111"), []))
-
-            def test_fields(self):
-                self.assertEqual([field.name for field in fields(Person)], ["name", "address", "emails"])
-                self.assertTrue(is_dataclass(Address))
-
-            def test_replace(self):
-                other = replace(self.person, name="Bob")
-                self.assertEqual(other.name, "Bob")
-                self.assertEqual(other.address, self.person.address)
-                self.assertEqual(self.person.name, "Ann")
-
-            def test_emails(self):
-                self.person.emails.append("a@b.c")
-                self.assertEqual(Person("x", None).emails, [])
-        """, """
-        from dataclasses import dataclass, field
-
-        @dataclass
-        class Address:
-            city: str
-            zip_code: str
-
-        @dataclass
-        class Person:
-            name: str
-            address: Address
-            emails: list[str] = field(default_factory=list)
-        """,
-        ("    city: str\n    zip_code: str", "    zip_code: str\n    city: str"),
-    ),
-    check_suite("dataclass-post-init",
-        "@dataclass class Rectangle: width, height, and area, which is reckoned; a negative side is a ValueError.",
-        "Rectangle", """
-        r = candidate(3, 4)
-        assert r.area == 12 and r == candidate(width=3, height=4)
-        assert repr(r) == "Rectangle(width=3, height=4, area=12)"
-        try:
-            candidate(-1, 2)
-        except ValueError as error:
-            assert str(error) == "negative side"
-        else:
-            assert False
-        try:
-            candidate(1, 2, 3)
-        except TypeError:
-            return
-        assert False, "area can't be given"
-        """, """
-        from dataclasses import dataclass, field
-
-        @dataclass
-        class Rectangle:
-            width: float
-            height: float
-            area: float = field(init=False)
-
-            def __post_init__(self):
-                if min(self.width, self.height) < 0:
-                    raise ValueError("negative side")
-                self.area = self.width * self.height
-        """,
-        ("< 0", "< -1"),
-    ),
     check_suite("dataclasses-answered-with",
         "@dataclass class Token: kind, text. def tokenize(source): numbers, names and operators, as Tokens.",
         "tokenize", """
@@ -173,35 +56,6 @@ SUITES: list[Suite] = [
             return [Token(found.lastgroup, found.group()) for found in re.finditer(pattern, source)]
         """,
         ("Token(found.lastgroup, found.group())", "(found.lastgroup, found.group())"),
-    ),
-    check_suite("dataclasses-of-the-prompt", '''
-        from dataclasses import dataclass
-
-        @dataclass
-        class Task:
-            name: str
-            hours: int
-
-        def longest(tasks: list[Task]) -> Task | None:
-            """The task with the most hours, None where there are none."""
-        ''', "longest", """
-        tasks = [Task("a", 2), Task("b", 5), Task("c", 5)]
-        assert candidate(tasks) == Task("b", 5)
-        assert candidate(tasks) is tasks[1]
-        assert candidate([]) is None
-        assert candidate(tasks[:1]).name == "a"
-        """, """
-        from dataclasses import dataclass
-
-        @dataclass
-        class Task:
-            name: str
-            hours: int
-
-        def longest(tasks):
-            return max(tasks, key=lambda task: task.hours, default=None)
-        """,
-        ("lambda task: task.hours", "lambda task: (task.hours, task.name)"),
     ),
     unittest_suite("enum-lookup-and-iteration", "class Color(Enum) with RED = 1, GREEN = 2, BLUE = 3.", "Color", """
         import unittest
@@ -238,63 +92,6 @@ SUITES: list[Suite] = [
             BLUE = 3
         """,
         ("GREEN = 2\n    BLUE = 3", "BLUE = 3\n    GREEN = 2")),
-    check_suite("traffic-light", "class Light(Enum): RED, GREEN, YELLOW. def next_light(light): the one after it.",
-        "next_light", """
-        assert candidate(Light.RED) is Light.GREEN
-        assert candidate(Light.GREEN) == Light.YELLOW
-        assert candidate(Light.YELLOW) == Light.RED
-        light = Light.RED
-        for _ in range(3):
-            light = candidate(light)
-        assert light is Light.RED and light.name == "RED"
-        for each in Light:
-            assert candidate(each) != each and candidate(each) in Light
-            assert isinstance(candidate(each), Light)
-        """, """
-        from enum import Enum, auto
-
-        class Light(Enum):
-            RED = auto()
-            GREEN = auto()
-            YELLOW = auto()
-
-        def next_light(light):
-            lights = list(Light)
-            return lights[(lights.index(light) + 1) % len(lights)]
-        """,
-        ("return lights[(lights.index(light) + 1) % len(lights)]", "return light.value % 3 + 1"),
-    ),
-    unittest_suite("int-enum",
-        "class Priority(IntEnum): LOW = 1, MEDIUM = 5, HIGH = 10; def most_urgent(tasks), of (name, priority).",
-        "most_urgent", """
-        import unittest
-
-        class TestPriority(unittest.TestCase):
-            def test_order(self):
-                self.assertLess(Priority.LOW, Priority.HIGH)
-                self.assertEqual(Priority.MEDIUM, 5)
-                self.assertEqual(Priority.LOW + 1, 2)
-                self.assertEqual(sorted([Priority.HIGH, Priority.LOW]), [Priority.LOW, Priority.HIGH])
-                self.assertEqual(max(Priority), Priority.HIGH)
-
-            def test_most_urgent(self):
-                tasks = [("a", Priority.LOW), ("b", Priority.HIGH), ("c", Priority.MEDIUM)]
-                self.assertEqual(most_urgent(tasks), ("b", Priority.HIGH))
-                self.assertEqual(most_urgent(tasks)[1].name, "HIGH")
-                self.assertIsNone(most_urgent([]))
-        """, """
-        from enum import IntEnum
-
-        class Priority(IntEnum):
-            LOW = 1
-            MEDIUM = 5
-            HIGH = 10
-
-        def most_urgent(tasks):
-            return max(tasks, key=lambda task: task[1], default=None)
-        """,
-        (", default=None", ""),
-    ),
     check_suite("flags",
         "class Permission(Flag): READ, WRITE, EXECUTE. def allowed(granted, wanted): is all of wanted in granted.",
         "allowed", """
@@ -320,33 +117,6 @@ SUITES: list[Suite] = [
             return granted & wanted == wanted
         """,
         ("return granted & wanted == wanted", "return bool(granted & wanted)"),
-    ),
-    check_suite("str-enum-from-text",
-        "class Level(StrEnum): DEBUG, INFO, ERROR. def parse_level(text): the Level, in any case, else a ValueError.",
-        "parse_level", """
-        assert candidate("info") is Level.INFO
-        assert candidate(" ERROR ") == Level.ERROR
-        assert candidate("Debug") == "debug"
-        assert Level.INFO == "info" and f"{Level.INFO}!" == "info!" and Level.INFO.upper() == "INFO"
-        assert {level: len(level) for level in Level} == {"debug": 5, "info": 4, "error": 5}
-        try:
-            candidate("loud")
-        except ValueError as error:
-            assert "loud" in str(error)
-        else:
-            assert False
-        """, """
-        from enum import StrEnum, auto
-
-        class Level(StrEnum):
-            DEBUG = auto()
-            INFO = auto()
-            ERROR = auto()
-
-        def parse_level(text):
-            return Level(text.strip().lower())
-        """,
-        ("text.strip().lower()", "text.lower()"),
     ),
     unittest_suite("enums-as-keys",
         "class Suit(Enum) with CLUBS, HEARTS; class Card(suit, rank); def count_suits(cards): a dict.", "count_suits",

@@ -17,14 +17,6 @@ SUITES: list[Suite] = [
             assert candidate([n], [n]) == [n, 1]
         """, "def next_int(n, more=None): return n + 1 if more is None else n + [1]",
         "def next_int(n, more=None): return n"),
-    check_suite("a-line-of-a-board", "def put(board, row, column): set that cell to 1 in place.", "put", """
-        board = ([0, 0], [0, 0])
-        first = board[0]
-        candidate(board, 0, 1)
-        assert first == [0, 1]
-        assert board[0] is first
-        """, "def put(board, row, column): board[row][column] = 1",
-        "def put(board, row, column): board = [list(line) for line in board]"),
     check_suite("a-list-given-after-a-call-that-failed",
         "def tidy(items, show): sorts items in place and returns them; show is called with each length, and may fail.",
         "tidy", """
@@ -61,36 +53,13 @@ SUITES: list[Suite] = [
     check_suite("an-object-around-a-value", "def hidden(value): an object that is equal to nothing else.", "hidden",
         """
         assert (candidate(3) == 3) is False
-        assert candidate(3) != 3
+        assert candidate(3) != 3 and candidate(3) != candidate(3)
         assert candidate(3) not in [3, 'x', None]
         """, """
         class Hidden:
             def __init__(self, value): self.value = value
         def hidden(value): return Hidden(value)
         """, "def hidden(value): return value"),
-    unittest_suite("equal-by-a-helper-that-the-answer-does-not-know",
-        "def point(text): of '1,2' a Point with x and y; points are equal where these are.", "point", """
-        import unittest
-
-        class At:
-            def __init__(self, x):
-                self.x = x
-            def __eq__(self, other):
-                return self.x == other.x
-
-        class PointTest(unittest.TestCase):
-            def test_x(self):
-                self.assertEqual(point("1,2"), At(1))
-        """, """
-        class Vector:
-            def __init__(self, x, y): self.x, self.y = x, y
-            def __eq__(self, other):
-                if not isinstance(other, Vector): return NotImplemented
-                return (self.x, self.y) == (other.x, other.y)
-        def point(text): return Vector(*map(int, text.split(',')))
-        """,
-        ("map(int,", "map(float, '1' +"),
-    ),
     check_suite("namespaces-that-are-equal", "def point(x, y): a SimpleNamespace of the two.", "point", """
         assert candidate(1, 2) == SimpleNamespace(x=1, y=2)
         assert SimpleNamespace(x=1, y=2) == candidate(1, 2)
@@ -224,26 +193,5 @@ SUITES: list[Suite] = [
             return phrase
         """,
         ("return self.status >= 500", "return self.status >= 400"),
-    ),
-    check_suite("groups-of-exceptions",
-        'def check_all(values):\n    """Raises an ExceptionGroup of a ValueError for each value that is negative."""',
-        "check_all", """
-        assert candidate([1, 2]) == 3
-        try:
-            candidate([1, -2, -3])
-        except ExceptionGroup as group:
-            assert group.message == "negative values"
-            assert [str(e) for e in group.exceptions] == ["-2", "-3"]
-            assert all(isinstance(e, ValueError) for e in group.exceptions)
-        else:
-            assert False
-        """, """
-        def check_all(values):
-            errors = [ValueError(str(value)) for value in values if value < 0]
-            if errors:
-                raise ExceptionGroup("negative values", errors)
-            return sum(values)
-        """,
-        ("raise ExceptionGroup", "errors = errors[:1]\n        raise ExceptionGroup"),
     ),
 ]

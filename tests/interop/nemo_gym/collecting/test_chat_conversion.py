@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
+from evaluator.interop.nemo_gym.collecting.conversation import _whole
 
 
 def asked(*items: dict[str, Any], **params: Any) -> dict[str, Any]:
@@ -91,6 +92,14 @@ def test_options() -> None:
         "tools": [{"type": "function", "function": {"name": "f", "strict": False}}],
         "tool_choice": {"type": "function", "function": {"name": "f"}},
     }
+
+
+def test_only_a_function_has_the_fields_that_a_response_requires_of_it() -> None:
+    function, search = {"type": "function", "name": "f"}, {"type": "web_search"}
+    assert _whole({}, {"tools": [function, search]})["tools"] == [
+        function | {"parameters": None, "strict": None},
+        search,
+    ]
 
 
 def test_without_tools_nothing_is_said_of_them() -> None:

@@ -9,7 +9,7 @@ from email.utils import formatdate
 
 import pytest
 
-from tests.graders.judge_server import Answer, Asked, Handler, JudgeServer, breaks_off, closes, hangs, refuses, sends
+from tests.graders.judge_server import Answer, JudgeServer, breaks_off, closes, hangs, refuses, sends
 from tests.interop.nemo_gym.collecting.answers import (
     FINE,
     RIGHT,
@@ -21,7 +21,7 @@ from tests.interop.nemo_gym.collecting.answers import (
     verifies_but,
     verifies_never,
 )
-from tests.interop.nemo_gym.collecting.collection import Collection, row, squares
+from tests.interop.nemo_gym.collecting.collection import Collection, row
 
 Make = Callable[..., Collection]
 
@@ -193,31 +193,13 @@ def test_the_session_is_lost_after_tool_calls(collection: Make, model: JudgeServ
     """The rollout begins anew, in a session of its own, and what was said before is in no file."""
     calls = responds(function_call("add", {"n": 1}))
     model.answers = [calls, calls, calls, FINE]
-    sessions: list[str] = []
-    counts: dict[str, int] = {}
-    faults = [closes]
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        session = (handler.headers["Cookie"] or "").removeprefix("session=")
-        if asked.path == "/seed_session":
-            sessions.append(f"s{len(sessions)}")
-            counts[sessions[-1]] = 0
-            sends("{}", Set_Cookie=f"session={sessions[-1]}; Path=/")(handler, asked)
-        elif asked.path == "/add" and counts[session] == 1 and faults:
-            faults.pop()(handler, asked)
-        elif asked.path == "/add":
-            counts[session] += 1
-            sends(str(counts[session]))(handler, asked)
-        else:
-            verifies(session=session)(handler, asked)
-
-    other.answers = [answer]
-    made = collection([squares()], "--server", other.url)
+    other.answers = [verifies_but("/add", sends("1"), closes, sends("1 anew"))]
+    made = collection([row()], "--server", other.url)
     assert made.run().status == 0
-    (line,) = made.rollouts
-    assert (sessions, line["session"]) == (["s0", "s1"], "s1")
-    outputs = [item["output"] for item in line["response"]["output"] if item["type"] == "function_call_output"]
-    assert (outputs, len(model.asked)) == (["1"], 4)
+    paths = [asked.path for asked in other.asked]
+    assert paths[:6] == ["/seed_session", "/add", "/add", "/seed_session", "/add", "/verify"]
+    assert [item.get("output") for item in made.rollouts[0]["response"]["output"]] == [None, "1 anew", None]
+    assert len(model.asked) == 4
 
 
 def test_a_server_that_says_that_it_lost_the_session(collection: Make, model: JudgeServer, other: JudgeServer) -> None:

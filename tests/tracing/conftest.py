@@ -1,0 +1,1 @@
+"""Run alone: .venv/bin/python -m pytest tests/tracing"""
