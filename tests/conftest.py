@@ -1,7 +1,5 @@
 """What holds for every test. Run one folder alone: .venv/bin/python -m pytest tests/checkers"""
 
-from __future__ import annotations
-
 import atexit
 import itertools
 import os

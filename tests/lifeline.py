@@ -4,8 +4,6 @@
 with a mark that every process of the run has in its environment.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """`grade`, `agrade` and `grade_all` as the README shows them."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys
@@ -31,14 +29,6 @@ def test_a_right_and_a_wrong_completion() -> None:
     assert (wrong.cases[0].expected, wrong.cases[0].actual) == ("3", "-1")
 
 
-def test_an_assert_is_all_that_a_candidate_needs() -> None:
-    task = Task.from_row({"task_id": "t", "test": "assert add(2, 3) == 5"})
-    answer = "Here you are:\n```python\ndef add(a, b):\n    return a {} b\n```  # 0\n\nIt adds."
-    right, wrong = (grade(task, answer.format(sign), limits=PATIENT) for sign in "+-")
-    assert (right.verdict, right.reward, right.verified) == (Verdict.PASSED, 1.0, True)
-    assert (wrong.verdict, wrong.reward) == (Verdict.WRONG_ANSWER, 0.0)
-
-
 def test_a_failure_points_at_the_line() -> None:
     found = grade(ADD, "def add(a, b):\n    c = a + b\n    return c / 0\n")
     assert (found.verdict, found.error_type, found.error_line) == (Verdict.RUNTIME_ERROR, "ZeroDivisionError", 3)
@@ -57,13 +47,9 @@ def test_limits_of_a_call() -> None:
         ("def add(a, b): return bytearray(1 << 32)", Verdict.MEMORY_LIMIT),
         ("def add(a, b):\n    while True: print('x' * 10**6)", Verdict.OUTPUT_LIMIT),
         ("def add(a, b): return 'x' * (5 << 20)", Verdict.OUTPUT_LIMIT),
-        ("def add(a, b): raise SystemExit(0)", Verdict.RUNTIME_ERROR),
         ("import os\ndef add(a, b): os._exit(0)", Verdict.RUNTIME_ERROR),
-        ("import os\ndef add(a, b): os.kill(os.getpid(), 9)", Verdict.RUNTIME_ERROR),
-        ("def add(a, b) return a + b", Verdict.COMPILE_ERROR),
         ("raise ValueError\ndef add(a, b): return a + b", Verdict.COMPILE_ERROR),
         ("import os\ndef add(a, b): os.write(3, b'forged')", Verdict.REJECTED),
-        ("def sub(a, b): return a + b", Verdict.COMPILE_ERROR),
     ],
 )
 def test_each_failure_has_its_verdict_and_says_why(code: str, verdict: Verdict) -> None:

@@ -1,7 +1,5 @@
 """ARCHITECTURE.md: every name in it exists, and its examples of a change work. Paths in the other pages exist too."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The same file gives the same grades: again, with other workers, in another order, in both isolations."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Runs with a suite that fails in two processes and passes in one: the command's figures, and the run's columns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

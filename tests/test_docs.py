@@ -1,7 +1,5 @@
 """The documentation names everything there is: verdicts, limits, formats, checkers, commands, options, reasons."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

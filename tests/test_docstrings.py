@@ -1,7 +1,5 @@
 """The docstrings of the library's front door: their examples run, and they explain each argument."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 from collections.abc import Callable

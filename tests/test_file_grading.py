@@ -1,7 +1,5 @@
 """`grade_file`: names, callbacks, bad lines, stopping, resuming, refusals. No code is graded, so no sandbox starts."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -175,26 +173,22 @@ def test_a_resumed_run_keeps_its_preamble_and_takes_no_other() -> None:
     grade_file("r.jsonl", "d.jsonl", out="run", preamble="import math", limit=1)
     grade_file("r.jsonl", "d.jsonl", out="run", resume=True)
     assert Run.open("run").manifest.preamble == "import math"
-    with pytest.raises(RunError, match="was graded with preamble"):
-        grade_file("r.jsonl", "d.jsonl", out="run", preamble="import re", resume=True)
-
-
-def test_fields_have_the_names_that_are_given() -> None:
-    Path("r.jsonl").write_text(lines({"uid": "t", "answer": {"text": "42"}}))
-    done = grade_file("r.jsonl", "d.jsonl", field_map={"task_id": "uid", "completion": "answer.text"})
-    assert rewards(done.run) == [1.0]
-    assert Run.open(done.run).manifest.field_map == "task_id=uid,completion=answer.text"
+    with pytest.raises(RunError, match="was graded with preamble one of 1 lines, not one of 2 lines"):
+        grade_file("r.jsonl", "d.jsonl", out="run", preamble="import re\nimport math", resume=True)
 
 
 def test_the_dataset_has_names_of_its_own_which_a_resumed_run_keeps() -> None:
-    Path("r.jsonl").write_text(lines({"uid": "t", "text": "42"}, {"uid": "t", "text": "41"}))
+    Path("r.jsonl").write_text(lines({"uid": "t", "said": {"text": "42"}}, {"uid": "t", "said": {"text": "41"}}))
     Path("d.jsonl").write_text(lines({"name": "t", "solution": {"value": "42"}}))
-    field_map, dataset_map = {"task_id": "uid", "completion": "text"}, {"task_id": "name", "answer": "solution.value"}
+    field_map = {"task_id": "uid", "completion": "said.text"}
+    dataset_map = {"task_id": "name", "answer": "solution.value"}
     grade_file("r.jsonl", "d.jsonl", out="run", field_map=field_map, dataset_map=dataset_map, limit=1)
     assert Run.open("run").manifest.dataset_map == "task_id=name,answer=solution.value"
     assert grade_file("r.jsonl", "d.jsonl", out="run", field_map=field_map, resume=True).graded == 1
     assert rewards("run") == [1.0, 0.0]
-    assert Run.open("run").manifest.dataset_map == "task_id=name,answer=solution.value"
+    manifest = Run.open("run").manifest
+    assert manifest.field_map == "task_id=uid,completion=said.text"
+    assert manifest.dataset_map == "task_id=name,answer=solution.value"
 
 
 def test_each_file_is_read_in_the_format_that_is_named_for_it() -> None:

@@ -1,7 +1,5 @@
 """A run's directory that can't be written any more: one line says so, and what was graded before is kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

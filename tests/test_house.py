@@ -1,7 +1,5 @@
 """Imports point one way (ARCHITECTURE.md), and no package uses another's private names."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Completions count on the imports that contest graders put before them; and what decides a task's preamble."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +14,7 @@ from evaluator.formats.nemo_gym_writer import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
-from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.reading import Run
 from tests.commands import command_line
 from tests.commands.command_line import Done
 
@@ -130,19 +128,6 @@ def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path, r
         ("--preamble", "none"): {"compile_error": 2, "runtime_error": 1},
         ("--preamble", "mine.py"): {"passed": 1, "compile_error": 1, "runtime_error": 1},
     }
-
-
-@pytest.mark.slow
-def test_a_run_is_resumed_with_its_own_preamble_and_no_other(files: Path, rollscope: Rollscope) -> None:
-    (files / "mine.py").write_text(LIVECODEBENCH)
-    assert verdicts(rollscope(*GRADE, "run", "--preamble", "mine.py", "--limit", 1)) == {"passed": 1}
-    (files / "mine.py").unlink()
-    assert verdicts(rollscope(*GRADE, "run", "--resume")) == {"passed": 3}
-    other = rollscope(*GRADE, "run", "--resume", "--preamble", "none")
-    assert other.returncode == 2
-    assert "was graded with preamble one of 35 lines, not one of 0 lines: use another --out" in other.stderr
-    manifest: Manifest = Run.open(files / "run").manifest
-    assert manifest.preamble == LIVECODEBENCH
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The requirement files install the same things on every machine, from whatever index that machine uses."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

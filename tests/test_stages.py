@@ -1,7 +1,5 @@
 """The stopwatch of a grading. The clock is one that the test turns."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 

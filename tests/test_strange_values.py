@@ -1,7 +1,5 @@
 """The strangest values that JSON can hold, in every field: kept, or a bad line, never an error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The parser used from many threads at once."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How tests wait: for a condition, with a limit that only a hang reaches. Nothing else under `tests/` sleeps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Tasks made of a few lines of a test, and what is planned from them."""
 
-from __future__ import annotations
-
 from textwrap import dedent, indent
 
 from evaluator.assertions.plan import SuitePlan, plan_suite

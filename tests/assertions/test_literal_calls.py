@@ -1,7 +1,5 @@
 """Checks that are read as literal calls, those that must not be, and what each assert asks of a result."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -151,7 +149,6 @@ def test_arguments_may_be_unpacked() -> None:
         ("assert candidate(1) == 1, (x := 2)", "a message with side effects"),
         ("assert candidate(**{'a': 1}) == 1", "arguments unpacked with **"),
         ("assert candidate(1 / 0) == 1", "an expression that raises ZeroDivisionError"),
-        ("assert candidate({[]: 1}) == 1", "an expression that raises TypeError"),
         ("assert candidate(9 ** 9 ** 9) == 1", "an int of more than"),
         ("assert candidate(1 << 10 ** 9) == 1", "an int of more than"),
         ("assert candidate([0] * 10 ** 9) == 1", "a value of more than"),
@@ -161,11 +158,9 @@ def test_arguments_may_be_unpacked() -> None:
         ("assert candidate(1) == 1\nfor x in [1]: pass", "line 3 of the test: a for loop is not a literal assert"),
         ("import math", "an import is not a literal assert"),
         ("candidate(1)", "a call of `candidate` is not a literal assert"),
-        ("return", "a return statement is not a literal assert"),
         ("candidate = len", "assigned more than once"),
         ("x = [1]\nassert f(x) == 1\nassert x == [1, 2]", "`x` is used more than once"),
         ("assert f(x) == 1\nx = 1", "the name `x`"),
-        ("x = 1\nx = 2\nassert f(x) == 1", "more than once"),
         ("set = 1\nassert f(set()) == 1", "a call of `set`"),
         ("pass", "the check calls nothing"),
         ("assert candidate([1, 2) == 1", "the test does not parse"),
@@ -211,7 +206,6 @@ def test_a_constructor_that_the_dataset_defines_is_no_constructor() -> None:
         ("def check(a):\n    assert f(1) == 1\ncheck = print", "defined more than once"),
         ("def f(x): return x\ndef check(candidate):\n    assert f(1) == 1\n", ""),
         ("def check(a):\n    assert f(1) == 1\nassert f(2) == 3", "line 3 of the test: a statement outside"),
-        ("def check(a):\n    assert f(1) == 1\nsetup()", "line 3 of the test: a statement outside"),
         ("\0", "does not parse"),
         ("def check(a):\n  assert a('\\ud800') == " + "1" * 5000, "does not parse"),
     ],
@@ -248,11 +242,6 @@ def test_windows_line_ends_do_not_shift_the_source() -> None:
 def test_each_call_has_its_own_arguments() -> None:
     first, second = calls("assert f([1]) == 1", "assert f([1]) == 1")
     assert first.args[0] is not second.args[0]
-
-
-def test_thousands_of_asserts() -> None:
-    found = calls(*(f"assert f({number}) == {number}" for number in range(3000)))
-    assert found[-1].source == "assert f(2999) == 2999"
 
 
 GENERATOR = Opaque("generator", "g")

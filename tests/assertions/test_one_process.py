@@ -1,7 +1,5 @@
 """Which checks can only be decided in the completion's own process."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.assertions.plan import plan_suite

@@ -1,7 +1,5 @@
 """How a check is cut into test cases, and which tests can not be planned at all."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.assertions.literal_calls import LiteralCalls, extract_calls, test_case

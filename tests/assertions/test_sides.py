@@ -1,7 +1,5 @@
 """What of a task goes into the process of its check, and what into that of the completion."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.assertions.needs import Need

@@ -3,8 +3,6 @@
 Run alone: .venv/bin/python -m pytest tests/attacks -m "attacks or not attacks"
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.attacks.surroundings import NOT_OURS

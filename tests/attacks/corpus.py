@@ -1,7 +1,5 @@
 """The attacks and the honest programs, and the small tasks that they pretend to answer."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any, NamedTuple
 

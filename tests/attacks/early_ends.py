@@ -1,7 +1,5 @@
 """Programs that leave before they have answered, or act when nobody looks: at exit, in threads, in signal handlers."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 from tests.attacks.fragments import FRAMES
 

@@ -4,8 +4,6 @@ Each outlives an alarm in its own process whose handler raises: it catches what 
 sits in a call into C that looks at no signal. None of them ever answers right.
 """
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 
 # A loop with an iterator: CPython 3.11 looks for signals where a quick `while` loop has no handler yet.

@@ -1,7 +1,5 @@
 """Programs that let others go on for them: a call into C, a wait, whoever looks at their answer or their output."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 from tests.attacks.endless import SPIN, endless
 

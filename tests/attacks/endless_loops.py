@@ -1,7 +1,5 @@
 """Programs that go on by themselves: they catch what should end them, or keep it away."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 from tests.attacks.endless import SPIN, endless
 

@@ -4,8 +4,6 @@ They answer right once they have reached it. Signals to others are signal 0, whi
 where these are shown, nothing of the machine is changed.
 """
 
-from __future__ import annotations
-
 from tests.attacks import reached_files, reached_rights
 from tests.attacks.corpus import Attack
 

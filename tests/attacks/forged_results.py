@@ -3,8 +3,6 @@
 The payloads are well-formed frames that also hold what a naive grader looks for.
 """
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 from tests.attacks.fragments import FRAMES
 

@@ -1,7 +1,5 @@
 """Pieces of source that several attacks begin with."""
 
-from __future__ import annotations
-
 _TRUE_OF_ALL = """
     __hash__ = object.__hash__
     def __eq__(self, other): return True

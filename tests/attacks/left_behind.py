@@ -1,7 +1,5 @@
 """What completions could leave on the machine: processes, files, mounts, cgroups, shared memory."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

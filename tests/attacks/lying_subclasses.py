@@ -1,7 +1,5 @@
 """Numbers, texts and containers of classes of their own that say that they are right."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 from tests.attacks.fragments import LIAR, LIES
 

@@ -1,7 +1,5 @@
 """Values that say of themselves that they are right."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 from tests.attacks.fragments import LIAR, LIES
 

@@ -1,7 +1,5 @@
 """Source texts that are hard to read, to parse or to carry, each with the same theft in it."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 
 _THEFT = 'import sys\ndef f(x): return sys._getframe(1).f_locals.get("expected")\n'

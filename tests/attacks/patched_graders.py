@@ -1,7 +1,5 @@
 """Programs that replace what a grader in the same process needs: builtins, modules, its own functions, objects of C."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 from tests.attacks.fragments import LIAR
 

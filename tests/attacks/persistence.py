@@ -5,8 +5,6 @@ reused; plain exec grades both in one process. The first leaves the thing and an
 takes it away and answers right: it is the second grade that counts.
 """
 
-from __future__ import annotations
-
 import os
 from textwrap import indent
 

@@ -4,8 +4,6 @@ The attacks are first shown to work on it. It is started as `plain_exec.py TASK.
 folder (see `proofs`), and says on its standard output whether the completion has passed, and by its exit status too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

@@ -1,7 +1,5 @@
 """The processes below this one, as `/proc` lists them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ Run as `python -m tests.attacks.proofs`: reads attacks as lines of JSON on stand
 each. Whatever an attack starts becomes a child of this process, and is ended before the next one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

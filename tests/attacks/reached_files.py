@@ -1,7 +1,5 @@
 """Programs that reach for files, sockets and devices of the machine."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 from tests.attacks.reaching import calling, marking, reaching
 

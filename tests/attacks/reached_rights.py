@@ -1,7 +1,5 @@
 """Programs that reach for other processes, other programs, more rights and the kernel's other doors."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 from tests.attacks.reaching import NUMBER, X86_64, calling, marking, reaching
 

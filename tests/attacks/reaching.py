@@ -1,7 +1,5 @@
 """What the programs that reach for what is not theirs are made of."""
 
-from __future__ import annotations
-
 import os
 from textwrap import indent
 
@@ -53,11 +51,7 @@ _CALLS = {
     "add_key": (248, 217),
     "keyctl": (250, 219),
     "perf_event_open": (298, 241),
-    "kcmp": (312, 272),
-    "personality": (135, 92),
     "adjtimex": (159, 171),
-    "mq_open": (240, 180),
-    "get_mempolicy": (239, 236),
     "fanotify_init": (300, 262),
     "mount": (165, 40),
     "prlimit64": (302, 261),

@@ -4,8 +4,6 @@ Writes a line of JSON for each, and a last one with what was left behind: proces
 memory that were not there before. Needs `evaluator` and what the sandbox needs, and not pytest.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

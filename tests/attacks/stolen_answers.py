@@ -3,8 +3,6 @@
 Where they find none they answer nothing.
 """
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack, family
 
 _SEARCH = """

@@ -3,8 +3,6 @@
 An ordinary user has only its own two.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Programs that have too many of something: descriptors, threads, processes, bytes of output, parts of an answer."""
 
-from __future__ import annotations
-
 from textwrap import indent
 
 from tests.attacks.corpus import Attack

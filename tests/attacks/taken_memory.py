@@ -1,7 +1,5 @@
 """Programs that hold over 1 GiB of memory, in their own pages or in the kernel's, or over 64 MiB of files."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Attack
 from tests.attacks.taking import holding, taking
 

@@ -5,8 +5,6 @@ The limits meant are the default ones: 1 GiB of memory, 64 threads, no new proce
 they give it back. Where they run without limits they need the default limits of open files and processes.
 """
 
-from __future__ import annotations
-
 from textwrap import indent
 
 from tests.attacks.corpus import Attack

@@ -1,7 +1,5 @@
 """No attack earns a reward: each is shown to work without a sandbox, then graded in one."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Honest programs that naive guards and graders fail earn their rewards: here in other ways than the usual one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import msgspec

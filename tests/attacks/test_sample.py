@@ -1,7 +1,5 @@
 """One attack of each kind and two honest programs, graded in the usual way: all that `make test` runs of the corpus."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 
 Run alone: .venv/bin/python -m pytest tests/browser; the environment variable CHROMIUM may name the browser."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """An audit as a person runs it: the button, the progress, what depends on the checker."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """Comparing two models as a person does: from the Overview to the code of both sides in two clicks."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """The Completion page in a browser: fixing a code, keeping the edit, copying its script, text that is no markup."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks of charts, cards and the table of models lead to what they count, and names in them are text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

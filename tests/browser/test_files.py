@@ -1,7 +1,5 @@
 """A rollouts file before any grading: what its pages show, and what happens to them while it is written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

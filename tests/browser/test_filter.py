@@ -1,7 +1,5 @@
 """The filter and its exports in a browser: real clicks, real files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

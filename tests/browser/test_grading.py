@@ -1,7 +1,5 @@
 """Grading from the page with three visitors: one job, a run that grows in front of all, Stop and Resume."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What only a browser can show: clicks, keys, scrolling, and that nothing leaves the machine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

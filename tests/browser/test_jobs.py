@@ -1,7 +1,5 @@
 """What people come for, and in how many clicks. The jobs of one page are tested with that page."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

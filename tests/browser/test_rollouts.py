@@ -1,7 +1,5 @@
 """The Rollouts page in a browser: the preview beside the grid, the table whose rows open, the search."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The SQL page in Chromium: typed statements, charts, files, and rows that open a completion."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import pytest

@@ -1,7 +1,5 @@
 """The Tasks page in a browser: from the Overview to a wrong test case, and a new one tried on the samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

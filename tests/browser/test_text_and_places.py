@@ -1,7 +1,5 @@
 """Text from files stays text when a browser has drawn it, and an address brings back the place it was copied from."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

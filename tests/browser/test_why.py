@@ -1,7 +1,5 @@
 """The Why and Siblings tabs in a browser: keys, clicks and the code view beside them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

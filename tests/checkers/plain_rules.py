@@ -1,7 +1,5 @@
 """The text rules once more, as plainly as their docstrings have them: everything is split, and nothing is bounded."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from fractions import Fraction

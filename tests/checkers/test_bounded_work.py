@@ -3,8 +3,6 @@
 Work is counted as calls and as memory at its peak, never by the clock.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from typing import Any
 

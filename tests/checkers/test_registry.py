@@ -1,7 +1,5 @@
 """The list of checkers, and values as source text."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from datetime import date

@@ -1,7 +1,5 @@
 """The text checkers, each by examples of both kinds, and by what must hold for any text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,27 +11,19 @@ TEXT_CHECKERS = ["exact", "lines", "tokens", "floats", "unordered"]
 
 EQUAL = [
     ("exact", "a b\n", "a b\n"),
-    ("exact", "", ""),
     ("lines", "1 2\n3\n", "1 2\n3"),
     ("lines", "1 2\n3", "  1 2 \r\n3\r\n\r\n \n"),
     ("lines", "", "\n \n\t\n"),
     ("lines", "a\n\nb", "a\n  \nb"),
     ("tokens", "1 2\n3", "1\n2\n\n3\n"),
-    ("tokens", "", " \n"),
     ("floats", "0.5", "0.50"),
     ("floats", "0.5 x\n", "0.500000001   x"),
-    ("floats", "3.0", "3.0000001"),
     ("floats", "1e3", "1000"),
     ("floats", "1e3", "1000.0005"),
     ("floats", "5", "5.0"),
-    ("floats", "-5", "-5."),
-    ("floats", "1000", "1e3"),
     ("floats", "1000", "+.1000e+0004"),
     ("floats", "0", "-0.00e999999999999999999999"),
-    ("floats", "1000000000000000000", "1e18"),
     ("floats", "1000000000000000000", "1000000000000000000.000"),
-    ("floats", "123456789", "12345678900e-2"),
-    ("floats", "1000000007 0.5", "1000000007.0 0.5000001"),
     ("floats", "1000000000000000000.0", "1000000000000000007"),
     pytest.param("floats", "7" * 5000, "7" * 5000 + ".0", id="a long int"),
     ("floats", "-.5", "-0.5"),
@@ -41,41 +31,28 @@ EQUAL = [
     ("floats", "0.0", "-0.0"),
     ("floats", "nan inf 1_0", "nan inf 1_0"),
     ("floats", "1e999 x", "1e999  x"),
-    ("floats", "YES\n", "YES"),
     ("unordered", "a\nb\nb", "b\na\n b \n\n"),
-    ("unordered", "a\n\nb", "\nb\na"),
 ]
 
 DIFFERENT = [
     ("exact", "a b\n", "a  b\n", 1, 3),
     ("exact", "a\n", "a", 1, 2),
-    ("exact", "a\n", "a\r\n", 1, 2),
-    ("exact", "a\nb\n", "a\n", 2, 1),
-    ("exact", "a\n", "a\nb\nc", 2, 1),
     ("exact", "a\nbcd\n", "a\nbxd\n", 2, 2),
     ("lines", "a\nb", "a\n\nb", 2, 1),
     ("lines", "a b", "a  b", 1, 3),
     ("lines", "a\n  bcd", "a\n    bxd", 2, 6),
-    ("lines", "a\nb\nc", "a\nb", 3, 1),
     ("lines", "a", "a\nb\nc\n\n", 2, 1),
     ("lines", "1.0", "1", 1, 2),
     ("tokens", "1 2\n3", "1\n2\n4\n", 3, 1),
-    ("tokens", "1 2", "12", 1, 1),
-    ("tokens", "1 2", "1\n", 1, 2),
-    ("tokens", "1", "1\n 2", 2, 2),
     ("floats", "0.5", "0.50001", 1, 1),
     ("floats", "1 2\n1 0.25", "1 2\n1  0.35", 2, 4),
     ("floats", "7", "007", 1, 1),
     ("floats", "5", "+5", 1, 1),
     ("floats", "100000000000000000001", "100000000000000000002", 1, 1),
-    ("floats", "123456789", "123456700.", 1, 1),
-    ("floats", "1000000007", "1e9", 1, 1),
     ("floats", "3", "3.0000001", 1, 1),
     ("floats", "1 5", "1 5.0000000000000000000001", 1, 3),
     ("floats", "1000000000000000007", "1e18", 1, 1),
-    ("floats", "1000000000000000007", "1000000000000000000.0", 1, 1),
     ("floats", "9007199254740993", "9007199254740992.0", 1, 1),
-    ("floats", "5", "-5.0", 1, 1),
     ("floats", "0", "1e-400", 1, 1),
     ("floats", "1", "1e999999999", 1, 1),
     ("floats", "1", "1e-999999999999999999999", 1, 1),
@@ -91,12 +68,8 @@ DIFFERENT = [
     ("floats", "1e999", "2e999", 1, 1),
     ("floats", "10.0", "1_0.0", 1, 1),
     ("floats", "1.0", "1.0 2.0", 1, 5),
-    ("floats", "1.0 2.0", "1.00", 1, 5),
     ("floats", "1.0", "\u0661.0", 1, 1),
     ("floats", "1 2", "1\n2", 1, 2),
-    ("floats", "1.5\n2", "1.50", 2, 1),
-    ("unordered", "a\nb", "a\nc", 2, 1),
-    ("unordered", "a\nb", "b\na\nb", 3, 1),
     ("unordered", "a\nb\nb", "b\na", 3, 1),
 ]
 
@@ -175,12 +148,6 @@ def test_exact_names_the_first_differing_character(expected: str, actual: str) -
     at = sum(len(line) + 1 for line in actual.split("\n")[: found.line - 1]) + found.column - 1
     assert expected[:at] == actual[:at]
     assert expected[at : at + 1] != actual[at : at + 1]
-
-
-@given(lines=st.lists(st.text(st.sampled_from("ab"))), data=st.data())
-def test_unordered_takes_any_order(lines: list[str], data: st.DataObject) -> None:
-    shuffled = data.draw(st.permutations(lines))
-    assert check("unordered", "\n".join([*lines, "end"]), "\n".join([*shuffled, "end"])) is None
 
 
 LARGE = {

@@ -1,7 +1,5 @@
 """`value` and `python`: what they accept, where they say values differ, and that no value upsets them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from datetime import UTC, date, datetime, timedelta
@@ -29,21 +27,16 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     (1, "1", False, False),
     (None, None, True, True),
     (None, False, False, False),
-    (0, None, False, False),
-    ("a", "a", True, True),
     ("a", b"a", False, False),
     (b"a", bytearray(b"a"), True, True),
     # sequences
     ([1, 2], (1, 2), True, False),
-    ((1, 2), (1, 2), True, True),
     ((1, 2), Point(1, 2), True, True),
-    (Point(1, 2), (1, 2), True, True),
     ([1, 2], Point(1, 2), True, False),
     ([1, 2], deque([1, 2]), True, False),
     (deque([1, 2], maxlen=2), deque([1, 2]), True, True),
     ([(1, [2])], ([1, (2,)],), True, False),
     ([1, 2], [2, 1], False, False),
-    ([1, 2], [1], False, False),
     ([0, 1, 2], range(3), False, False),
     (range(3), range(0, 3, 1), True, True),
     (range(0), range(5, 5), True, True),
@@ -54,9 +47,7 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     (0.0, 1e-12, False, False),
     (1e300, 1e300 * (1 + 1e-12), True, False),
     (10**400, 1e300, False, False),
-    (10**400, 10**400, True, True),
     (10**400, 10**400 + 1, False, False),
-    (10**18, 10**18 + 1, False, False),
     (NAN, NAN, True, False),
     ([NAN], [float("nan")], True, False),
     (math.inf, math.inf, True, True),
@@ -65,11 +56,9 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     (0.5, Fraction(1, 2), True, True),
     (0.5, Decimal("0.5"), True, True),
     (10**18, 1e18, True, True),
-    (5, 5.0, True, True),
     ([[5], {"a": 7}], [(5.0,), {"a": 7.0}], True, False),
     (5, Decimal("5.0"), True, True),
     (5, Fraction(5000000001, 1000000000), False, False),
-    (True, 1.0, True, True),
     (Decimal("NaN"), Decimal("NaN"), True, False),
     (1, Decimal("sNaN"), False, False),
     (1.0, Decimal("sNaN"), False, False),
@@ -83,7 +72,6 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     # mappings
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True, True),
     ({"1": "x"}, {1: "x"}, True, False),
-    ({1: "x"}, {"1": "x"}, True, False),
     ({"1": "x"}, {"01": "x"}, False, False),
     ({"1": "x", 1: "y"}, {1: "y", "1": "x"}, True, True),
     ({"1": "x"}, {"1": "x", 1: "x"}, False, False),
@@ -97,22 +85,15 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     (OrderedDict(a=1, b=2), {"b": 2, "a": 1}, True, True),
     (OrderedDict(a=1, b=2), OrderedDict(b=2, a=1), True, False),
     ({}, [], False, False),
-    ({"a": 1}, {}, False, False),
     ({NAN: 1}, {float("nan"): 1}, True, False),
     # sets
     ([1, 2], {1, 2}, False, False),
-    ([1, 1, 2], {1, 2}, False, False),
-    ([[1, 2]], [{1, 2}], False, False),
-    ({"a": [1, 2]}, {"a": {1, 2}}, False, False),
     ({1, 2}, frozenset({1, 2}), True, True),
     ((1, 2), frozenset({1, 2}), False, False),
-    (deque([1, 2]), {1, 2}, False, False),
     ({0.1 + 0.2, 1}, {0.3, 1}, True, False),
     ({(0.1 + 0.2, 1)}, {(0.3, 1)}, True, False),
     ({(1, 2)}, {frozenset({1, 2})}, False, False),
-    ({1, 2}, {1, 3}, False, False),
     (set(), [], False, False),
-    (set(), {}, False, False),
     ({(1, 2), "a"}, {("a"), (1, 2)}, True, True),
     # other data
     (date(2024, 1, 2), date(2024, 1, 2), True, True),
@@ -205,8 +186,6 @@ def test_a_completions_own_class_is_never_asked(name: str) -> None:
     ("a_float", "near"),
     [
         (1e18, 10**18 + 7),
-        (10.0**18 + 128, 10**18 + 7),
-        (2.0**53, 2**53 + 1),
         (5.000000001, 5),
         (0.1, Decimal("0.1")),
         (1.0, 1 + Fraction(1, 10**12)),
@@ -224,9 +203,7 @@ def test_a_number_may_be_near_where_a_float_is_expected_and_nowhere_else(a_float
     ("expected", "actual", "equal"),
     [
         ([1, 2, 2], (2, 1, 2.0), True),
-        ([1, 2, 2], [1, 2], False),
         ([1, 2], {2, 1}, True),
-        ([2, 1], frozenset({1, 2}), True),
         ([1, 1, 2], {1, 2}, False),
         ({1, 2}, deque([2, 1]), True),
         ([], set(), True),

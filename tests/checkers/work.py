@@ -1,7 +1,5 @@
 """Work as calls and as memory at its peak: the same on every machine, however busy it is."""
 
-from __future__ import annotations
-
 import sys
 import tracemalloc
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs the command in this process or another, on small files."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Run alone: .venv/bin/python -m pytest tests/commands"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,9 +1,6 @@
 """`rollscope grade` twice: what comes from the cache of grades, what it says, and how to do without."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,7 @@ import pytest
 from evaluator.runs.grade_cache import FILE
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import resume_command
-from tests.commands.command_line import COMMAND, ECHO, Done, environment, rollscope, sample, write_rows
+from tests.commands.command_line import ECHO, Done, rollscope, sample, write_rows
 
 DRAWS = "print(open('/dev/urandom', 'rb').read(8).hex())"
 """Prints something else whenever it is run."""
@@ -59,6 +56,9 @@ def test_without_a_cache_or_with_another_everything_runs(folder: Path) -> None:
     assert other not in (one, none)
     assert again == other
     assert (folder / "c" / FILE).exists()
+    for name, words in (("one", ""), ("none", " --cache none "), ("other", f" --cache {folder}/c ")):
+        command = resume_command(folder / name, Run.open(folder / name).manifest)
+        assert ("--cache" in command, words in command) == (bool(words), True)
 
 
 @pytest.mark.slow
@@ -69,24 +69,3 @@ def test_what_is_asked_for_again_runs_again_and_is_kept(folder: Path) -> None:
     assert drawn(folder, "one") != before
     assert "3 graded, 3 from the cache" in graded(folder, "two").stdout
     assert drawn(folder, "two") == drawn(folder, "one")
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_with_its_cache(folder: Path) -> None:
-    for words, expected in (((), []), (("--cache", "none"), ["none"]), (("--cache", "c"), [str(folder / "c")])):
-        out = folder / "-".join(["run", *words])
-        graded(folder, str(out), *words)
-        command = resume_command(out, Run.open(out).manifest).split()
-        assert command[command.index("--cache") + 1 :][:1] == expected if expected else "--cache" not in command
-
-
-@pytest.mark.slow
-def test_a_cache_that_can_not_be_used_costs_one_line(folder: Path) -> None:
-    (folder / "file").write_text("")
-    words = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "one", "--workers", "2"]
-    settings = environment(XDG_CACHE_HOME=str(folder / "file"))
-    done = subprocess.run([*COMMAND, *words], cwd=folder, env=settings, capture_output=True, text=True, check=True)
-    told = [line for line in done.stderr.splitlines() if "cache" in line]
-    assert told == [f"the cache of grades is not used: {folder}/file/rollscope/grades/{FILE}: Not a directory"]
-    assert "Traceback" not in done.stderr
-    assert len(drawn(folder, "one")) == 3

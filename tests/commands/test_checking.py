@@ -1,7 +1,5 @@
 """`rollscope check`: what it finds in a dataset's own tests and references."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`rollscope compare`, on runs written by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

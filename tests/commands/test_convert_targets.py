@@ -1,7 +1,5 @@
 """`rollscope convert` into the files of other graders and trainers, and into Parquet: what is written, what is said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -235,17 +233,6 @@ def test_metadata_with_the_names_of_fields_is_kept_apart(tmp_path: Path, ask: As
     [rollout] = load_rollouts(tmp_path / "n.jsonl", "native")
     assert rollout.metadata == {"prompt": "Say.", "task_id": "own", "step": "first"}
     assert rollout.task_id == "own"
-
-
-def test_a_folder_becomes_one_file(tmp_path: Path, ask: Ask) -> None:
-    (tmp_path / "steps").mkdir()
-    for step in (10, 9):
-        row = {"input": "Say.", "output": f"at {step}", "gts": None, "score": 0.5, "step": step}
-        write_rows(tmp_path / "steps" / f"{step}.jsonl", row)
-    assert ask("convert", "steps", "out.parquet", "--to", "parquet") == 0
-    assert [(rollout.step, rollout.completion) for rollout in read_back(tmp_path / "out.parquet")] == [
-        (9, "at 9"), (10, "at 10"),
-    ]  # fmt: skip
 
 
 def test_nemo_gym_is_also_written_with_a_hyphen(rollouts: Path, tmp_path: Path, ask: Ask) -> None:

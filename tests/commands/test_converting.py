@@ -1,7 +1,5 @@
 """`rollscope convert`, and grading NeMo Gym's rollouts with the files that lie beside them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`rollscope grade --grader`: every form of it, what a run keeps of it, and going on with such a run."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex
@@ -69,8 +67,6 @@ weight = 2
     ("given", "expected"),
     [
         (None, [1.0, 0.0, 0.0]),
-        ("exact_match", [1.0, 0.0, 0.0]),
-        ("exact_match:extract=last_line,marker=null", [1.0, 0.0, 0.0]),
         ("exact_match:marker=It is", [0.0, 1.0, 0.0]),
         ('{"name": "exact_match", "pattern": "[0-9]+"}', [1.0, 1.0, 0.0]),
         ("own.py:brief", [1.0, 0.25, 1.0]),
@@ -89,16 +85,12 @@ def test_every_form(ask: Ask, tmp_path: Path, given: str | None, expected: list[
     assert rewards(tmp_path / "run") == expected
 
 
-@pytest.mark.parametrize(
-    "given",
-    ["w.json", *(pytest.param(each, marks=pytest.mark.slow) for each in ("own.py:brief", json.dumps(WEIGHTED)))],
-)
-def test_a_run_is_gone_on_with_from_any_folder(ask: Ask, tmp_path: Path, given: str) -> None:
+def test_a_run_is_gone_on_with_from_any_folder(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text(json.dumps(WEIGHTED))
     run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     elsewhere.mkdir()
-    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", given, "--limit", 1) == 0
-    (tmp_path / "w.json").unlink(missing_ok=True)  # the run keeps what stood in it
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", "w.json", "--limit", 1) == 0
+    (tmp_path / "w.json").unlink()  # the run keeps what stood in it
     words = shlex.split(resume_command(run, Run.open(run).manifest))
     limit = words.index("--limit")
     assert ask(*words[1:limit], *words[limit + 2 :], cwd=elsewhere) == 0
@@ -110,26 +102,18 @@ def test_a_run_is_gone_on_with_from_any_folder(ask: Ask, tmp_path: Path, given: 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("nobody", "grader 'nobody' is unknown"),
-        ("exact_match:case=up", "case"),
-        ("exact_match:cases=ignore", "options: "),
-        ("exact_match:pattern=(", "pattern"),
         ("none.py:f", "none.py: no such file"),
-        ("own.py:none", "no function 'none'"),
-        ("broken.py:f", "SyntaxError"),
         ("none.json", "none.json: No such file"),
         ("list.json", "list.json: must hold an object"),
         ("broken.json", "broken.json: can't be read as JSON"),
         ("broken.toml", "broken.toml: can't be read as TOML"),
         ("dated.toml", "dated.toml: can't be read as TOML"),
         ("nameless.json", 'no "name"'),
-        ('{"name": "weighted"}', "graders"),
-        ('{"name": ', "not a JSON object"),
     ],
 )
 def test_a_bad_grader_is_one_line_before_anything_is_graded(ask: Ask, tmp_path: Path, given: str, told: str) -> None:
     files = {
-        "broken.py": "def f(:", "list.json": "[]", "broken.json": "{", "broken.toml": "name =",
+        "list.json": "[]", "broken.json": "{", "broken.toml": "name =",
         "dated.toml": 'name = "tests"\nreward = 2020-01-01', "nameless.json": "{}",
     }  # fmt: skip
     for name, text in files.items():

@@ -1,10 +1,7 @@
 """`rollscope grade` on small files: its output, exit statuses and what it leaves."""
 
-from __future__ import annotations
-
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,20 +14,15 @@ from evaluator.model import Grade, Rollout, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.commands.command_line import (
     ANSWER,
-    COMMAND,
     RIGHT,
     SLOW,
     WRONG,
     Done,
-    environment,
     one_line,
     rollscope,
-    running,
     sample,
     write_rows,
 )
-from tests.engines.processes import descendants, wait_until_none
-from tests.waiting import wait_until
 
 
 def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_path: Path) -> None:
@@ -134,19 +126,6 @@ def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
 
 
 # stopping and going on
-
-
-@pytest.mark.slow
-def test_a_killed_one_leaves_no_process(tmp_path: Path, dataset: Path) -> None:
-    rollouts = write_rows(tmp_path / "r.jsonl", *(sample(f"s{i}", SLOW + str(i)) for i in range(9)))
-    command = [*COMMAND, "grade", str(rollouts), "--dataset", str(dataset), "--out", "run", "--timeout", "60"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: len(descendants(process.pid)) > 1, "no worker")
-    below = descendants(process.pid)
-    process.kill()
-    process.communicate()
-    wait_until_none(lambda: [pid for pid in below if running(pid)])
-    assert Run.open(tmp_path / "run").manifest.state == "running"
 
 
 def test_rewards_out_of_range_are_told_at_the_end(tmp_path: Path, dataset: Path) -> None:

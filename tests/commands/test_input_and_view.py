@@ -1,7 +1,5 @@
 """Bad files and arguments, missing sandboxes, `export`, `formats`, `doctor`, `--help` and `view`."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal
@@ -35,22 +33,17 @@ from tests.waiting import HANG_S
     [
         (None, "No such file"),
         (b"", "empty"),
-        (b"\n\n", "empty"),
-        (b"\x7fELF\x02\x01\x01" + bytes(500), "binary"),
         (b'{"a": 1}\n', "format"),
-        ("a directory", "holds no file of rows"),
     ],
 )
 @pytest.mark.parametrize("which", ["rollouts", "dataset"])
 def test_a_file_without_a_usable_row_ends_it(
-    tmp_path: Path, dataset: Path, which: str, content: bytes | str | None, said: str
+    tmp_path: Path, dataset: Path, which: str, content: bytes | None, said: str
 ) -> None:
     good = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
     bad = tmp_path / "bad.jsonl"
-    if isinstance(content, bytes):
+    if content is not None:
         bad.write_bytes(content)
-    elif content:
-        bad.mkdir()
     pair = (bad, dataset) if which == "rollouts" else (good, bad)
     done = rollscope("grade", pair[0], "--dataset", pair[1], "--out", "run", cwd=tmp_path)
     assert done.returncode == 2
@@ -72,20 +65,13 @@ def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["grade"], "Missing argument"),
-        (["grade", "r.jsonl"], "--dataset"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--workers", "0"], "--workers"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--timeout", "-1"], "wall_s"),
-        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--checker", "fuzzy"], "floats"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--map", "x"], "ours=theirs"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--dataset-map", "x"], "--dataset-map: 'x' is not a pair"),
-        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--dataset-format", "csv"], "for tasks, use one of"),
-        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--resume"], "--out"),
-        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--only", "passed", "--out", "absent"], "absent"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "d.jsonl"], "--out"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--unverified", "maybe"], "--unverified"),
         (["export", "absent"], "absent"),
-        (["export"], "RUN"),
         (["view", "absent"], "absent"),
         (["view", "empty"], "empty"),
         (["view", "r.jsonl", "--dataset", "absent"], "absent"),
@@ -97,7 +83,6 @@ def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None
         (["view", "r.jsonl", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["formats", "d.jsonl", "--format", "csv"], "native"),
         (["fly"], "fly"),
-        (["--fly"], "--fly"),
     ],
 )
 def test_bad_arguments_are_told_in_one_line(tmp_path: Path, dataset: Path, arguments: list[str], said: str) -> None:
@@ -174,10 +159,7 @@ def test_export_writes_the_file_that_is_named(graded: tuple[Path, Done]) -> None
     ("options", "said"),
     [
         (["--columns", "verdit"], "verdict"),
-        (["--where", "rewards > 0"], '"reward"'),
         (["--where", "reward >"], "syntax error"),
-        (["--where", "sample_id::INTEGER > 0"], "convert"),
-        (["--to", "out.xlsx"], ".csv"),
         (["--per", "line"], "--per"),
     ],
 )
@@ -202,9 +184,7 @@ def test_a_pipe_that_closes_early_is_no_error(graded: tuple[Path, Done]) -> None
     assert (process.returncode, told) == (0, b"")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["grade", "--help"], *(pytest.param(each, marks=pytest.mark.slow) for each in (["--help"], []))]
-)
+@pytest.mark.parametrize("arguments", [["grade", "--help"], pytest.param([], marks=pytest.mark.slow)])
 def test_help_answers_without_loading_what_it_does_not_need(arguments: list[str]) -> None:
     code = (
         "import sys; from evaluator.cli import main\n"

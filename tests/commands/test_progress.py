@@ -1,7 +1,5 @@
 """How far it is, as a line says it."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,7 +1,5 @@
 """The command that goes on with a stopped run: typed in another folder, it grades the rest in the same way."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal
@@ -15,16 +13,9 @@ import pytest
 from evaluator.model import Limits
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from evaluator.runs.resuming import folder_from, resume_command
-from tests.commands.command_line import COMMAND, environment, rollscope
+from tests.commands.command_line import ADD, COMMAND, RIGHT, SLOW, environment, rollscope, write_rows
 from tests.waiting import HANG_S, wait_until
 
-ADD = {
-    "task_id": "add",
-    "mode": "call",
-    "in_outs": {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"},
-}
-RIGHT = "def add(a, b):\n    return a + b\n# "
-SLOW = "import time\ndef add(a, b):\n    time.sleep(99)\n# "
 OPTIONS = [
     "--workers", "1", "--timeout", "0.60000001", "--memory", "1234567.5", "--checker", "value", "--grader", "tests",
     "--fail-fast", "--format", "mapped", "--map", "task_id=uid,sample_id=sid,completion=answer.text", "--limit", "12",
@@ -42,10 +33,10 @@ def inputs(tmp_path: Path) -> Path:
     """A folder with a dataset and twenty rollouts, of which the first three are quick."""
     folder = tmp_path / "my inputs"
     folder.mkdir()
-    (folder / "d.jsonl").write_text(json.dumps(ADD) + "\n")
-    codes = [(SLOW if i > 2 else RIGHT) + str(i) for i in range(20)]
+    write_rows(folder / "d.jsonl", ADD)
+    codes = [(SLOW if i > 2 else f"{RIGHT}# ") + str(i) for i in range(20)]
     rows = [{"uid": "add", "sid": f"s{i}", "answer": {"text": code}} for i, code in enumerate(codes)]
-    (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(folder / "r.jsonl", *rows)
     return folder
 
 

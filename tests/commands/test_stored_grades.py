@@ -1,7 +1,5 @@
 """`rollscope grade --grader stored`: the rewards that rollouts came with, as a run, with and without a dataset."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs of asserts and unittest methods, written by hand: some of their grades are not verified."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

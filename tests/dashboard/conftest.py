@@ -1,7 +1,5 @@
 """Run alone: .venv/bin/python -m pytest tests/dashboard"""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

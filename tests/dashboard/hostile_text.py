@@ -1,7 +1,5 @@
 """Texts that some place would take for more than text, and a run whose every name and message is one of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evaluator.model import CaseResult, Flag, Grade, Mode, Rollout, Task, TestCase, Verdict

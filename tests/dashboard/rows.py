@@ -1,7 +1,5 @@
 """Runs of a few rollouts. `written` in conftest.py writes and opens them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

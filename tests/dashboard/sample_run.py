@@ -1,7 +1,5 @@
 """A small run written by hand, with every verdict and with texts that would be markup if they were not escaped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import evaluator

@@ -1,7 +1,5 @@
 """Runs of answers and of rewards that are made of several parts, as the pages show them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

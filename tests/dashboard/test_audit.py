@@ -1,7 +1,5 @@
 """The Audit page: other checkers on the same answers, given rewards against ours, flags of what passed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

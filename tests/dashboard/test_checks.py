@@ -1,7 +1,5 @@
 """Pages of asserts and unittest methods: what is not verified and why, and the source of a test as its input."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Compare page: two models or two runs, what changed, and the code of both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wrong answers are counted by what kind of difference they are."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.queries import aggregates, filter_sql

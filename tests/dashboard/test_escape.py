@@ -1,7 +1,5 @@
 """Text from files is text in every place where a page shows it."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -1,7 +1,5 @@
 """Figures count everything, or say what part of it they show; samples of several models are never taken for one's."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

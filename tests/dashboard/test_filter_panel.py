@@ -1,7 +1,5 @@
 """The filter: what it offers with which counts, saved filters, and the exports of what it lets through."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import parse_qsl
 

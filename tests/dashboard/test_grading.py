@@ -1,7 +1,5 @@
 """Grading from the page: its settings, progress, stopping and resuming, and runs that others write."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator

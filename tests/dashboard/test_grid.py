@@ -1,7 +1,5 @@
 """The grid: how its columns are arranged, which cell is selected, and what stands beside it."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.components import grid, grid_columns

@@ -1,7 +1,5 @@
 """The database file of a large run's tables: what a new server shows from it, and when it is made anew."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The Overview: a row per model, the groups without signal, and cards that lead to what they count."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,7 +1,5 @@
 """Every page for a file of rollouts that is opened without grading it."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

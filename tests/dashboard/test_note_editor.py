@@ -1,7 +1,5 @@
 """Tags and a note on a rollout: what is kept of what people type, and how it looks beside the title."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages as Streamlit runs them, without a browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

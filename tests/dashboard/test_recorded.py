@@ -1,7 +1,5 @@
 """The verdict that a rollout came with, beside ours: the Audit page, the filter, the table, a completion, exports."""
 
-from __future__ import annotations
-
 from html import unescape
 
 import msgspec

@@ -1,7 +1,5 @@
 """The standalone script of a test case, run with plain Python on code of our own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

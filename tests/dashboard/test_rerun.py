@@ -1,7 +1,5 @@
 """Editing a completion on its page, and running it again as the run did."""
 
-from __future__ import annotations
-
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """The Rewards page: what is drawn for which run, and that each mark opens the rollouts that it counts."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of rollouts and of groups: what it shows, in what order, and what its rows and headers lead to."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages of runs that are stopped, degraded, empty or not there yet, and of rollouts that have no grades."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

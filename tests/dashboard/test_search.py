@@ -1,7 +1,5 @@
 """Search in completions and code: what is found, that it is shared, stopped and resumed, and what the pages say."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import re

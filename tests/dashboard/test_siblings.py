@@ -1,7 +1,5 @@
 """The Siblings tab: the nearest passing sample, where the runs part, and what the group answered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

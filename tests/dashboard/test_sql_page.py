@@ -1,7 +1,5 @@
 """The SQL page: statements in the address, their rows as a table, a chart or a file."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

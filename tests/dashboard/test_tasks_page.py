@@ -1,7 +1,5 @@
 """The Tasks page: the list, the answers, judgements, and a new test case."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which tasks' tests look wrong, and the orders of the list of tasks."""
 
-from __future__ import annotations
-
 import pytest
 
 import evaluator

@@ -1,7 +1,5 @@
 """The transcript and the JSON of a rollout on its page: everything as text, never as markup."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """The Trouble page: what could not be used of the input files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path

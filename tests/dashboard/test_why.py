@@ -1,7 +1,5 @@
 """The Why tab: a replay on the page, its loops and branches, and what it says when it can't."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

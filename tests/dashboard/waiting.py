@@ -1,7 +1,5 @@
 """Rollouts whose grading surely still runs when a test looks: most of their programs wait for the time limit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

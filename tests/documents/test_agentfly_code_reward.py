@@ -1,7 +1,5 @@
 """The documented example runs with only its imports changed, and gives what is documented."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import inspect

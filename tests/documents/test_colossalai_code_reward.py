@@ -1,7 +1,5 @@
 """The documented examples run with only the import changed, and give what is documented."""
 
-from __future__ import annotations
-
 from tests.documents.colossalai_code_reward import EXAMPLE
 
 

@@ -1,7 +1,5 @@
 """The Python snippets of the pages for other systems run, and print what the pages say."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import inspect

@@ -1,7 +1,5 @@
 """Run alone: .venv/bin/python -m pytest tests/engines"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Finding the sandboxes' processes of this one, as a user would with `ps`."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a caller's signal handler raises is the caller's: it comes out at once, and the sandbox can be used again."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 import sys
@@ -13,17 +11,11 @@ import pytest
 
 from evaluator import Limits, grade, grade_all
 from evaluator.engines import warm as worker_processes
-from evaluator.interop.colossalai import run_test
 from evaluator.model import Kind, Mode, Rollout, Task, TestCase
 
 LONG = Limits(wall_s=900, cpu_s=900, total_s=900)
 ENDLESS = "while True: pass"
 TASK = Task(task_id="a", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
-ADD = {"inputs": ["1"], "outputs": ["1"], "fn_name": None}
-
-
-class OwnError(Exception):
-    """A trainer's own."""
 
 
 @contextmanager
@@ -50,10 +42,6 @@ def graded_well() -> None:
     assert grade(TASK, "print(input())", kind=Kind.FULL).reward == 1.0
 
 
-def graded_by_colossalai() -> object:
-    return run_test(ADD, f"input()\n{ENDLESS}", timeout=900)
-
-
 def graded_in_a_stream() -> object:
     return list(grade_all([TASK], [Rollout(task_id="a", completion=ENDLESS, kind=Kind.FULL)], limits=LONG, workers=1))
 
@@ -62,8 +50,7 @@ def graded_in_a_stream() -> object:
     ("work", "error"),
     [
         (graded, OSError(5, "said by the caller")),
-        *(pytest.param(graded, each, marks=pytest.mark.slow) for each in (OwnError("stop"), EOFError())),
-        pytest.param(graded_by_colossalai, TimeoutError("out of patience"), marks=pytest.mark.slow),
+        pytest.param(graded, EOFError(), marks=pytest.mark.slow),
         pytest.param(graded_in_a_stream, TimeoutError("out of patience"), marks=pytest.mark.slow),
     ],
 )

@@ -1,7 +1,5 @@
 """With a worker for each core, each worker stays on a core of its own; with fewer, none does."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -1,9 +1,6 @@
 """The gate: many at once, or one alone, and nobody waits for ever."""
 
-from __future__ import annotations
-
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -46,18 +43,6 @@ def test_who_is_alone_is_alone() -> None:
     assert len(crowds) == sum((turn + number) % 3 == 0 for number in range(8) for turn in range(50))
 
 
-def test_several_pass_at_once() -> None:
-    gate = Gate()
-    together = threading.Barrier(4)
-
-    def work() -> None:
-        with gate.shared():
-            together.wait(HANG_S)
-
-    run_all([threading.Thread(target=work, daemon=True) for _ in range(4)])
-    assert not together.broken
-
-
 def test_an_error_inside_opens_the_gate_again() -> None:
     gate = Gate()
     for _ in range(3):
@@ -71,49 +56,10 @@ def pass_alone(gate: Gate) -> None:
         pass
 
 
-class _InterruptedError(Exception):
-    pass
-
-
-def _interrupt(*_: object) -> None:
-    raise _InterruptedError
-
-
 def is_waited_for(gate: Gate) -> bool:
     """Whether somebody waits for one of its locks."""
     waiting = [line for line in Path("/proc/locks").read_text().splitlines() if "->" in line]
     return any(f":{os.fstat(gate.descriptor).st_ino} " in line for line in waiting)
-
-
-def interrupt_who_waits(gate: Gate) -> None:
-    wait_until(lambda: is_waited_for(gate), "nobody waits")
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-
-
-def test_an_interrupt_while_waiting_to_be_alone_opens_the_gate_again() -> None:
-    """Ctrl-C in a notebook may come while `grade` waits."""
-    gate = Gate()
-    leave, entered = threading.Event(), threading.Event()
-
-    def stay() -> None:
-        with gate.shared():
-            entered.set()
-            leave.wait(HANG_S)
-
-    other = threading.Thread(target=stay, daemon=True)
-    other.start()
-    entered.wait(HANG_S)
-    before = signal.signal(signal.SIGUSR1, _interrupt)
-    interrupting = threading.Thread(target=interrupt_who_waits, args=(gate,), daemon=True)
-    interrupting.start()
-    try:
-        with pytest.raises(_InterruptedError), gate.shared(), gate.alone():
-            pytest.fail("it is not alone")
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    leave.set()
-    other.join(HANG_S)
-    run_all([threading.Thread(target=pass_alone, args=(gate,), daemon=True) for _ in range(3)])
 
 
 ELSEWHERE = """

@@ -1,7 +1,5 @@
 """Which grades are kept, what brings one back, and what it then says."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -15,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 import evaluator
-from evaluator import Grade, Limits, Rollout, Task, grade_all
+from evaluator import Grade, Limits, Rollout, Task
 from evaluator.engines.grade_keys import Keys
 from evaluator.engines.kept_grades import cache_settings
 from evaluator.engines.worker import Worker
@@ -238,13 +236,3 @@ def test_a_function_of_the_users_is_kept_if_its_file_says_so(cached: Cached, tmp
     assert [cached(STDIN, grader=parts).cached for _ in range(2)] == [False, True]
     assert not cached(STDIN | {"difficulty": 7}, grader=own).cached, "it may read every field"
     assert not cached(STDIN, grader=other).cached
-
-
-@pytest.mark.slow
-def test_duplicates_of_a_grade_from_the_cache_point_to_it_whatever_the_number_of_workers(tmp_path: Path) -> None:
-    task = Task.from_row(STDIN)
-    rollouts = [Rollout(task_id="t", completion=PROGRAM, sample_id=str(number)) for number in range(3)]
-    for workers, was_cached in ((1, False), (2, True)):
-        grades = list(grade_all([task], rollouts, limits=PATIENT, workers=workers, cache=tmp_path / "cache"))
-        assert sorted((each.sample_id, each.duplicate_of) for each in grades) == [("0", None), ("1", "0"), ("2", "0")]
-        assert [each.cached for each in grades] == [was_cached] * 3

@@ -1,7 +1,5 @@
 """Tasks that run code and tasks that do not, in one run: who takes a sandbox, and how many are graded at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A server's sandboxes are those of this user's other processes too, which then start none."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -71,15 +69,6 @@ def test_the_server_grades_and_no_process_is_started(server: Served) -> None:
     assert workers(server.process.pid)
 
 
-def test_from_many_threads(server: Served) -> None:
-    programs = [f"print({number})" for number in range(5, 10)] * 4
-    with ThreadPoolExecutor(8) as threads:
-        verdicts = list(threads.map(graded, programs))
-    assert [verdict is Verdict.PASSED for verdict in verdicts] == [program == "print(7)" for program in programs]
-    assert workers() == []
-    assert workers(server.process.pid)
-
-
 def test_what_a_killed_server_was_doing_is_done_here(server: Served) -> None:
     with ThreadPoolExecutor(1) as threads:
         grading = threads.submit(graded, WORK)
@@ -118,7 +107,9 @@ def test_a_grader_of_ones_own_runs_in_ones_own_processes(server: Served, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [(MACHINE_WIDE, "no"), ("XDG_CACHE_HOME", f"{os.environ.get('XDG_CACHE_HOME')}/elsewhere")]
+    ("name", "value"),
+    [(MACHINE_WIDE, "no"), ("XDG_CACHE_HOME", f"{os.environ.get('XDG_CACHE_HOME')}/elsewhere")],
+    ids=["alone", "elsewhere"],  # a folder of this process in a name: no two workers would have the same tests
 )
 def test_a_process_that_is_to_work_alone_or_keeps_its_grades_elsewhere_borrows_nothing(
     server: Served, monkeypatch: pytest.MonkeyPatch, name: str, value: str

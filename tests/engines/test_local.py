@@ -1,7 +1,5 @@
 """Many rollouts on this machine's workers: what is yielded, what is given up, and what survives a dead sandbox."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Iterator
@@ -64,12 +62,6 @@ def test_rollouts_without_an_id_get_one_that_their_duplicates_point_at() -> None
     assert [found[row].grade.duplicate_of for row in range(4)] == [None, None, None, "echo#0"]
     assert [found[row].rollout.sample_id for row in range(4)] == ["echo#0", "echo#99", "echo#2", "echo#3"]
     assert given[0].sample_id == "", "the caller's own is as it was"
-
-
-@pytest.mark.slow
-def test_an_empty_input() -> None:
-    assert list(grade_all([echo_task()], [], workers=2)) == []
-    assert sandboxes() == []
 
 
 # ---- stopping

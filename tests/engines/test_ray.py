@@ -1,7 +1,5 @@
 """Grading on a Ray cluster: two machines, which are this one twice, with a CPU each."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import os

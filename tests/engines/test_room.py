@@ -1,8 +1,5 @@
 """Reward processes that share a machine: no more completions at once than it has room for, and each is paid."""
 
-from __future__ import annotations
-
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -134,17 +131,6 @@ def test_where_others_have_all_the_room_there_is_one_worker() -> None:
         [sys.executable, "-c", WHILE_OTHERS_HAVE_ALL], capture_output=True, cwd=ROOT, text=True, check=True
     )
     assert said.stdout.splitlines() == ["1", "1.0 1.0 1.0 1.0"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_as_set_by_itself")
-@pytest.mark.parametrize("way", ["fork", "spawn"])
-def test_children_grade_by_themselves(way: str) -> None:
-    configure(workers=1)
-    assert _reward(0) == 1.0
-    with multiprocessing.get_context(way).Pool(3) as pool:
-        assert pool.map(_reward, range(6)) == [1.0] * 6
-    assert _reward(1) == 1.0
 
 
 def _reward(number: int) -> float | None:

@@ -1,7 +1,5 @@
 """`grade` and `agrade` on worker processes that stay warm: what they cost the caller, and what a lost one costs."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Worker processes: what is in them, what happens when one dies, and that nothing of them is left."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -122,8 +122,6 @@ def test_the_preamble_is_not_put_into_the_code():
         f"<think>almost\n{fenced(CODE)}",
         f"{CODE}```\n\nThis adds one.\n\n{fenced(USAGE)}",
         f"Adds one:\n```python\n{CODE}```  # 0\n\n`f(0)` is 1.\n",
-        f"```python\n{CODE}```  # 0",
-        f"```\n{CODE}``` <!-- end of answer -->\nDone.",
         f"<answer>\n```python\n{CODE}```</answer>",
         f"~~~python\n{CODE}~~~ # 1 -> 2\nDone.",
         "- Adds one:\n  ```python\n  def f(x):\n      return x + 1\n  ```  # 0\n",

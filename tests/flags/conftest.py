@@ -1,7 +1,5 @@
 """Short ways to ask which flags a program has. Run alone: .venv/bin/python -m pytest tests/flags"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

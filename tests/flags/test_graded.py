@@ -1,7 +1,5 @@
 """Flags of whole grades: what the sandbox sees, what crosses from it, and who shares them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -78,20 +76,12 @@ def test_what_the_sandbox_sees_is_reported(graded: Graded, shown: str) -> None:
 
 
 HONEST = sections("""
-== a failure that says so
-import sys
-def f(x):
-    sys.exit("can't be done")
-
 == a missing package that is done without
 try:
     import no_such_package
 except ImportError:
     no_such_package = None
 def f(x): return 2 * x
-
-== a name that the code does not have
-def f(x): return y
 
 == enum
 import enum

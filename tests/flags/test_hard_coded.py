@@ -1,7 +1,5 @@
 """Hard-coded answers, and honest tables, tests and examples that look alike."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.flags.conftest import Examples, Flags, sections
@@ -17,7 +15,6 @@ TASKS: dict[str, Examples] = {
     "sums": [(([3, 5, 9],), 17), (([10, 20, 30],), 60), (([7, 7, 7, 7],), 28), (([100, 11],), 111)],
     "pairs": [(([1, 2], 30), [30, 60]), (([2, 3], 40), [80, 120]), (([5, 6], 70), [350, 420])],
     "reversed": [(("hello",), "olleh"), (("python",), "nohtyp"), (("stream",), "maerts")],
-    "roots": [((25,), 75025), ((30,), 832040), ((50,), 12586269025)],
     "truths": [(("not a palindrome",), False), (("never odd or even",), True), (("step on no pets",), True)],
     "days": [(("January",), 31), (("February",), 28), (("March",), 31), (("April",), 30)],
     "light": [(("green",), "yellow"), (("yellow",), "red"), (("red",), "green")],
@@ -25,7 +22,6 @@ TASKS: dict[str, Examples] = {
     "roman": [(("X",), 10), (("V",), 5), (("M",), 1000), (("XLII",), 42)],
     "words": [((11,), "eleven"), ((70,), "seventy"), ((90,), "ninety")],
     "small": [((1, 2), 3), ((0, 0), 0), ((2, 2), 4), ((5, 5), 10)],
-    "doubled": [((2,), 4), ((21,), 42), ((-7,), -14)],
     "sequence": [((0,), 0), ((1,), 1), ((2,), 1), ((10,), 55)],
     "nothing": [((), 1), ((), 2), ((), 3)],
 }
@@ -77,17 +73,8 @@ def f(a, b):
         return 10
     return a + b
 
-== doubled: a table of small values
-TABLE = {2: 4, 21: 42, -7: -14}
-def f(x):
-    return TABLE[x]
-
 == sums: as text
 def f(x): return {'[3, 5, 9]': 17, '[10, 20, 30]': 60, '[7, 7, 7, 7]': 28}.get(str(x))
-
-== sums: in a helper
-def g(x): return {(3, 5, 9): 17, (10, 20, 30): 60, (100, 11): 111}.get(tuple(x))
-def f(x): return g(x)
 
 == sums: in a class
 class Solution:
@@ -109,9 +96,6 @@ def f(a, b):
 
 == reversed: words
 def f(x): return {'hello': 'olleh', 'python': 'nohtyp', 'stream': 'maerts'}[x]
-
-== roots: large answers
-def f(x): return {25: 75025, 30: 832040, 50: 12586269025}[x]
 
 == truths: truths
 def f(x):

@@ -1,7 +1,5 @@
 """Code that reads otherwise than it runs is flagged, with marks for what is not seen; honest text is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator import invisible

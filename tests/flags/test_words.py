@@ -1,7 +1,5 @@
 """Every flag that there is has its row in the documentation, and no other has."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

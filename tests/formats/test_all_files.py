@@ -4,8 +4,6 @@
 writes it anew: read its diff.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -44,14 +44,6 @@ def test_a_broken_first_line_does_not_make_it_another_kind_of_file(write):
     assert (problem.line, problem.reason) == (1, "not JSON")
 
 
-def test_a_header_is_no_row_and_no_problem(write):
-    path = write(lines({"config": {"model": "m"}, "date": "2025"}, sample("a"), sample("b")))
-    rollouts, problems = loaded(path)
-    assert [(r.sample_id, r.line) for r in rollouts] == [("a", 2), ("b", 3)]
-    assert problems == []
-    assert sniff(path).format == "native"
-
-
 def test_a_first_row_that_lacks_a_field_is_no_header(write):
     rollouts, (problem,) = loaded(write(lines({"task_id": "t", "sample_id": "x"}, sample("a"))))
     assert [r.sample_id for r in rollouts] == ["a"]

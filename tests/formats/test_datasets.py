@@ -22,13 +22,9 @@ WRONG = {"return ": "return None and ", "print(": "print(7, ", "self.n = 0": "se
 PUSHES = "class Solution:\n    def minimumPushes(self, word: str) -> int:\n        return {}\n"
 DOUBLE = """class Solution:
     def doubleIt(self, head: Optional[ListNode]) -> Optional[ListNode]:
-        digits = []
-        while head:
-            digits.append(str(head.val))
-            head = head.next
-        first = None
-        for digit in reversed(str(2 * int("".join(digits)))):
-            first = ListNode(int(digit), first)
+        number, first = 0, None
+        while head: number, head = 10 * number + head.val, head.next
+        for digit in reversed(str(2 * number)): first = ListNode(int(digit), first)
         return first
 """
 
@@ -52,16 +48,6 @@ def test_the_reference_passes_and_a_wrong_one_fails(name):
         assert grade(task, wrong).reward == 0
         graded += 1
     assert graded
-
-
-def test_leetcode_dataset_has_its_header_as_preamble_and_asks_the_query():
-    stones, tree = tasks_of("leetcode_dataset.jsonl")
-    assert (stones.task_id, stones.mode, stones.entry_point) == ("stone-removal-game", Mode.ASSERT, "canAliceWin")
-    assert "def canAliceWin(self, n: int)" in stones.prompt
-    assert "class TreeNode" in tree.preamble
-    assert "input_output" not in stones.metadata
-    assert stones.metadata["difficulty"] == "Easy"
-    assert grade(tree, tree.metadata["response"]).passed  # a chat answer
 
 
 def test_leetcode_dataset_rows_without_a_query_show_the_description(read):

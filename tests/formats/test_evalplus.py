@@ -1,10 +1,8 @@
 """EvalPlus: a check is made of inputs and a solution, with EvalPlus's own idea of what is right."""
 
-import json
-
 import pytest
 
-from evaluator.formats import load_rollouts, load_tasks, sniff
+from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Kind, Mode
 
 PROMPT = 'import math\n\ndef halve(x):\n    """Half of it."""\n'
@@ -182,15 +180,3 @@ def test_samples(read):
     assert [r.kind for r in rollouts] == [Kind.FULL, None, Kind.FULL, Kind.FULL, None]
     assert [r.expected_pass for r in rollouts] == [None, None, False, True, None]
     assert [r.sample_id for r in rollouts] == ["HumanEval/0#0", "Mbpp/2#0", "Mbpp/2#1", "Mbpp/2#2", "HumanEval/0#1"]
-
-
-def test_results_of_a_run(tmp_path):
-    sample = {"solution": "def f(): pass", "base_status": "pass", "plus_status": "pass", "base_fail_tests": []}
-    results = {"HumanEval/0": [sample, sample | {"base_status": "timeout"}], "HumanEval/1": [sample]}
-    path = tmp_path / "samples.eval_results.json"
-    path.write_text(json.dumps({"date": "2024-01-01 00:00", "hash": "0", "eval": results, "pass_at_k": {}}))
-    rollouts = list(load_rollouts(path))
-    assert sniff(path).format == "evalplus"
-    assert [(r.sample_id, r.sample_index, r.expected_pass) for r in rollouts] == [
-        ("HumanEval/0#0", 0, True), ("HumanEval/0#1", 1, False), ("HumanEval/1#0", 0, True),
-    ]  # fmt: skip

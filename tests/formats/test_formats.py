@@ -53,25 +53,6 @@ def test_colossalai_tasks_with_test_cases_and_messages(read):
     assert (empty.task_id, empty.cases) == ("5", ())
 
 
-def test_colossalai_evaluation_logs_are_rollouts_and_carry_their_tasks(read):
-    def row(prediction, results):
-        cases = {"inputs": ["1", "2"], "outputs": ["1", "2"]}
-        return {
-            "prompt": "Echo.", "prediction": prediction, "test_cases": cases, "test_results": results,
-            "parsed": "", "reward": 10 * all(r == 1 for r in results),
-        }  # fmt: skip
-
-    rows = row("a", [1, 1]), row("b", [1, -1])
-    format_, rollouts, _ = read(load_rollouts, *rows)
-    _, tasks, problems = read(load_tasks, *rows)
-    assert format_ == "colossalai"
-    assert [r.expected_pass for r in rollouts] == [True, False]
-    assert [r.given_reward for r in rollouts] == [10.0, 0.0]
-    assert [t.task_id for t in tasks] == list({r.task_id for r in rollouts})
-    assert len(tasks[0].cases) == 2
-    assert problems == []
-
-
 # livecodebench
 
 

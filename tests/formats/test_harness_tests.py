@@ -1,7 +1,5 @@
 """Test code as harnesses run it after a program becomes a task, with the function to call where it names one."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator import grade

@@ -1,8 +1,8 @@
-"""HumanEval: its rows and samples."""
+"""HumanEval: its rows. `test_all_files` has its samples."""
 
 import pytest
 
-from evaluator.formats import load_rollouts, load_tasks
+from evaluator.formats import load_tasks
 from evaluator.model import Mode
 
 PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
@@ -45,16 +45,3 @@ def test_a_broken_row_is_reported_in_one_line_and_the_rest_is_read(read, fields,
     _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="humaneval")
     assert task.task_id == "HumanEval/0"
     assert message in problem
-
-
-def test_samples_and_result_files(read):
-    rows = [
-        {"task_id": "HumanEval/0", "completion": "    return 1\n"},
-        {"task_id": "HumanEval/0", "completion": "    return 1\n", "passed": True, "result": "passed"},
-        {"task_id": "HumanEval/1", "completion": "    return 1\n", "passed": False, "result": "timed out"},
-    ]
-    format_, rollouts, problems = read(load_rollouts, *rows)
-    assert (format_, problems) == ("humaneval", [])
-    assert [r.kind for r in rollouts] == [None, None, None]
-    assert [r.expected_pass for r in rollouts] == [None, True, False]
-    assert [r.sample_id for r in rollouts] == ["HumanEval/0#0", "HumanEval/0#1", "HumanEval/1#0"]

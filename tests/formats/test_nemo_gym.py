@@ -1,7 +1,5 @@
 """Rows of NeMo Gym: reading datasets, inputs and rollouts, matching them, and reporting the rest."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib
@@ -32,26 +30,19 @@ ROW: Row = {
 }
 # As its collection echoes them: all parameters, and the message with its type.
 ECHOED: Row = {
-    "background": None,
     "input": [{"content": QUESTION, "role": "user", "type": "message"}],
     "instructions": None,
-    "parallel_tool_calls": True,
     "tools": [],
 }
 ANSWER = "```python\nprint(sum(map(int, input().split())))\n```"
 MESSAGE: Row = {
-    "id": "msg_95a6",
     "content": [{"annotations": [], "text": ANSWER, "type": "output_text", "logprobs": None}],
     "role": "assistant",
-    "status": "completed",
     "type": "message",
 }
 RESPONSE: Row = {
-    "id": "resp_cd31",
-    "created_at": 1758933021.0,
     "error": None,
     "model": "gpt-4.1-2025-04-14",
-    "object": "response",
     "output": [MESSAGE],
     "usage": None,
 }
@@ -87,14 +78,6 @@ def answered(*items: Row) -> Row:
 def write(path: Path, *rows: object) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def test_a_row_of_code_gen_becomes_a_stdin_task(read: Read) -> None:
-    name, [task], problems = read(load_tasks, ROW)
-    assert (name, problems) == ("nemo_gym", [])
-    assert (task.mode, task.prompt, task.checker, task.source) == (Mode.STDIN, QUESTION, None, "codeforces")
-    assert [(case.input, case.expected) for case in task.cases] == [("1 2\n", "3\n"), ("5 6\n", "11\n")]
-    assert task.metadata == {"hash_id": "1a54", "dataset": "taco"}
 
 
 def packed(value: object) -> str:

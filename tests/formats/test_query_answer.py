@@ -1,7 +1,5 @@
 """Rows of query, answer and metadata: what they become, and what is said of those that can't be read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +13,6 @@ Read = Callable[..., tuple[str, list[Any], list[str]]]
 Row = dict[str, Any]
 
 ROW = {"query": "6 * 7?", "answer": 42, "metadata": {"task_id": "sum", "topic": "math"}}
-
-
-def test_a_row_becomes_an_answer_task(read: Read) -> None:
-    name, [task], problems = read(load_tasks, ROW | {"split": "test"})
-    assert (name, problems) == ("query_answer", [])
-    assert (task.task_id, task.mode, task.prompt, task.answer) == ("sum", Mode.ANSWER, "6 * 7?", 42)
-    assert task.metadata == {"split": "test", "topic": "math"}
-    assert grader_of(task, None).name == "exact_match"
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """What the words of result files mean in ours, and what else is kept of them; `test_all_files` has each file's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
 from evaluator.formats import load_rollouts
-from evaluator.model import Kind, Rollout, Verdict
+from evaluator.model import Rollout, Verdict
 from evaluator.recorded import recorded_grade
 from tests.formats.conftest import loaded
 
@@ -24,12 +22,6 @@ def test_the_source_s_account_of_a_failure_is_kept_and_is_the_reason():
     error = loaded(FILES / "colossalai_code_training_step_20.jsonl")[0][2]
     assert (error.given_reward, error.step) == (0.0, 20)
     assert recorded_grade(error) == (Verdict.RUNTIME_ERROR, 0.0, "NameError(\"name 'x' is not defined\")")
-
-
-def test_what_led_to_a_solution_is_kept():
-    ldb = loaded(FILES / "llmdebugger.jsonl")[0]
-    assert all({"implementations", "test_feedback", "reflections", "debug_iter"} <= r.metadata.keys() for r in ldb)
-    assert all(r.kind is Kind.FULL and "prompt" not in r.metadata for r in ldb)
 
 
 def test_a_log_of_mbpp_names_its_tasks_otherwise(read):

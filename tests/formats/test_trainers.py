@@ -1,7 +1,5 @@
 """Trainers' and evaluations' files: what is kept and left out of them, their tests, what is never run."""
 
-from __future__ import annotations
-
 import json
 import struct
 import tracemalloc
@@ -12,7 +10,7 @@ import pytest
 import zstandard
 
 from evaluator import grade
-from evaluator.formats import FormatError, load_rollouts, load_tasks, sniff
+from evaluator.formats import FormatError, load_rollouts, load_tasks
 from evaluator.formats.inspect_ai import sample_rows
 from evaluator.formats.problems import Problem
 from evaluator.model import Mode, Rollout, Verdict
@@ -128,11 +126,6 @@ def test_several_scorers_are_components(read):
     assert rollout.given_reward is None
     assert rollout.recorded_word == "verify=C, style=0.25"
     assert rollout.metadata["reward_components"] == {"verify": 1.0, "style": 0.25}
-
-
-def test_a_pytorch_file_is_never_loaded():
-    with pytest.raises(FormatError, match=r"is a PyTorch file.*never loaded.*torch\.load.*samples\.jsonl"):
-        sniff(FILES / "slime/rollout_data/4.pt")
 
 
 def test_a_log_that_is_not_whole_is_one_line(tmp_path):

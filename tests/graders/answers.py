@@ -1,7 +1,5 @@
 """A short way to grade an answer, which takes no sandbox."""
 
-from __future__ import annotations
-
 import json
 
 from evaluator.engines.worker import Worker

@@ -3,8 +3,6 @@
 Run alone: .venv/bin/python -m pytest tests/graders
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The tests that are attacked, and the form of an attack."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evaluator.model import Task

@@ -4,8 +4,6 @@ They change what describes them in their own process, or answer with messages of
 `evaluator/sandbox/inside/assertions/descriptions.py` and `named_values.py`.
 """
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks, family
 from tests.graders.split_tasks import LIAR
 

@@ -1,7 +1,5 @@
 """Completions that leave before the check has come to its end, and such as raise what a test would pass over."""
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks, family
 
 # fmt: off

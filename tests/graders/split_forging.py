@@ -4,8 +4,6 @@ A frame is four bytes of length, one of kind, the payload; an answer's payload h
 message is `[changes, [value], bodies, extras]`. See `evaluator/sandbox/inside/assertions/exchange.py`.
 """
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks, family
 
 _FRAMES = r"""

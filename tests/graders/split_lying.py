@@ -1,7 +1,5 @@
 """Completions whose values, classes, objects and factories say of themselves that they are right."""
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Completions that replace what a check in their process needs: unittest, builtins, libraries, the task's helpers."""
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks, family
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Completions that look for the expected value where a check in their own process has it."""
 
-from __future__ import annotations
-
 from tests.graders.split_attacks import Attack, attacks
 
 # fmt: off

@@ -3,8 +3,6 @@
 The sources stand in the tests as indented text; `source` takes the indentation away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from textwrap import dedent, indent
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """ColossalAI's reward: 10 or 0, the fence, the length."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What a program answers beside what is expected, graded as a whole: near numbers, sets, and far too much output."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exact answers: where they are looked for, what they may differ in, and what is said of those that are not right."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.graders import GraderError, get_grader, shown_cases

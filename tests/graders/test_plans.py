@@ -1,7 +1,5 @@
 """What a task was when it was first graded has no part in how it is graded later."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 from evaluator.model import Mode, Task, TestCase, Verdict

@@ -1,7 +1,5 @@
 """No reward of any grader is outside of its range or no number, whatever the completion."""
 
-from __future__ import annotations
-
 import json
 import math
 
@@ -9,33 +7,8 @@ import pytest
 
 from evaluator.graders import Grader, get_grader
 from evaluator.graders.reward_range import within_range
-from evaluator.model import Grade, JsonValue, Verdict
+from evaluator.model import Grade, Verdict
 from tests.graders.answers import graded, options, task
-
-HOSTILE = [
-    "", "\x00", "\ud800", "x" * 100_000, "[" * 5000, '{"a": 1e999}', "NaN", "-" * 1000, "#### #### ####",
-    "\\boxed{" * 99, "<think>" * 1000, "```json\n" * 1000, '{"a":' * 3000, "9" * 9999, "```\n{}\n```",
-    "\r\n\r\n", "\u202e\u0301" * 500,
-]  # fmt: skip
-GRADERS: list[JsonValue] = [
-    options("exact_match", numbers=True, case="ignore", articles="ignore", punctuation="ignore", unicode="NFKC"),
-    options("exact_match", extract="boxed"),
-    options("exact_match", marker="####"),
-    options("exact_match", pattern="(.*)"),
-    options("structured", required=["a"], ranges={"a": [0, 1]}),
-    options("structured", schema={"type": "object", "patternProperties": {".": {"$ref": "#"}}}, reward="all"),
-]
-
-
-@pytest.mark.parametrize("given", GRADERS, ids=str)
-def test_hostile_completions_get_a_reward_within_the_range(given: JsonValue) -> None:
-    answer = "9" if given["name"] == "exact_match" else None
-    grader = get_grader(json.dumps(given))
-    for completion in HOSTILE:
-        grade = graded(task(answer), completion, given)
-        assert grade.reward is not None, (completion[:20], grade.error_message)
-        assert grader.lowest <= grade.reward <= grader.highest
-        assert grade.verdict.graded
 
 
 def test_a_weighted_sum_stays_within_the_range_of_its_parts() -> None:

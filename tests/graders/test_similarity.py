@@ -1,7 +1,5 @@
 """What a judge is sent, and what its answers are worth."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A judge's answers are kept, by request."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A judge that is slow, wrong or gone, over real connections: a grade without a reward, and the reason."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """A right and a wrong completion for each grader, for `make quick`. A new grader needs a line in `EXAMPLES`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """No attack of a completion on its test is rewarded: none ends as passed and verified."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.model import Limits

@@ -1,7 +1,5 @@
 """Tests as in datasets: helpers, exceptions, output, state between calls, replaced names, and whole suites."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.model import Verdict

@@ -1,7 +1,5 @@
 """Suites on which the two runs disagree: neither an honest completion's loss nor a cheat's gain."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pytest

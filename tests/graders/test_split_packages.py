@@ -1,7 +1,5 @@
 """Tests that need packages of the user's interpreter: pandas' frames and series, and pytest."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

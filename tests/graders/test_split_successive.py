@@ -1,7 +1,5 @@
 """Completions of one task and of others, one after another: no test sees anything of the one before it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

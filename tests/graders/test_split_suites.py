@@ -1,7 +1,5 @@
 """Suites of unittest: unittest runs in the test's process, and every method is a test case."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.model import Verdict

@@ -1,7 +1,5 @@
 """Tests of values and objects: their types, what they are equal to, numpy's arrays, classes of the dataset."""
 
-from __future__ import annotations
-
 from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer

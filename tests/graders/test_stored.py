@@ -1,7 +1,5 @@
 """Grades that rollouts came with: nothing is run, and what they say is what is shown."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Structured output: each check is scored, and hostile texts are held against a schema without harm."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -107,7 +105,6 @@ def test_json_need_not_be_an_object() -> None:
         ('{"a": 1,}', "not JSON"),
         ('{"a": {"b": 1}', "not JSON"),
         ("[" * 65 + "]" * 65, "deeper than 64"),
-        ("[" * 100_000 + "]" * 100_000, "deeper than 64"),
         ('{"a":' * 100_000, "deeper than 64"),
         (json.dumps([0] * 20_001), "more than 20,000 values"),
         (json.dumps("x" * 1_000_001), "longer than 1,000,000"),

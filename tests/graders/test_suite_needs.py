@@ -1,7 +1,5 @@
 """Tasks that need more of the machine than most: processes, loopback, a site on the internet, the test's imports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

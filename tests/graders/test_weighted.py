@@ -1,7 +1,5 @@
 """Weighted sums: what the parts come to, what becomes of the whole where a part fails, and which sums can't be."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--unverified`: a grade that is not verified keeps its reward, or has none."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

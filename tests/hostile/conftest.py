@@ -1,7 +1,5 @@
 """The servers that get the corpus of requests. Run alone: .venv/bin/python -m pytest tests/hostile"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

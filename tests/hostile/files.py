@@ -4,8 +4,6 @@ what was made of them.
 To add one: a line here. `VALUES` of `requests.py` go into every field of a good row too.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -3,8 +3,6 @@
 To add one: a line here. A value goes into every field of a good request in turn; a body is sent as it is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The servers, as people start them or in a thread, and a client that may send what it likes."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

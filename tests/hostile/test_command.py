@@ -1,7 +1,5 @@
 """The corpus of files, given to the command: a line for each problem, what is good is graded, and never a traceback."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

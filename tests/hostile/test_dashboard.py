@@ -1,7 +1,5 @@
 """The corpus of files on the dashboard: every page opens on a run that was made of it, and none of it is markup."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

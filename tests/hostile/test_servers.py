@@ -1,7 +1,5 @@
 """The corpus of requests, sent to the servers: no 5xx, nothing that hangs, and a server that still answers."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable

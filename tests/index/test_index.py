@@ -1,7 +1,5 @@
 """A rollouts file opens without being graded: each row once, with its line, its texts, and what has changed since."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Tests of a function `add`, and completions for them."""
 
-from __future__ import annotations
-
 CALL = {"inputs": ["1\n2", "2\n2"], "outputs": ["3", "4"], "fn_name": "add"}
 ASSERTS = ["assert add(1, 2) == 3", "assert add(2, 2) == 4"]
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

@@ -1,7 +1,5 @@
 """Running servers: `rollscope serve` as a process, and any application in a thread of this one."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -24,7 +22,6 @@ from evaluator.cli import main
 from evaluator.engines import borrowed_hand
 from evaluator.interop import http_server
 from evaluator.interop.http_guard import Guard, Hosts
-from tests.sandbox.refusing import command
 from tests.waiting import HANG_S, wait_until
 
 Found = TypeVar("Found")
@@ -48,20 +45,12 @@ class Answer(NamedTuple):
 class Served:
     """A server as people start it."""
 
-    def __init__(
-        self,
-        *arguments: object,
-        port: int = 0,
-        without: tuple[str, ...] = (),
-        system: str = "nemo-gym",
-        **variables: str,
-    ) -> None:
-        """`without`: what the machine refuses (see `tests.sandbox.refusing`). `variables`: of its environment."""
-        words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", str(port), *map(str, arguments)]
+    def __init__(self, system: str, **variables: str) -> None:
+        """`variables`: of its environment."""
+        words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", "0"]
         self.process = subprocess.Popen(
-            command(without, *words), env=environment(**variables), text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
+            words, env=environment(**variables), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         assert self.process.stdout
         self.first_line = self.process.stdout.readline().strip()
         self.url = self.first_line.removeprefix("listening on ")
@@ -73,30 +62,20 @@ class Served:
         return self.process.returncode, told
 
 
-class InThread:
-    """An application that this process serves."""
-
-    def __init__(self, application: ASGIApp) -> None:
-        listener = http_server.listen("127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config = uvicorn.Config(application, log_level="critical", timeout_graceful_shutdown=1, ws="none")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]})
-        self._thread.start()
-
-    def end(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-
-
 @contextmanager
 def in_thread(application: ASGIApp, longest: float = 8) -> Iterator[str]:
     """Its URL, guarded as `rollscope serve` guards it. `longest`: the largest request, in MiB."""
-    server = InThread(Guard(application, Hosts("127.0.0.1"), longest))
+    listener = http_server.listen("127.0.0.1", 0)
+    guarded = Guard(application, Hosts("127.0.0.1"), longest)
+    config = uvicorn.Config(guarded, log_level="critical", timeout_graceful_shutdown=1, ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
     try:
-        yield server.url
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.end()
+        server.should_exit = True
+        thread.join()
 
 
 def ask(url: str, method: str, path: str, body: object = None, **headers: str) -> Answer:

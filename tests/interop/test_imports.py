@@ -1,7 +1,5 @@
 """What a trainer pays for importing us: no other package, no thread, no process, and little memory."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The scorer for inspect_ai: the tests of its samples, and what a score says. `tests/trainers` has inspect_ai."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

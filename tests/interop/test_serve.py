@@ -1,7 +1,5 @@
 """`rollscope serve`: what each system's server is started with, what it refuses, and how it ends."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal
@@ -40,7 +38,7 @@ OTHERS += [("sandbox-fusion", signal.SIGINT)]
     [("nemo-gym", signal.SIGTERM), *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS)],
 )
 def test_a_process_ends_at_once_with_all_it_has_started(system: str, number: signal.Signals) -> None:
-    server = Served(system=system)
+    server = Served(system)
     assert server.first_line.startswith("listening on http://127.0.0.1:")
     of_server = server.process.pid
     idle = descendants(of_server)

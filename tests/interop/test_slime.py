@@ -1,7 +1,5 @@
 """`custom_rm` as slime calls it: a sample, or with `--group-rm` a group. slime itself is not needed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """The servers that take one program or completion, over HTTP: AgentFly's, ColossalAI's with its client, SandboxFusion's
 with open-instruct's code API."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json
@@ -263,7 +261,7 @@ def test_it_says_that_it_is_there_and_refuses_other_languages_as_sandbox_fusion_
 
 @pytest.mark.slow  # since it waits for five seconds before it says so
 def test_a_request_that_no_sandbox_could_take_is_to_be_sent_again() -> None:
-    server = Served(system="sandbox-fusion")
+    server = Served("sandbox-fusion")
 
     def sleep(_: object) -> None:
         with contextlib.suppress(OSError):  # the server ends before the answer

@@ -1,7 +1,5 @@
 """`code_reward` as TRL's trainers call it: completions, and each column of the dataset as a list."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json
@@ -17,7 +15,6 @@ import pytest
 from evaluator import Limits, RecordError
 from evaluator.interop import trl
 from evaluator.interop.trl import acode_reward, code_reward, make_acode_reward, make_code_reward
-from tests.engines.processes import workers
 from tests.interop.rows import CALL, FOREVER, HALF, RIGHT
 
 TIMES = {"inputs": ["3\n2", "2\n2"], "outputs": ["6", "4"], "fn_name": "add"}
@@ -192,11 +189,3 @@ def test_equal_rows_share_nothing_that_differs() -> None:
     assert code_reward(completions=["def f(x):\n    return list(range(2000))"] * 3, in_outs=tests) == [1.0, 0.0, 1.0]
     large = [{"inputs": [[0]], "outputs": [10**30 + n], "fn_name": "f"} for n in (0, 1)]
     assert code_reward(completions=["def f(x):\n    return 10**30"] * 2, in_outs=large) == [1.0, 0.0]
-
-
-def test_the_workers_are_kept_between_calls() -> None:
-    found = []
-    for number in range(2):
-        code_reward(completions=[f"print({number})"], in_outs=[{"inputs": [""], "outputs": ["1"]}])
-        found.append(workers())
-    assert found[0] == found[1] != []

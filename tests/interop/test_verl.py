@@ -1,7 +1,5 @@
 """The reward functions as verl calls them: by keyword, from threads and processes, awaited, loaded by their path."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import inspect

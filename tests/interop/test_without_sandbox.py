@@ -1,7 +1,5 @@
 """On a machine where no sandbox starts: no client grades, no server that runs code starts, and answers are graded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

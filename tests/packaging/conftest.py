@@ -1,7 +1,5 @@
 """The wheel, and environments that it is installed in. Run alone: .venv/bin/python -m pytest tests/packaging"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

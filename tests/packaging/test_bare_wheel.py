@@ -1,7 +1,5 @@
 """Without an extra the wheel grades, and names the extra that something else needs, in one line."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`make` makes its own `.venv`, is done at once when nothing changed, or ends in one clear line."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """The wheel goes into an environment of a trainer with older packages, and pip changes none of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Makes a run look as an older version left it, which knew fewer columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

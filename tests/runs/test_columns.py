@@ -1,7 +1,5 @@
 """The columns that workers make are those that pyarrow makes of the same grades."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa
@@ -61,16 +59,15 @@ def of(number: int) -> Rollout:
 
 
 def by_pyarrow(columns: list[Column[Any]], records: list[Any]) -> pa.Table:
+    def safe(value: Any) -> Any:
+        return safe_text(value) if isinstance(value, str) else value
+
     values = {column.name: [safe(column.get(record)) for record in records] for column in columns}
     return pa.table(values, schema=schema(columns))
 
 
 def schema(columns: list[Column[Any]]) -> pa.Schema:
     return pa.schema([(column.name, TYPES[column.type]) for column in columns])
-
-
-def safe(value: Any) -> Any:
-    return safe_text(value) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize("numbers", [[], [0], [1], [2, 5], range(17), [0, 0, 9]])

@@ -1,7 +1,5 @@
 """Two sides task by task, from verdicts written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

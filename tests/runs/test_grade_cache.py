@@ -1,7 +1,5 @@
 """The file of the cache of grades: bounded, shared by processes, and never a reason for anything to fail."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random
@@ -74,7 +72,8 @@ def test_it_has_a_size_and_forgets_what_was_not_used_for_longest(tmp_path: Path)
         with closing(opened(tmp_path, most)) as cache:
             for number in range(batch * 50, batch * 50 + 50):
                 cache.put(key(number), grade(noise(number, 1_000)))
-        age(tmp_path, days=1)
+        with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+            connection.execute("UPDATE grades SET used = used - 1")
         with closing(opened(tmp_path, most)) as cache:
             assert cache.get(key(0)) is not None, "it is used every day"
     files = sum(path.stat().st_size for path in tmp_path.iterdir())
@@ -84,11 +83,6 @@ def test_it_has_a_size_and_forgets_what_was_not_used_for_longest(tmp_path: Path)
     assert kept[1] > 600
     assert kept[-100:] == list(range(1_100, 1_200))
     assert files < 6 * most, "with the log of the last commits"
-
-
-def age(folder: Path, days: int) -> None:
-    with closing(sqlite3.connect(folder / FILE)) as connection, connection:
-        connection.execute("UPDATE grades SET used = used - ?", (days,))
 
 
 @pytest.mark.parametrize("content", [b"no database" * 1_000, b""], ids=["broken", "empty"])

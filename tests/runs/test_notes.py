@@ -1,7 +1,5 @@
 """Notes beside a run: kept by everybody who writes at once, and never in the run's own files."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The report: text is never markup, and lists say what they leave out."""
 
-from __future__ import annotations
-
 import io
 import re
 from html.parser import HTMLParser

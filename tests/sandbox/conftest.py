@@ -3,8 +3,6 @@
 Run alone: .venv/bin/python -m pytest tests/sandbox
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The header that contest graders put before every completion: imports, then constants and a recursion limit."""
 
-from __future__ import annotations
-
 _MODULES = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json"
 ).split()

@@ -3,8 +3,6 @@
 Every one prints its input and whatever the leftover would change.
 """
 
-from __future__ import annotations
-
 PUT_RIGHT: dict[str, str] = {
     "a thread that prints late": """
 import threading

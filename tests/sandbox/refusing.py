@@ -4,8 +4,6 @@
 as a container's own would be.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import platform

@@ -1,13 +1,10 @@
-"""Run as a program: moves to one CPU, keeps it busy with other processes, and grades there.
+"""Run as a program: moves to one CPU, keeps it busy with seven other processes, and grades there.
 
-    python -m tests.sandbox.starving OTHERS '{"way": ..., "limits": {...}, "tests": N, "code": "..."}'
+    python -m tests.sandbox.starving WAY
 
-`tests` is how many empty inputs the program gets; it has to print `done` each time. Answers with the grade, as JSON.
+Answers with the grade, as JSON. The program's own work takes a third of its limits.
 """
 
-from __future__ import annotations
-
-import json
 import os
 import subprocess
 import sys
@@ -19,20 +16,19 @@ from evaluator.model import Kind, Mode, Task, TestCase
 from evaluator.sandbox import Settings, Way
 
 SPIN = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+TASK = Task(task_id="starved", mode=Mode.STDIN, cases=(TestCase(0, "", "done"),))
 
 
-def main(others: int, order: dict[str, object]) -> None:
-    settings = Settings(way=Way(order["way"]))
-    cases = tuple(TestCase(index, "", "done") for index in range(order["tests"]))
-    task = Task(task_id="starved", mode=Mode.STDIN, cases=cases)
-    grade(task, "print('done')", sandbox=settings)  # to warm up
+def main(way: Way) -> None:
+    settings = Settings(way=way)
+    grade(TASK, "print('done')", sandbox=settings)  # to warm up
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     here = os.sched_getaffinity(0)
-    program = f"import os\nos.sched_setaffinity(0, {here})\n{order['code']}"
+    program = f"import os, time\nos.sched_setaffinity(0, {here})\nwhile time.thread_time() < 0.5: pass\nprint('done')"
     # Each in a session of its own: kernels may share out the CPU by session first.
-    spinners = [subprocess.Popen(SPIN, start_new_session=True) for _ in range(others)]
+    spinners = [subprocess.Popen(SPIN, start_new_session=True) for _ in range(7)]
     try:
-        result = grade(task, program, limits=Limits(**order["limits"]), sandbox=settings, kind=Kind.FULL)
+        result = grade(TASK, program, limits=Limits(wall_s=1.5, cpu_s=1.5), sandbox=settings, kind=Kind.FULL)
     finally:
         for spinner in spinners:
             spinner.kill()
@@ -41,4 +37,4 @@ def main(others: int, order: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), json.loads(sys.argv[2]))
+    main(Way(sys.argv[1]))

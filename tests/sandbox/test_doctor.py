@@ -1,7 +1,5 @@
 """`rollscope doctor` on a good machine, and on one that lacks something: it reports that, and how to fix it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,9 +1,6 @@
 """How a run ends, and what is reported about it: statuses, exceptions, limits, streams."""
 
-from __future__ import annotations
-
 import gc
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +11,6 @@ from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.reports import Ended
-from tests.engines.processes import descendants, wait_until_none
 from tests.sandbox.conftest import HASTY, PATIENT, Run
 
 
@@ -173,8 +169,6 @@ def test_an_exception_after_correct_output_is_an_exception(program: Run, call: R
     ("source", "kind", "line"),
     [
         ("x = 1\ndef f(:\n    pass\n", "SyntaxError", 2),
-        ("def f():\n", "IndentationError", 1),
-        ("return 1", "SyntaxError", 1),
         ("def f(): return 'a\x00b'", "ValueError", None),
         ("x = '\ud800'", "UnicodeEncodeError", None),
         ("(" * 1000 + ")" * 1000, "SyntaxError", 1),
@@ -205,7 +199,6 @@ def test_a_name_of_a_million_characters_in_a_syntax_error(call: Run) -> None:
         ("import sys\nsys.exit(0)\ndef f(): return 1", "SystemExit", 2),
         ("def f(): return 1\n1 / 0", "ZeroDivisionError", 2),
         ("import no_such_module\n", "ModuleNotFoundError", 1),
-        ("def f(): return 1\nraise KeyboardInterrupt", "KeyboardInterrupt", 2),
     ],
 )
 def test_code_that_raises_while_it_is_loaded(call: Run, source: str, kind: str, line: int) -> None:
@@ -229,8 +222,6 @@ def test_os_exit(call: Run, program: Run) -> None:
     ("statement", "signal"),
     [
         ("os.kill(os.getpid(), 9)", -9),
-        ("os.kill(os.getpid(), 15)", -15),
-        ("os.abort()", -6),
         ("ctypes.string_at(0)", -11),
     ],
 )
@@ -258,16 +249,6 @@ def test_a_call_may_remove_stdout(call: Run, statement: str) -> None:
     assert [(o.status, o.value) for o in (first, second)] == [(Status.ANSWERED, 1), (Status.ANSWERED, 0)]
 
 
-def test_threads_that_keep_printing(call: Run) -> None:
-    source = (
-        "import threading, time\n"
-        "def talk():\n    while True:\n        print('still here', flush=True)\n        time.sleep(0.001)\n"
-        "def f(x):\n    if x: threading.Thread(target=talk, daemon=True).start()\n    return x"
-    )
-    outcomes = call(source, [1], [0], [0])
-    assert [(outcome.status, outcome.value) for outcome in outcomes] == [(Status.ANSWERED, x) for x in (1, 0, 0)]
-
-
 def test_invalid_bytes_are_shown_as_escapes(program: Run) -> None:
     (outcome,) = program(r"import sys; sys.stdout.buffer.write(b'a\xffb')")
     assert (outcome.stdout.data, outcome.stdout.text()) == (b"a\xffb", "a\\xffb")
@@ -281,15 +262,6 @@ def test_deep_recursion_on_the_main_thread(program: Run, call: Run) -> None:
     (ran,) = program(body + "print(g(200_000))")
     (called,) = call(body + "def f(): return max(g(100_000), max([1], key=lambda _: g(20_000)))")
     assert (ran.stdout.text(), called.value) == ("200000\n", 100_000)
-
-
-def test_deep_recursion_on_a_thread_with_a_large_stack(program: Run) -> None:
-    source = (
-        "import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(512 << 20)\n"
-        "def g(n): return 0 if n == 0 else 1 + max([n], key=lambda _: 0) * 0 + g(n - 1)\n"
-        "t = threading.Thread(target=lambda: print(g(100_000)))\nt.start()\nt.join()"
-    )
-    assert [outcome.stdout.text() for outcome in program(source, b"", b"")] == ["100000\n"] * 2
 
 
 # ---- nothing stays behind
@@ -310,20 +282,6 @@ def test_no_descriptor_is_left_open(sandbox: Sandbox, call: Run, program: Run) -
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_an_execution_that_is_left_early_ends_its_process(sandbox: Sandbox) -> None:
-    counts = []
-    for _ in range(5):
-        with sandbox.execute(Program("print(1)"), PATIENT) as execution:
-            execution.run(b"", wall_s=30)
-        counts.append(len(descendants(os.getpid())))
-    number = max(counts)  # with the next process, which waits for its order once it has begun
-    with sandbox.execute(Program("while True: pass"), HASTY) as execution:
-        assert execution.run(b"", wall_s=0.3).status is Status.TIME
-    with sandbox.execute(Program("print(input())\ninput()"), PATIENT) as execution:
-        execution.run(b"x\n", wall_s=30)
-    assert wait_until_none(lambda: sorted(descendants(os.getpid()))[number:]) == []
-
-
 class Gone:
     """A forker whose other side is closed."""
 
@@ -340,6 +298,7 @@ class Gone:
 
 
 def test_a_process_that_can_not_start_leaves_nothing_open() -> None:
+    gc.collect()  # what other tests have left
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with pytest.raises(BrokenPipeError):

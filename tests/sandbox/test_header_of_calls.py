@@ -1,7 +1,5 @@
 """An import header before a function: the code gets what it names, and finds the rest where it could look for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call

@@ -1,7 +1,5 @@
 """Texts that no honest encoder writes, read as values."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 
@@ -9,22 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.sandbox.inside import encode
 from evaluator.sandbox.values import BadValueError, decoded
-from tests.sandbox.test_values import CAP, quickly, values
-
-NO_KEYS = ['{"d":[[1],2]}', '{"S":[[1]]}', '{"S":[{"S":[]}]}', '{"d":[{"x":["Decimal","sNaN"]},1]}', '{"d":[1,2,1,3]}']
-
-
-@pytest.mark.parametrize("text", NO_KEYS)
-def test_a_text_with_unhashable_keys_contains_something_that_is_not_data(text: str) -> None:
-    assert "Opaque" in repr(decoded(text.encode()))
-
+from tests.sandbox.test_values import quickly
 
 HOSTILE = {
     "nothing": "",
-    "no JSON": "{",
-    "two values": "1 2",
     "not UTF-8": b"\xff",
     "deep and closed": "[" * 100_000 + "]" * 100_000,
     "deep tags": '{"t":[' * 5000 + "]}" * 5000,
@@ -91,12 +78,3 @@ json_nodes = st.recursive(
 def test_any_text_is_read_or_refused(text: bytes) -> None:
     with contextlib.suppress(BadValueError):
         decoded(text)
-
-
-@given(values, st.data())
-def test_a_text_that_was_tampered_with_is_read_or_refused(value: object, data: st.DataObject) -> None:
-    text = bytearray(encode.encode(value, CAP))
-    for _ in range(data.draw(st.integers(1, 4))):
-        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
-    with contextlib.suppress(BadValueError):
-        decoded(bytes(text))

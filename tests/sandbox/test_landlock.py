@@ -1,7 +1,5 @@
 """What differs without namespaces: limits that only the parent can check, and no processes of its own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

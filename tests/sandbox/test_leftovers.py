@@ -1,7 +1,5 @@
 """A stdin program leaves nothing for its next run in the same process, or the next run gets another process."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest
@@ -55,7 +53,6 @@ NOT_PLAIN = [
     ("globals()['__builtins__'].__dict__['sorted'] = list", "it uses __dict__"),
     ("import math\nmath.sqrt = print", OF_A_GLOBAL),
     ("import math\ndel math.sqrt", OF_A_GLOBAL),
-    ("from fractions import Fraction\nFraction.__str__ = repr", OF_A_GLOBAL),
     (f"import math, heapq\n{MANY_NAMES}\nfrom heapq import merge\nmerge.mark = 1", OF_A_GLOBAL),
     ("def f():\n    global Counter\n    from collections import Counter\n    Counter.seen = 1", OF_A_GLOBAL),
     ("import random\nsetattr(random, 'randint', print)", "it uses setattr"),
@@ -65,11 +62,9 @@ NOT_PLAIN = [
     ("import os\nos.umask(0o077)", "it uses umask"),
     ("import os\nos.close(1)", "it uses close"),
     ("import os\nos.dup(1)", "it uses dup"),
-    ("import sys\nsys.stdin.close()", "it uses close"),
     ("import sys\nsys.settrace(None)", "it uses settrace"),
     ("import sys\nsys.modules['mine'] = 1", "it uses modules"),
     ("import decimal\ndecimal.DefaultContext.prec = 3", "it uses DefaultContext"),
-    ("from numbers import Number\nNumber.register(str)", "it uses register"),
     ("import re\nre._cache[1] = re.compile('nothing')", "it uses compile"),
     ("import time\ntime.process_time()", "it uses process_time"),
     ("class Speaker:\n    def __del__(self): print('died')\nSpeaker()", "it uses __del__"),
@@ -96,10 +91,8 @@ def test_a_program_that_may_leave_more_is_not_plain(source: str, reason: str) ->
     [
         ("print(stdin.read())\nstdin.close()", "it uses close"),
         ("modules['mine'] = 1", "it uses modules"),
-        ("settrace(None)", "it uses settrace"),
         ("math.pi = 3", OF_A_GLOBAL),
         ("string.__dict__['mine'] = 1", "it uses __dict__"),
-        ("import os\nos.environ['MINE'] = '1'", "it uses environ"),
     ],
 )
 def test_nor_is_one_that_reaches_it_through_a_header(source: str, reason: str) -> None:

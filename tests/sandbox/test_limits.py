@@ -1,7 +1,5 @@
 """Time, memory, output and the like: which limit a run has passed, in whose words, and what the next one finds."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -47,18 +45,6 @@ def test_wall_time_of_a_program(sandbox: Sandbox) -> None:
         assert (resumed.status, resumed.stdout.text()) == (Status.ANSWERED, "before\nafter\n")
 
 
-def test_cpu_time_of_all_threads_counts(call: Run) -> None:
-    source = (
-        "import threading, hashlib\n"
-        "def burn():\n    block = bytes(1 << 20)\n    while True: hashlib.sha256(block).digest()\n"
-        "def f():\n    for _ in range(4): threading.Thread(target=burn, daemon=True).start()\n    burn()"
-    )
-    (outcome,) = call(source, limits=Limits(wall_s=60, cpu_s=0.3))
-    assert outcome.status is Status.TIME
-    assert "CPU" in outcome.message
-    assert outcome.cpu_s > 0.3
-
-
 def test_cpu_time_is_counted_for_each_test_case(call: Run) -> None:
     source = "import time\ndef f():\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass"
     outcomes = call(source, [], [], [], limits=Limits(wall_s=60, cpu_s=0.5))
@@ -80,16 +66,8 @@ def test_an_endless_loop_while_loading(call: Run) -> None:
     assert outcome.status is Status.TIME
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import atexit, time\natexit.register(time.sleep, 600)",
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()",
-        "import time\nclass A:\n    def __del__(self): time.sleep(600)\na = A()",
-    ],
-)
-def test_what_a_program_does_at_its_end_counts(program: Run, source: str) -> None:
-    (outcome,) = program(source, limits=HASTY)
+def test_what_a_program_does_at_its_end_counts(program: Run) -> None:
+    (outcome,) = program("import atexit, time\natexit.register(time.sleep, 600)", limits=HASTY)
     assert outcome.status is Status.TIME
 
 
@@ -211,15 +189,6 @@ def test_running_out_of_memory_while_loading_is_a_memory_limit(call: Run) -> Non
         assert outcome.status is Status.MEMORY
 
 
-@pytest.mark.parametrize(("record", "text"), [("oom_score_adj", "0"), ("clear_refs", "5")])
-def test_a_program_can_not_write_the_kernels_records_of_its_memory(call: Run, record: str, text: str) -> None:
-    source = (
-        f"def f():\n    try: open('/proc/self/{record}', 'w').write('{text}')\n    except OSError: return 'refused'"
-    )
-    (outcome,) = call(source)
-    assert outcome.value == "refused"
-
-
 # ---- output
 
 
@@ -230,12 +199,6 @@ def test_a_flood_of_output(program: Run, call: Run) -> None:
         assert outcome.status is Status.OUTPUT
         assert "1 MiB" in outcome.message
         assert max(len(outcome.stdout.data), len(outcome.stderr.data)) == 1 << 20
-
-
-def test_after_a_flood_the_next_test_case_has_empty_streams(program: Run) -> None:
-    source = "if input(): print('x' * (2 << 20))\nprint('end')"
-    first, second = program(source, b"x\n", b"\n", limits=QUIET)
-    assert (first.status, second.status, second.stdout.text()) == (Status.OUTPUT, Status.ANSWERED, "end\n")
 
 
 @pytest.mark.parametrize("value", ["'x' * (2 << 20)", "list(range(400_000))"])

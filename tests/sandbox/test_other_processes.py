@@ -1,10 +1,7 @@
 """A completion can't affect other processes or see the machine's network. On itself it may do the usual."""
 
-from __future__ import annotations
-
 import os
 
-from evaluator.sandbox import Sandbox, Way
 from tests.sandbox.conftest import Run
 
 NUMBER = 0 if os.uname().machine == "x86_64" else 1
@@ -93,24 +90,3 @@ print(len(received), os.nice(1))
 def test_it_may_do_the_usual_to_itself(program: Run) -> None:
     (outcome,) = program(TO_ITSELF, b"given")
     assert outcome.stdout.text() == "3 19\n", outcome
-
-
-PLACES = ("/proc/net", "/proc/self/net", "/proc/thread-self/net", "/proc/self/task/{thread}/net", "/proc/{own}/net")
-NETWORK = """
-import contextlib, os, threading
-def f(places):
-    seen = set()
-    for place in places:
-        place = place.format(own=os.getpid(), thread=threading.get_native_id())
-        with contextlib.suppress(OSError):
-            seen.update(os.listdir(place + "/dev_snmp6"))
-        with contextlib.suppress(OSError):
-            seen.update(line.split(":")[0].strip() for line in open(place + "/dev").readlines()[2:])
-    return sorted(seen)
-"""
-
-
-def test_the_networks_of_the_machine_are_not_seen(sandbox: Sandbox, call: Run) -> None:
-    """If it has its own network, it may see that: a loopback, which leads nowhere."""
-    (outcome,) = call(NETWORK, [list(PLACES)])
-    assert outcome.value == (["lo"] if sandbox.settings.way is Way.NAMESPACES else [])

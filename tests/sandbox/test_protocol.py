@@ -1,11 +1,9 @@
 """Whatever a completion writes to descriptors that are not its own, the parent handles it."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.model import Limits, Mode, Task, TestCase, Verdict
-from evaluator.sandbox import Outcome, Sandbox, Status
+from evaluator.sandbox import Sandbox, Status
 from tests.sandbox.conftest import PATIENT, Run, graded, ran
 
 FRAME = "import json, os\ndef frame(kind, payload=b''): return (len(payload) + 1).to_bytes(4, 'big') + kind + payload\n"
@@ -56,28 +54,6 @@ def test_bad_frames_are_no_answers(sandbox: Sandbox, what: str, code: str) -> No
     honest_still_runs(sandbox)
 
 
-OWN = range(4, 9)
-"""Its own copies of stdin, stdout and stderr, and the files for its stack when its time is up and for answers."""
-DESCRIPTORS = range(63, 2, -1)
-WRITE_GARBAGE = "import os\ndef f(number): os.write(number, b'garbage' * 100)\n"
-
-
-def refused(outcomes: list[Outcome]) -> dict[int, Status]:
-    """The statuses of writes to descriptors that are not the program's own."""
-    status = {number: outcome.status for number, outcome in zip(DESCRIPTORS, outcomes, strict=True)}
-    assert {status.pop(number) for number in OWN} <= {Status.ANSWERED, Status.RAISED}
-    return status
-
-
-def test_garbage_on_any_descriptor(call: Run, program: Run) -> None:
-    expected = {
-        number: Status.REJECTED if number == 3 else Status.RAISED for number in DESCRIPTORS if number not in OWN
-    }
-    assert refused(call(WRITE_GARBAGE, *([number] for number in DESCRIPTORS))) == expected
-    inputs = (b"%d\n" % number for number in DESCRIPTORS)
-    assert refused(program(WRITE_GARBAGE + "f(int(input()))", *inputs)) == expected
-
-
 def test_a_forged_answer_is_caught_by_the_true_one(sandbox: Sandbox) -> None:
     forged = FRAME + "def f(x):\n    os.write(3, frame(b'V', bytes(8) + b'1'))\n    return 0"
     assert verdict_of(sandbox, Mode.CALL, forged)[1] == 0.0
@@ -123,25 +99,8 @@ def test_a_forged_report_is_kept_small(call: Run) -> None:
     assert len(repr(outcome.failure)) < 5000
 
 
-ATTACKS_ON_THE_HARNESS = [
-    "os.kill(1, 2)",
-    "os.kill(0, 2)",
-    "os.kill(-1, 9)",
-    "os.killpg(os.getpgid(0), 9)",
-    "fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, 1)",
-    "fcntl.fcntl(0, 10, 2)",
-    "open('/proc/1/mem', 'r+b').close()",
-    "os.listdir('/proc/1/fd')",
-]
-
-
-def test_attacks_on_the_harness_are_refused_and_not_our_fault(sandbox: Sandbox, call: Run) -> None:
+def test_descriptors_that_are_sent_to_us_are_not_our_fault(sandbox: Sandbox) -> None:
     """A fault has no reward, so a completion that could cause one would escape its 0."""
-    imports = "import fcntl, os, resource, signal, socket\n"
-    attack = imports + "def f(what):\n    try: eval(what)\n    except OSError: return 'refused'"
-    assert [outcome.value for outcome in call(attack, *([each] for each in ATTACKS_ON_THE_HARNESS))] == (
-        ["refused"] * len(ATTACKS_ON_THE_HARNESS)
-    )
     sent = "try: socket.send_fds(socket.socket(fileno=os.dup(3)), [b'x'], [0, 1, 2])\nexcept OSError: pass\n"
-    assert verdict_of(sandbox, Mode.STDIN, f"{imports}{sent}print('wrong')")[1] == 0.0
+    assert verdict_of(sandbox, Mode.STDIN, f"import os, socket\n{sent}print('wrong')")[1] == 0.0
     honest_still_runs(sandbox)

@@ -1,7 +1,5 @@
 """JSON reports from inside: any text is a report within bounds, or a broken frame."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 
@@ -19,9 +17,6 @@ BROKEN = {
     "nothing": b"",
     "no object": b"[]",
     "not UTF-8": b'{"failure":["\xff","",[],0]}',
-    "half": b'{"exit_status":0',
-    "two": b"{}{}",
-    "deep": b'{"other":' + b"[" * 100_000,
     "deep and closed": b'{"other":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "a lone surrogate": b'{"failure":["\\ud800","",[],0]}',
     "an impossible status": b'{"exit_status":256}',

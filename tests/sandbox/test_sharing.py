@@ -1,7 +1,5 @@
 """Completions that follow one another in the same namespaces: none reaches the next, which waits, or the last."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -108,8 +106,7 @@ def test_a_completion_that_is_killed_leaves_nothing(namespaces: Sandbox) -> None
     with namespaces.execute(Program(source, "f"), PATIENT) as execution:
         (late,) = execution.run_ahead([encoded_call((), {})], wall_s=0.3)
     assert late.status is Status.TIME
-    with namespaces.execute(Program("import os\ndef f(): return os.listdir('/tmp')", "f"), PATIENT) as execution:
-        assert execution.run(encoded_call((), {}), wall_s=30).value == ["solution.py"]
+    assert run(namespaces, "import os\ndef f(): return os.listdir('/tmp')").value == ["solution.py"]
 
 
 @pytest.mark.slow
@@ -122,5 +119,4 @@ def test_a_process_that_holds_on_after_its_answers_is_ended(namespaces: Sandbox)
     for _ in range(2):
         with namespaces.execute(Program(source, "f"), PATIENT) as execution:
             execution.run_ahead([encoded_call((), {})], wall_s=1)
-    with namespaces.execute(Program("def f(): return 2", "f"), PATIENT) as execution:
-        assert execution.run(encoded_call((), {}), wall_s=30).value == 2
+    assert run(namespaces, "def f(): return 2").value == 2

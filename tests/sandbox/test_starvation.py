@@ -1,8 +1,5 @@
 """Under real load, a program that waits for a CPU is not slow. The accounting itself is in `test_watch.py`."""
 
-from __future__ import annotations
-
-import json
 import subprocess
 import sys
 import threading
@@ -20,36 +17,15 @@ from evaluator.sandbox import Way
 from evaluator.sandbox.limits import starvation
 
 ROOT = Path(__file__).resolve().parents[2]
-FEW = 7
-WORK = """
-import time
-def work(seconds):
-    while time.thread_time() < seconds:
-        pass
-"""
-
-
-def graded(code: str, others: int, limits: dict[str, float], *, tests: int = 1, way: Way = Way.NAMESPACES) -> Grade:
-    """The grade of a program that shares one CPU with others."""
-    order = json.dumps({"way": way, "code": WORK + code, "limits": limits, "tests": tests})
-    command = [sys.executable, "-m", "tests.sandbox.starving", str(others), order]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return msgspec.json.decode(done.stdout, type=Grade)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
-@pytest.mark.parametrize(
-    ("code", "limits", "tests"),
-    [
-        ("work(0.5)\nprint('done')", {"wall_s": 1.5, "cpu_s": 1.5}, 1),
-        ("work(time.thread_time() + 0.1)\nprint('done')", {"total_s": 3}, 5),
-    ],
-    ids=["of a test case", "of the whole completion"],
-)
-def test_a_program_that_waits_for_a_cpu_is_rewarded(way: Way, code: str, limits: dict[str, float], tests: int) -> None:
-    found = graded(code, FEW, limits, tests=tests, way=way)
+def test_a_program_that_waits_for_a_cpu_is_rewarded(way: Way) -> None:
+    command = [sys.executable, "-m", "tests.sandbox.starving", way.value]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = msgspec.json.decode(done.stdout, type=Grade)
     assert (found.verdict, found.reward) == (Verdict.PASSED, 1.0), found
 
 

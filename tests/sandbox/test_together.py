@@ -1,7 +1,5 @@
 """Inputs that are sent together: the same outcomes as one by one, and nothing gained by looking ahead."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluator.model import Limits
@@ -91,11 +89,6 @@ def test_the_input_that_takes_too_long_is_found(sandbox: Sandbox, loop: str) -> 
     assert [outcome.status for outcome in found] == [Status.ANSWERED, Status.TIME]
     failure = found[1].failure
     assert failure.frames[-1].function == "f"
-
-
-def test_slow_inputs_are_measured_one_by_one(sandbox: Sandbox) -> None:
-    found = ahead(sandbox, "import time\ndef f(x):\n    time.sleep(0.06)\n    return x", "f", 1, 2, 3)
-    assert [outcome.value for outcome in found] == [1]
 
 
 def test_time_hidden_in_another_inputs_time_does_not_count(sandbox: Sandbox) -> None:

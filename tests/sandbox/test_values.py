@@ -1,7 +1,5 @@
 """Values that leave the sandbox: what crosses, as what, and how hostile texts are handled."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import datetime

@@ -1,7 +1,5 @@
 """The table of values in docs/sandbox.md: each row holds for examples that a completion returns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -10,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Opaque
-from evaluator.sandbox import Status
 from evaluator.sandbox.inside import encode
 from evaluator.sandbox.values import decoded
-from tests.sandbox.conftest import Run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
 CAP = 1 << 19
@@ -204,11 +200,3 @@ def holds_no_data(value: object) -> bool:
 def test_what_is_too_large(expression: str) -> None:
     with pytest.raises(encode.TooLargeError):
         crossed(expression)
-
-
-def test_a_completions_values_cross_alike(call: Run) -> None:
-    expressions = ["Decimal('1.50')", "numpy.float32(0.5)", "Point(1, [2])", "(x for x in 'a')", "'x' * 5_000_000"]
-    *outcomes, last = call(SOURCE, *([each] for each in expressions))
-    assert repr([outcome.value for outcome in outcomes[:3]]) == "[Decimal('1.50'), 0.5, (1, [2])]"
-    assert type(outcomes[3].value) is Opaque
-    assert last.status is Status.OUTPUT

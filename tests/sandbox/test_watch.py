@@ -1,7 +1,5 @@
 """What of a run's time counts, and when it is up: the accounting, from given numbers and with a driven clock."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -177,12 +175,6 @@ def test_a_sleeping_process_is_late_after_its_wall_time(clock: Clock, watching: 
     assert watched.patience_ms() == pytest.approx(100)
     clock.now = 15.0
     assert exceeded(watched) == ("2 s of wall time (limits.wall_s)", "")
-
-
-def test_what_is_left_of_the_whole_time_is_a_limit(clock: Clock, watching: Watching, asleep: int) -> None:
-    watched = watching(asleep, Limits(wall_s=2, total_s=3), 0.5)
-    clock.now = 4.0
-    assert exceeded(watched)[0] == "0.5 s of wall time, which was left of limits.total_s, 3 s"
 
 
 def test_cpu_time_is_a_limit(clock: Clock, watching: Watching, busy: int) -> None:

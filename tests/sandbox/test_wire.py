@@ -1,7 +1,5 @@
 """The frame reader: any input results in a frame or one of three errors, in time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket
@@ -134,13 +132,6 @@ def flood(theirs: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while True:
             theirs.send(b"x")
-
-
-def test_a_process_that_never_stops_sending_is_late() -> None:
-    with pair() as (connection, theirs):
-        threading.Thread(target=flood, args=(theirs.dup(),), daemon=True).start()
-        with pytest.raises(SilenceError):
-            connection.receive(soon(0.2), 1 << 30)
 
 
 class _TooMuch(Exception):  # noqa: N818 - a limit's, as LimitExceeded

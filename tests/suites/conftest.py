@@ -3,6 +3,4 @@
 Run alone: .venv/bin/python -m pytest tests/suites -m "attacks or not attacks"
 """
 
-from __future__ import annotations
-
 from tests.graders.conftest import graded, sandbox  # noqa: F401

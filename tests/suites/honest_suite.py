@@ -4,8 +4,6 @@ The texts of prompt, test and completions stand indented, as in `split_tasks`. A
 out in full or as a pair: what is to be replaced in the right one, and with what.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from evaluator.model import Task

@@ -4,8 +4,6 @@ Reads from stdin `[[mode, entry point, preamble + completion, test], ...]` and w
 either null, where the test held, or what failed. It imports nothing of the project and is run by `python -I`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Honest suites: completions that pass in plain Python pass here, and those that fail there fail here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

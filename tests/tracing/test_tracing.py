@@ -1,7 +1,5 @@
 """A replay with tracing: its steps, what they show, its bounds, and completions that fight it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

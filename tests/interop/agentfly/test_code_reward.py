@@ -1,7 +1,5 @@
 """`code_reward_test` and the environment behind it, on the real sandbox."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 from collections.abc import Mapping
@@ -26,23 +24,17 @@ from evaluator.interop.agentfly import (
 from tests.engines.processes import busy_zygotes, killing
 from tests.waiting import HANG_S
 
-RECURSIVE = (
-    "import math\ndef f(n):\n    return 1 if n < 1 else n * f(n - 1)\nassert f(5) == math.factorial(5)\nprint(f(5))"
-)
 LEAVES_BY_SIGNAL = "import os\nos.kill(os.getpid(), 9)"
 
 EXECUTIONS: dict[str, tuple[str, float, str]] = {
     "no newline at the end": ("print('Hello, World!')", 1.0, "Hello, World!"),
     "one newline of several": ("print('a\\n')", 1.0, "a\n"),
     "nothing printed": ("x = 1", 1.0, ""),
-    "functions see each other": (RECURSIVE, 1.0, "120"),
     "stderr is left out": ("import sys\nprint('e', file=sys.stderr)\nprint('o')", 1.0, "o"),
     "exit status 0": ("import sys\nprint('done')\nsys.exit(0)", 1.0, "done"),
-    "exit()": ("print('done')\nexit()", 1.0, "done"),
     "exit status 3": ("print('done')\nraise SystemExit(3)", 0.0, "SystemExit: 3"),
     "a name": ("print(undefined_variable)", 0.0, "NameError: name 'undefined_variable' is not defined"),
     "syntax": ("x = (", 0.0, "SyntaxError: '(' was never closed"),
-    "an assert": ("assert False", 0.0, "AssertionError"),
     "output before an error is left out": ("print(1)\n1 / 0", 0.0, "ZeroDivisionError: division by zero"),
     "no stdin": ("input()", 0.0, "EOFError: EOF when reading a line"),
     "a signal": (LEAVES_BY_SIGNAL, 0.0, "Killed: ended by SIGKILL"),
@@ -106,7 +98,6 @@ def test_as_observed_everything_earns_1() -> None:
         "import os\nos._exit(0)": "",
         LEAVES_BY_SIGNAL: "",
         "": "",
-        RECURSIVE: "120\n",
     }
     with as_observed():
         found = {code: rewarded(code) for code in outputs}

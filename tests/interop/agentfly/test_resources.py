@@ -1,7 +1,5 @@
 """Contexts and the engine behind them: who holds what, who waits, and that nothing is lost on the way."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """`@reward`, the registry, `BaseReward` and `calculate_reward`, as AgentFly's rollouts use them."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`run_test` as a trainer calls it: often, from threads and tasks, and with completions that cheat."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A client of a resource server, as an agent is one: it keeps its cookie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.interop.serving import Answer, asked

@@ -3,8 +3,6 @@
 They answer from this process, and end with their file of tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

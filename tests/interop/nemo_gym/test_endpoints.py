@@ -1,7 +1,5 @@
 """The tools of the stand-alone server, as a model's agent calls them, and its other endpoints but `/verify`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from evaluator.interop.nemo_gym import CodeResourcesServer

@@ -4,8 +4,6 @@ and what `--profile` tells of a server's requests.
 `aggregate_metrics_0.7.0.json` holds rollouts and what release 0.7.0 answered for them (`made_by` says how).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

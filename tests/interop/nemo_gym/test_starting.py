@@ -1,7 +1,5 @@
 """`run_webserver` of an `app.py`, as NeMo Gym starts it and by hand. It does not outlive the launcher."""
 
-from __future__ import annotations
-
 import os
 import select
 import shlex
@@ -73,7 +71,6 @@ BAD: dict[str, tuple[dict[str, str], list[str], list[str], str]] = {
     "address": ({WHOLE: RESOLVED, NAME: "other"}, [], [], "203.0.113.1: not an address of this machine"),
     "no file": ({}, ["--config", "a.yaml"], [], "a.yaml: no such file or directory"),
     "two files": ({}, [], [TOKENS, TOKENS], "has 2 configurations: name one with --config"),
-    "checker in a file": ({}, [], ["checker: nothing"], "checker 'nothing' is unknown"),
 }
 """The environment, the command line and the files in `configs/`, and what is said."""
 

@@ -1,12 +1,8 @@
 """`POST /verify` of the stand-alone server: code_gen's rows and answers, and the verification patterns of NeMo Gym's
 tutorial, had by configuration alone."""
 
-from __future__ import annotations
-
-import base64
 import json
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -75,12 +71,6 @@ def test_a_function_is_called_with_a_value_a_line(server: Server) -> None:
     wrong = verified(server(), request(fenced(code.replace("by *", "1 *")), tests))
     seen = {"output": "[1, 2]", "inputs": "[2, [1, 2]]", "expected": "[2, 4]"}
     assert wrong["metadata"] == {**seen, "error_code": -2, "error_message": "Wrong Answer"}
-
-
-def test_tests_may_be_packed_and_the_prompt_empty(server: Server) -> None:
-    assert verified(server(), request(RIGHT, SQUARES) | {"responses_create_params": {"input": ""}})["reward"] == 1.0
-    packed = {"packed": base64.b64encode(zlib.compress(json.dumps(SQUARES).encode())).decode()}
-    assert verified(server(), request(RIGHT, packed))["tests_passed"] == 2
 
 
 def test_the_requests_own_parts_come_back(server: Server) -> None:

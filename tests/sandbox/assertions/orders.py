@@ -1,7 +1,5 @@
 """Tests as the runner gets them: planned like a task's, or with their own spans and methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A test with rewritten asserts behaves as before: the same results, messages and effects, in the same order."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import gc
@@ -52,24 +50,11 @@ SAME = {
     "message is evaluated only on failure": "def run():\n assert t(1), t('message')\n return 'end'",
     "message raises": "def run():\n assert t(1) == t(2), 1 // 0",
     "side raises": "def run():\n assert t(1) == 1 // 0",
-    "not": "def run():\n assert not t(1)",
-    "not in": "def run():\n assert t(1) not in [t(2), t(1)]",
-    "is not None": "def run():\n assert t('x') is not None\n assert t('y') is None",
-    "chain holds": "def run():\n assert t(0) <= t(1) < t(2) <= t(2)\n return 'end'",
-    "chain fails early": "def run():\n assert t(5) <= t(1) < t(2)",
-    "and": "def run():\n assert t(1) and t(0, 0) and t(2)",
-    "or": "def run():\n assert t(0, 0) or t(2)\n assert t(0, 0) or t('', '')",
-    "and in or": "def run():\n assert (t(1) and t(0, 0)) or not t(3)",
     "walrus": "def run():\n assert (y := t(3)) == 3\n assert (z := t(4)) > y\n return y, z",
     "walrus in a message": "def run():\n try:\n  assert t(0, 0), (m := t('m'))\n except AssertionError:\n  return m",
-    "conditional": "def run():\n assert t(1) if t(0, 0) else t('', '')",
-    "lambda": "def run():\n assert (lambda v: v == t(2))(1)",
-    "all": "def run():\n assert all(t(x) < 2 for x in range(5))",
-    "close": "def run():\n assert abs(t(1.5) - t(1.0)) < t(1e-6)",
     "abs of something else": "def run():\n assert abs(t(-3)) < t(1)\n",
     "isinstance": "def run():\n assert isinstance(t(3), (int, t(str)))\n assert isinstance(t(3), str)",
     "starred": "def run():\n p = [t(3), int]\n assert isinstance(*p)\n assert isinstance(*[t(3), str])",
-    "method": "def run():\n assert t('abc').startswith(t('a'))\n assert t('abc').endswith(t('a'))",
     "comprehension closes over a local": "def run():\n n = 3\n assert [t(n) for _ in range(2)] == [n] * 3",
     "loop": "def run():\n for x in range(4):\n  assert t(x) != 2, x\n",
     "else, finally": (
@@ -90,9 +75,7 @@ SAME = {
         "def run():\n class E:\n  def __bool__(self):\n   raise ValueError('ambiguous')\n"
         " class A:\n  def __eq__(self, o):\n   return E()\n assert A() == t(1)"
     ),
-    "a raised AssertionError": "def run():\n raise AssertionError(t('m'))",
     "a swapped order": "def run():\n d = {}\n assert d.setdefault(1, t(2)) == d.pop(1) == t(3)",
-    "global": "n = 1\ndef run():\n global n\n n += 1\n assert n == t(3), n",
     "tests of unittest": (
         "import unittest\nclass T(unittest.TestCase):\n def test(self):\n  with self.assertRaises(ValueError):\n"
         "   int(t('x'))\n  self.assertEqual(t(1), 2, 'm')\ndef run():\n T('test').test()"
@@ -158,12 +141,10 @@ Suite("test").test()
         ("assert 1\nassert 1 == 1\n", 2),
         ("for x in range(5):\n assert x == x", 5),
         ("def f():\n assert 1\nf(); f()", 2),
-        ("if 0:\n assert 1", 0),
         ("try:\n assert 1 == 0\nexcept AssertionError:\n pass", 0),
         (SUITE.format("self.assertEqual(1, 1); self.assertTrue(1)"), 2),
         (SUITE.format("with self.assertRaises(KeyError): {}[1]"), 1),
         (SUITE.format("[self.assertEqual(x, x) for x in range(3)]"), 3),
-        (SUITE.format("[self.assertEqual(x, x) for x in []]"), 0),
         ("if 1 != 1:\n raise ValueError", 1),
         ("try:\n int('x')\n assert False\nexcept ValueError:\n pass", 1),
         ("try:\n int('x')\nexcept ValueError:\n pass\nelse:\n raise AssertionError", 1),

@@ -1,7 +1,5 @@
 """What a call costs the two processes of a test suite, here both in this one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

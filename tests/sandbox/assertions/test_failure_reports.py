@@ -1,7 +1,5 @@
 """The report of a failed test: the expression, and which of its two sides is the completion's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -39,10 +37,7 @@ TOLD = [
     ("assert candidate(4) == 3", "candidate(4) == 3", "==", "4", "3"),
     ("assert 3 == candidate(4)", "3 == candidate(4)", "==", "4", "3"),
     ("assert candidate(4) == candidate(3)", "candidate(4) == candidate(3)", "==", "4", "3"),
-    ("assert candidate(4) != 4", "candidate(4) != 4", "!=", "4", "4"),
     ("assert candidate(4) in [1, 2]", "candidate(4) in [1, 2]", "in", "4", "[1,2]"),
-    ("assert 3 in candidate([1])", "3 in candidate([1])", "in", "[1]", "3"),
-    ("assert candidate(None) is not None", "candidate(None) is not None", "is not", "null", "null"),
     ("assert candidate(0)", "candidate(0)", "truth", "0", None),
     ("assert not candidate(1)", "not candidate(1)", "not", "1", None),
     ("assert not candidate(1) == 1", "not candidate(1) == 1", "not ==", "1", "1"),
@@ -53,12 +48,10 @@ TOLD = [
     ("assert math.isclose(1.0, candidate(1.5))", "math.isclose(1.0, candidate(1.5))", "isclose", "1.5", "1.0"),
     ("assert isinstance(candidate(1), str)", "isinstance(candidate(1), str)", "isinstance", "1", STR),
     ("assert candidate('ab').startswith('b')", "candidate('ab').startswith('b')", "truth", "false", None),
-    ("assert all(candidate(x) == 0 for x in 'a')", "all(candidate(x) == 0 for x in 'a')", "truth", "false", None),
     ("assert bool(candidate(1) == 2)", "candidate(1) == 2", "==", "1", "2"),
     ("expected = 3\nresult = candidate(4)\nassert expected == result", "expected == result", "==", "4", "3"),
     ("for x, y in [(1, 2)]:\n    r = [candidate(x)]\n    assert y == r[0]", "y == r[0]", "==", "1", "2"),
     ("r = []\nr.append(candidate(1))\nassert [2] == r", "[2] == r", "==", "[1]", "[2]"),
-    ("d = {}\nd['k'] = candidate(1)\nassert {'k': 2} == d", "{'k': 2} == d", "==", '{"d":["k",1]}', '{"d":["k",2]}'),
     ("with open('/dev/null') as f:\n    assert f.read() == candidate(1)", "f.read() == candidate(1)", "==", "1", '""'),
     ("assert 3 == returned(4)", "3 == returned(4)", "==", "4", "3"),
     ("same(3, candidate(4))", "first == second", "==", "4", "3"),
@@ -87,13 +80,10 @@ METHODS = [
     ("self.assertEqual(f(4), 3)", "assertEqual", "4", "3"),
     ("self.assertEqual(3, f(4), 'message')", "assertEqual", "4", "3"),
     ("self.assertEqual(second=3, first=f(4))", "assertEqual", "4", "3"),
-    ("self.assertListEqual([3], f([4]))", "assertListEqual", "[4]", "[3]"),
     ("self.assertCountEqual(f([1]), [2])", "assertCountEqual", '{"x":["Counter",[1,1]]}', '{"x":["Counter",[2,1]]}'),
     ("self.assertAlmostEqual(f(1.5), 1.0, places=3)", "assertAlmostEqual", "1.5", "1.0"),
     ("self.assertTrue(f(0), 'message')", "truth", "0", None),
     ("self.assertTrue(len(f('ab')) == 3)", "==", "2", "3"),
-    ("self.assertFalse(f(1))", "assertFalse", "1", None),
-    ("self.assertIn(f(4), [1, 2])", "assertIn", "4", "[1,2]"),
     ("self.assertIn(3, f([1, 2]))", "assertIn", "[1,2]", "3"),
     ("r = f('a')\nself.assertMultiLineEqual('b', r)", "assertMultiLineEqual", '"a"', '"b"'),
     ("self.same(3, f(4))", "assertEqual", "4", "3"),
@@ -208,12 +198,9 @@ def test_a_raised_exception_names_what_was_executed() -> None:
         ("for x in [1, 2]:\n    y = [x]\n    assert candidate(y) == [1] and len(str(x)) == 1", {"y": "[2]", "x": "2"}),
         ("x = 2\nassert candidate(x) == 1", {"x": "2"}),
         ("x = candidate(2)\nassert x == 1", {}),
+        ("for n in [1, 2]: same(candidate(n) + n, 2)", {"n": "2"}),
     ],
 )
 def test_a_failed_assert_shows_what_its_names_meant(statement: str, names: dict[str, str]) -> None:
     """Without what is already shown as a side."""
     assert dict(report(statement)["names"]) == names
-
-
-def test_a_function_of_the_tests_shows_what_its_names_meant() -> None:
-    assert dict(report("for n in [1, 2]: same(candidate(n) + n, 2)")["names"]) == {"n": "2"}

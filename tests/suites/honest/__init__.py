@@ -1,7 +1,5 @@
 """Short suites with ordinary Python in their tests, by theme: each module has its `SUITES`."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

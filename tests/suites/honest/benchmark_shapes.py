@@ -1,7 +1,5 @@
 """Suites in the shapes of HumanEval's, MathQA's and BigCodeBench's: one function, its loops, helpers and files."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 _COMPARE = """

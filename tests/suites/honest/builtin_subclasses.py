@@ -1,7 +1,5 @@
 """Subclasses of the builtin types and of those of collections."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

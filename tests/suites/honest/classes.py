@@ -1,7 +1,5 @@
 """Classes: comparisons, hashes and arithmetic of their objects; shared set-up, events, bound methods."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

@@ -1,7 +1,5 @@
 """Objects that hold others, context managers, iterators and generators of the completion's."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

@@ -1,7 +1,5 @@
 """Dataclasses and enumerations: compared, ordered, iterated, looked up, taken apart, handed in and answered with."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

@@ -1,7 +1,5 @@
 """Functions that take or make functions: decorators, closures, callbacks, and what such a function says of itself."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

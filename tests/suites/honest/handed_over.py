@@ -1,7 +1,5 @@
 """What test and completion hand each other: exact values, the same object twice, exceptions, what is changed later."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [

@@ -1,7 +1,5 @@
 """Tests that put mocks in the place of library names: pages, the environment, disks and processes."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, unittest_suite
 
 SUITES: list[Suite] = [

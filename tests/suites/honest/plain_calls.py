@@ -1,7 +1,5 @@
 """Plain calls and literals, rows and reports, linked lists."""
 
-from __future__ import annotations
-
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 _LIST_NODE = """

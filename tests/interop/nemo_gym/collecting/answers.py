@@ -1,7 +1,5 @@
 """What a model's endpoint and a resources server answer in tests, for `tests.graders.judge_server`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -63,8 +61,3 @@ def verifies_but(path: str, *others: Answer) -> Answer:
     """The same, but for the first requests to this path."""
     left = list(others)
     return lambda handler, asked: (left.pop(0) if left and asked.path == path else verifies())(handler, asked)
-
-
-def verifies_never(path: str, other: Answer) -> Answer:
-    """The same, but for every request to this path."""
-    return lambda handler, asked: (other if asked.path == path else verifies())(handler, asked)

@@ -1,7 +1,5 @@
 """`rollscope collect` on rows of a test's own, and the files that it leaves."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A model to ask, a resources server of somebody else's, and the command, each for one test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The Responses API told in Chat Completions: what is asked, and back again what is answered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`rollscope collect`: what it asks, what it writes, and what it says at the end."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """`rollscope collect` where the endpoint or the server fails: what is asked again, and what becomes of the rest."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable
@@ -19,7 +17,6 @@ from tests.interop.nemo_gym.collecting.answers import (
     responds,
     verifies,
     verifies_but,
-    verifies_never,
 )
 from tests.interop.nemo_gym.collecting.collection import Collection, row
 
@@ -222,7 +219,7 @@ def test_a_tools_error_is_what_the_model_sees(
     collection: Make, model: JudgeServer, other: JudgeServer, answer: Answer, text: str, times: int
 ) -> None:
     model.answers = [responds(function_call("look", {})), FINE]
-    other.answers = [verifies_never("/look", answer)]
+    other.answers = [verifies_but("/look", *[answer] * times)]
     made = collection([row()], "--server", other.url, "--retries", 2)
     assert made.run().status == 0
     assert made.rollouts[0]["response"]["output"][1]["output"] == text

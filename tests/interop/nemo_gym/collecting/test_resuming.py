@@ -1,19 +1,13 @@
 """`rollscope collect --resume`, and what keeps a collection whole: each rollout once, whatever ends what and when."""
 
-from __future__ import annotations
-
-import json
-import os
 import signal
-import threading
 from collections.abc import Callable
 
 import pytest
 
 from tests.graders.judge_server import Asked, Handler, JudgeServer, closes, hangs
-from tests.interop.nemo_gym.collecting.answers import FINE, RIGHT, WRONG, message, responds, verifies
-from tests.interop.nemo_gym.collecting.collection import Collection, name_of, row, squares
-from tests.interop.serving import Served
+from tests.interop.nemo_gym.collecting.answers import FINE, verifies
+from tests.interop.nemo_gym.collecting.collection import Collection, row
 from tests.waiting import HANG_S, wait_until
 
 Make = Callable[..., Collection]
@@ -144,44 +138,6 @@ def test_stopped_and_gone_on_with(
     model.asked.clear()
     assert (made.run("--resume").status, made.names) == (0, [(place, 0) for place in range(10)])
     assert len(model.asked) == 8
-
-
-@pytest.mark.slow
-def test_the_server_is_killed_under_load_and_started_again(collection: Make, model: JudgeServer) -> None:
-    """The collector waits for it: nothing is lost, nothing is doubled, every reward is right."""
-    go_on = threading.Event()
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        """When so many rollouts are under way, and from then on; even tasks get the right answer."""
-        go_on.wait(HANG_S)
-        odd = any(f"number ({number})" in str(asked.body["input"]) for number in (1, 3, 5))
-        responds(message(WRONG if odd else RIGHT))(handler, asked)
-
-    model.answers = [answer]
-    server = Served()
-    rows = [squares(number) for number in range(6)]
-    made = collection(rows, "--server", server.url, "--num-repeats", 4, "--concurrency", 20, "--json")
-    process = made.start()
-    try:
-        wait_until(lambda: len(model.asked) == 20, "not all rollouts are under way")
-        go_on.set()
-        wait_until(lambda: made.output.read_bytes().count(b"\n") >= 3, "no rollout is written")
-        kill(server)
-        server = Served(port=int(server.url.rpartition(":")[2]))
-        out, _ = process.communicate(timeout=HANG_S)
-    finally:
-        process.kill()
-        kill(server)
-    assert process.returncode == 0
-    assert json.loads(out)["retries"] > 0
-    rewards = [((task, repeat), float(task % 2 == 0)) for task in range(6) for repeat in range(4)]
-    assert [(name_of(line), line["reward"]) for line in made.rollouts] == rewards
-
-
-def kill(server: Served) -> None:
-    if server.process.poll() is None:
-        os.kill(server.process.pid, signal.SIGKILL)
-    server.process.communicate()
 
 
 def test_the_server_stays_away_until_the_collector_gives_up(collection: Make, other: JudgeServer) -> None:
