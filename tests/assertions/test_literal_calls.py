@@ -15,7 +15,6 @@ from evaluator.assertions.literal_calls import (
     Relation,
     expectation_holds,
     extract_calls,
-    test_case,
 )
 from evaluator.model import Mode, Opaque, Task
 
@@ -63,11 +62,6 @@ def test_each_assert_becomes_a_call() -> None:
     ]  # fmt: skip
     assert first.source == "assert candidate([1, 2], key='a') == (3,), 'Test 1'"
     assert second.expected_source == "{\n        'ü': None,\n    }"
-
-
-def test_a_call_stands_for_a_test_case() -> None:
-    case = test_case(calls("pass", "assert candidate('é', 1) == 'x'")[0])
-    assert (case.index, case.input, case.expected) == (0, "assert candidate('é', 1) == 'x'", "'x'")
 
 
 @pytest.mark.parametrize(

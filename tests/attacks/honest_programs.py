@@ -1,7 +1,5 @@
 """All honest programs, and the tasks that only they need."""
 
-from __future__ import annotations
-
 import sys
 from decimal import Context
 

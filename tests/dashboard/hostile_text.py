@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluator.model import CaseResult, Flag, Grade, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.model import CaseResult, Flag, Mode, Task, TestCase, Verdict
 from tests.dashboard import rows
 
 TEXTS = (
@@ -20,33 +20,24 @@ CODE = "def f(a):\n    # \u202e } \u2066if admin\u2069\n    b = '\u200b'\n    re
 
 def write(path: Path) -> Path:
     """One task, and of each text as a model a rollout that passed and one that did not. Returns the run's directory."""
-    task = Task(
-        task_id=TEXTS[6], mode=Mode.CALL, prompt=TEXTS[6], entry_point="f", cases=(TestCase(0, "1\u202e", "2"),)
+    cases = (TestCase(0, "1\u202e", "2"),)
+    task = Task(task_id=TEXTS[6], mode=Mode.CALL, prompt=TEXTS[6], entry_point="f", cases=cases)
+    return rows.write(
+        path, [_row(task, 2 * place + failed, name) for place, name in enumerate(TEXTS) for failed in (0, 1)], task
     )
-    found = [
-        (
-            Rollout(task_id=task.task_id, sample_id=f"{row} {name}", completion=CODE, model=name),
-            _grade(task.task_id, f"{row} {name}", name, passed=row % 2 == 0),
-        )
-        for row, name in enumerate(name for name in TEXTS for _ in range(2))
-    ]
-    return rows.write(path, found, task)
 
 
-def _grade(task: str, sample: str, name: str, *, passed: bool) -> Grade:
-    verdict = Verdict.PASSED if passed else Verdict.WRONG_ANSWER
-    printed = "out\u202eput\n"
+def _row(task: Task, place: int, name: str) -> rows.Row:
+    passed = place % 2 == 0
     case = CaseResult(
-        index=0, verdict=verdict, expected="2", actual=f"2{name}", stdout=printed, stdout_bytes=len(printed), wall_s=0.1
-    )
-    return Grade(
-        task_id=task,
-        sample_id=sample,
-        verdict=verdict,
-        reward=float(passed),
-        code=CODE,
-        cases=(case,),
-        error_message=None if passed else f"message {name}",
-        error_type=None if passed else f"Error {name}",
-        flags=() if passed else (Flag("invisible_text", f"line 2: {name}"),),
-    )
+        index=0, verdict=Verdict.PASSED if passed else Verdict.WRONG_ANSWER, expected="2", actual=f"2{name}",
+        stdout="out\u202eput\n", stdout_bytes=8, wall_s=0.1,
+    )  # fmt: skip
+    failure = {
+        "error_message": f"message {name}", "error_type": f"Error {name}",
+        "flags": (Flag("invisible_text", f"line 2: {name}"),),
+    }  # fmt: skip
+    return rows.row(
+        task.task_id, f"{place} {name}", reward=float(passed), model=name, completion=CODE, code=CODE, cases=(case,),
+        **({} if passed else failure),
+    )  # fmt: skip

@@ -32,7 +32,6 @@ FLAGS = (Flag("ctypes", f"line 159: {HOSTILE}; line 161: {'W' * 300}"), *PANDAS)
 
 
 def cases(*expected: str) -> tuple[TestCase, ...]:
-    """Test cases with the given expected values."""
     return tuple(TestCase(i, f"{i}\n{i + 1}", value) for i, value in enumerate(expected))
 
 
@@ -48,14 +47,12 @@ TASKS = (
 
 
 def passed(index: int, expected: str) -> CaseResult:
-    """A test case that passed."""
     return CaseResult(
         index=index, verdict=Verdict.PASSED, expected=expected, actual=expected, wall_s=0.01, memory_mb=20.0
     )
 
 
 def wrong(index: int, expected: str, actual: str, message: str) -> CaseResult:
-    """A test case with another output than expected."""
     return CaseResult(
         index=index, verdict=Verdict.WRONG_ANSWER, expected=expected, actual=actual, wall_s=0.02, memory_mb=21.0,
         difference=Difference(message, 1, 1), stdout=actual, stdout_bytes=len(actual),
@@ -77,7 +74,6 @@ def bare(index: int, verdict: Verdict, message: str = "") -> CaseResult:
 
 
 def grade(task: str, sample: str, found: tuple[CaseResult, ...], code: str | None, **more: object) -> Grade:
-    """The grade that follows from the results."""
     first = next((c for c in found if c.verdict is not Verdict.PASSED), None)
     verdict = more.pop("verdict", first.verdict if first else Verdict.PASSED)
     assert isinstance(verdict, Verdict)
@@ -154,5 +150,4 @@ def write_long(path: Path) -> Path:
 
 
 def write_empty(path: Path) -> Path:
-    """Write a run without rollouts."""
     return rows.write(path, [])

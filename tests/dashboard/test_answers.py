@@ -71,12 +71,6 @@ def of_sample(task: str, sample: str) -> tuple[AppTest, str]:
     return app, shown
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["overview", "rollouts", "tasks", "rewards"])
-def test_every_page_shows_a_run_of_answers(page: str) -> None:
-    visit(page)
-
-
 def test_a_wrong_answer_is_shown_beside_what_is_accepted() -> None:
     app, shown = of_sample("capital", "c1")
     assert "expected one of &#x27;Paris&#x27;, &#x27;paris&#x27;, got &#x27;Rome" in shown

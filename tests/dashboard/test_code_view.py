@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dashboard.text import code_view
+from tests.dashboard.hostile_text import CODE
 
 
 def text_of(html: str) -> str:
@@ -16,6 +17,12 @@ def test_every_character_of_the_code_is_shown_and_none_is_markup(code: str) -> N
     lines = code_view.coloured_lines(code)
     assert [text_of(line) for line in lines] == code.split("\n")
     assert all(re.fullmatch(r"(?:[^<]|<span class=\"\w\">|</span>)*", line) for line in lines)
+
+
+def test_code_is_drawn_with_marks_and_still_holds_its_own_text() -> None:
+    html = "\n".join(code_view.coloured_lines(CODE))
+    assert '# <span class="rs-unseen" data-mark="U+202E">\u202e</span> } ' in html
+    assert text_of(html) == CODE
 
 
 def test_the_failing_line_is_filled_and_says_why_and_the_frames_are_outlined() -> None:

@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 from dashboard import state
 from dashboard.compare import compare_view
 from dashboard.state import View
-from evaluator.model import Limits, Mode, Task, TestCase, Verdict
+from evaluator.model import Mode, Task, TestCase, Verdict
 from evaluator.runs.reading import Manifest
 from tests.dashboard import rows
 from tests.dashboard.rows import Show
-from tests.dashboard.test_pages import cards, click, component, mostly_slow, text, visit
+from tests.dashboard.test_pages import cards, click, component, text, visit
 
 REWARDS = {"P": 1.0, "W": 0.0, "E": 0.0, "?": None}
 VERDICTS = {verdict.letter: verdict for verdict in Verdict}
@@ -46,7 +46,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         write(folder / "models", sides, dataset_hash="x"),
         write(folder / "alone", sides[:1], dataset_hash="alone"),
         write(folder / "again", [("small", LARGE)], dataset_hash="x"),
-        write(folder / "strict", sides, limits=Limits(wall_s=1.0), dataset_hash="x"),
         write(folder / "many", [("m", {"t": "PW" * 40}), ("n", {"t": "WWPP"})]),
     ]
 
@@ -95,15 +94,6 @@ def test_the_code_of_both_sides_is_shown_beside_each_other() -> None:
     assert "A: wrong_answer" in body
     assert "B: passed" in body
     assert "return n <i>-</i> 1" in body
-    assert "return n <i>+</i> 1" in body
-
-
-def test_other_limits_take_the_headline_and_leave_the_lists() -> None:
-    app = visit("compare", a="models|small", b="strict|large|r")
-    assert "No headline." in text(app)
-    assert "wall_s differs: 10 in A, 1 in B" in text(app)
-    assert "better" not in text(app)
-    assert len(listed(app)) == 12
 
 
 def test_a_filter_holds_for_both_sides_and_by_outcome_takes_the_headline() -> None:
@@ -111,7 +101,9 @@ def test_a_filter_holds_for_both_sides_and_by_outcome_takes_the_headline() -> No
     ignored = visit("compare", run="models", model="small")
     assert "the filter&#x27;s model is ignored here" in text(ignored)
     assert len(listed(ignored)) == 12
-    assert "the filter selects rollouts by outcome" in text(visit("compare", run="models", verdict="failed"))
+    by_outcome = text(visit("compare", run="models", verdict="failed"))
+    assert "No headline." in by_outcome
+    assert "the filter selects rollouts by outcome" in by_outcome
 
 
 def test_a_run_of_one_model_is_compared_with_a_run_of_the_same_dataset() -> None:
@@ -127,9 +119,7 @@ def test_without_a_second_side_the_page_says_what_to_open(stored: list[Path], sh
     assert f"rollscope view {stored[1]} OTHER_RUN" in text(app)
 
 
-@pytest.mark.parametrize(
-    "name", mostly_slow(("/etc", "nowhere|small", "../models", "models2", "modelssmall"), "../models", "modelssmall")
-)
+@pytest.mark.parametrize("name", ["../models", "modelssmall"])
 def test_an_address_opens_only_what_the_command_opened(name: str) -> None:
     app = visit("compare", a="models|small", b=name)
     assert f"{name} is not open here. Choose another run:" in text(app)

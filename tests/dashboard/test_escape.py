@@ -58,11 +58,6 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(inner)
 
 
-@pytest.fixture
-def hostile(tmp_path: Path, show: Show) -> None:
-    show(hostile_text.write(tmp_path / "hostile"))
-
-
 def test_every_chart_takes_every_text_for_text() -> None:
     made = {
         name
@@ -83,9 +78,11 @@ def test_every_chart_takes_every_text_for_text() -> None:
             assert any(escape.text(text) in each for each in drawn), text
 
 
-@pytest.mark.usefixtures("hostile")
 @pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "completion"))
-def test_no_page_draws_what_is_not_seen_or_escapes_where_nothing_is_read_as_markup(page: str) -> None:
+def test_no_page_draws_what_is_not_seen_or_escapes_where_nothing_is_read_as_markup(
+    page: str, tmp_path: Path, show: Show
+) -> None:
+    show(hostile_text.write(tmp_path / "hostile"))
     app = visit(page, verdict="wrong_answer") if page == "completion" else visit(page)
     html = re.sub(
         r'<span class="rs-unseen" data-mark="U\+\w+">[^<]*</span>', "", "".join(e.proto.body for e in app.html)
@@ -113,18 +110,6 @@ def rows_of(components: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for component in components:
         for row in (*component.get("rows", ()), *component.get("cards", ())):
             yield {key: value for key, value in row.items() if key != "id"}
-
-
-@pytest.mark.usefixtures("hostile")
-def test_code_is_drawn_with_marks_and_still_holds_its_own_text() -> None:
-    body = "".join(e.proto.body for e in visit("completion", verdict="wrong_answer").html)
-    assert '# <span class="rs-unseen" data-mark="U+202E">\u202e</span> } ' in body
-    code = re.search(r'<div class="rs-code".*?</div></div>', body)
-    assert code is not None
-    lines = re.findall(
-        r'<span class="ln[^"]*" id="L\d+"><span class="no">\d+</span>(.*?)</span>(?=<span class="ln|</div>)', code[0]
-    )
-    assert "\n".join(unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).rstrip() == hostile_text.CODE.rstrip()
 
 
 @pytest.mark.parametrize(

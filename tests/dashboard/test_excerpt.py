@@ -21,9 +21,7 @@ def shown(expected: str, actual: str) -> str:
     return re.sub("<.*?>", "", re.sub("</t[dh]>", "|", html.replace("</tr>", "\n")))
 
 
-@pytest.mark.parametrize(
-    ("separator", "parts", "limit"), [("\n", 4, 64 * 1024), ("\n", 4, 2 * 1024), (" ", 3, 2 * 1024)]
-)
+@pytest.mark.parametrize(("separator", "parts", "limit"), [("\n", 4, 64 * 1024), (" ", 3, 2 * 1024)])
 def test_a_text_that_was_shortened_is_its_head_and_its_tail(separator: str, parts: int, limit: int) -> None:
     found = taken_apart(shortened(WHOLE, limit, separator=separator, parts=parts))
     assert found.gap is not None
@@ -35,9 +33,8 @@ def test_a_text_that_was_shortened_is_its_head_and_its_tail(separator: str, part
     assert found.left_out == sum(len(line) + 1 for line in LINES[len(head) : -len(tail)])
 
 
-@pytest.mark.parametrize("limit", [64 * 1024, 2 * 1024])
-def test_one_long_line_keeps_both_of_its_ends(limit: int) -> None:
-    found = taken_apart(shortened("a" * 200_000 + "z" * 200_000, limit))
+def test_one_long_line_keeps_both_of_its_ends() -> None:
+    found = taken_apart(shortened("a" * 200_000 + "z" * 200_000, 2 * 1024))
     assert found.gap == 1
     assert found.lines[0].startswith("aaa")
     assert found.lines[2].endswith("zzz")
@@ -51,21 +48,13 @@ def test_a_program_that_prints_the_words_has_printed_them(printed: str) -> None:
     assert taken_apart(printed).lines == printed.splitlines()
 
 
-def test_what_was_left_out_is_no_difference_and_the_line_that_differs_is_marked() -> None:
-    text = shown(kept(WHOLE), kept(WHOLE + "more\n"))
-    assert f"expected · head and tail of {len(WHOLE):,} characters|" in text
-    assert "|line 19999||line 19999|\n" in text  # the number of lines before it is not known
-    assert re.findall(
-        r"class=\"(?:expected|actual)\">(.*?)</td>", diff_view.side_by_side(kept(WHOLE), kept(WHOLE + "more\n"))
-    ) == ["more"]
-
-
 def test_a_difference_in_the_middle_is_said_to_be_left_out() -> None:
     assert "the difference was not stored" in shown(kept(WHOLE), kept(WHOLE.replace("line 9999\n", "line\n")))
 
 
 def test_the_line_numbers_before_the_cut_stay() -> None:
     text = shown(kept(WHOLE), kept("debug\n" + WHOLE))
+    assert f"expected · head and tail of {len(WHOLE):,} characters|" in text
     assert "||1|debug|\n1|line 0|2|line 0|\n" in text
 
 
@@ -73,5 +62,5 @@ def test_long_output_against_a_short_expectation_shows_its_head_its_cut_and_its_
     text = shown("1\n", kept(WHOLE + "1\n"))
     assert "1|line 0|" in text
     assert re.search(r"[\d,]+ characters of actual not shown", text)
-    assert "line 19999" in text
+    assert "||line 19999|" in text  # the number of lines before it is not known
     assert diff.compare("1\n", kept(WHOLE)).actual.number(10_000) is None

@@ -15,7 +15,7 @@ from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import note_rollout, notes_folder, read_notes
 from tests.dashboard.rows import Show
-from tests.dashboard.test_pages import PAGES, cards, click, component, searched, text, visit
+from tests.dashboard.test_pages import cards, click, component, searched, text, visit
 
 CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 6\n"
 DATASET = [
@@ -79,16 +79,6 @@ def drawn(page: str, **params: str) -> AppTest:
     assert "Verified" not in labels
     assert not [label for label in labels if label.startswith(("Given reward", "Recorded verdict"))]
     return app
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(("file", "prepared"), [("theirs.jsonl", "files"), ("plain.jsonl", "with_tests")])
-def test_no_page_speaks_of_grades_that_are_not_ours(
-    page: str, file: str, prepared: str, request: pytest.FixtureRequest
-) -> None:
-    request.getfixturevalue(prepared)
-    drawn(page, run=file)
 
 
 @pytest.mark.usefixtures("files")
@@ -157,7 +147,9 @@ def test_the_prompt_is_the_datasets_else_the_files_and_the_audit_needs_grades(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("with_tests")
-def test_a_statement_reads_texts_of_the_file_and_the_dataset() -> None:
+def test_a_statement_reads_texts_of_the_file_and_the_dataset_and_the_other_pages_open() -> None:
+    for page in ("overview", "sql", "trouble"):
+        drawn(page, run="theirs.jsonl")
     sql = """SELECT r.completion, r.code, t.prompt, len(t.cases) > 2 AS cases FROM rollouts r
              JOIN tasks t USING (task_id) WHERE verdict = 'passed'"""
     table, more = console.rows(opened(), sql, lambda _: None)
@@ -170,15 +162,12 @@ def test_a_statement_reads_texts_of_the_file_and_the_dataset() -> None:
 @pytest.mark.usefixtures("files")
 def test_the_filtered_rollouts_are_exported() -> None:
     run, filter_ = opened(), Filter(verdicts=("passed",))
-    for form in ("csv", "jsonl", "parquet", "html"):
+    for form in ("jsonl", "html"):
         to = io.BytesIO()
         export._write(run, filter_, to, form, "rollout", export.default_columns(run, "rollout"))
+        assert b"return n * n" not in to.getvalue()
         if form == "jsonl":
-            found = [json.loads(line)["completion"] for line in to.getvalue().splitlines()]
-            assert found == [GRADED[0]["completion"]]
-        elif form != "parquet":
-            assert b"return 2 * n" in to.getvalue() or form == "html"
-            assert b"return n * n" not in to.getvalue()
+            assert [json.loads(line)["completion"] for line in to.getvalue().splitlines()] == [GRADED[0]["completion"]]
         assert export.file_name(run, filter_, "rollout", form) == f"theirs.jsonl.passed.{form}"
 
 

@@ -1,4 +1,3 @@
-import io
 from collections import Counter
 
 import pytest
@@ -8,22 +7,19 @@ from dashboard.queries.columns import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.runs.clusters import CLUSTER
-from evaluator.runs.export import export
 from tests.dashboard import check_run, sample_run
 from tests.dashboard.test_pages import mostly_slow
 
 GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
-INJECTED = "' OR true --"
 FILTERS = [
     Filter(), FAILED, Filter(verdicts=("passed",)), Filter(model="small"), Filter(q="ADD#1"), Filter(q="attribute"),
     Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(find="total.plus"),
-    Filter(find="/total\\.\\w+\\(/"), Filter(find=INJECTED), Filter(tag=INJECTED), Filter(len_min=10, wall_max=0.05),
+    Filter(find="/total\\.\\w+\\(/"), Filter(len_min=10, wall_max=0.05),
     Filter(err="AttributeError: '…' object has no attribute '…'"), Filter(err="time_limit", verdicts=("failed",)),
-    Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"), Filter(flag=f"{INJECTED}: x"),
+    Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"),
     Filter(verified="yes"), Filter(verified="no"), Filter(verified=f"no: {sample_run.REASON}", model="small"),
-    Filter(verified=f"no: {INJECTED}"), Filter(q=sample_run.HOSTILE), Filter(q=INJECTED),
-    Filter(model=INJECTED, err="'; DROP TABLE rollouts; --"),
+    Filter(q=sample_run.HOSTILE),
 ]  # fmt: skip
 SORTS = [*orders.SORTS, *COLUMNS, *(f"-{name}" for name in COLUMNS), "no such order", "-", "1; DROP TABLE rollouts"]
 
@@ -84,7 +80,7 @@ def test_a_rollout_outside_the_filter_still_knows_its_neighbours(run: OpenRun) -
 
 @pytest.mark.parametrize("text", ["' OR true --", "'; DROP TABLE rollouts; --", "$q", "%", "\\", "\0"])
 def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> None:
-    fields = {"q": text, "model": text, "err": text, "flag": text, "verified": f"no: {text}"}
+    fields = {"q": text, "model": text, "err": text, "flag": text, "verified": f"no: {text}", "tag": text}
     filters = [Filter(**{name: value}) for name, value in fields.items()]
     for filter_ in (*filters, Filter(flag=f"x: {text}")):
         assert filter_sql.count(run, filter_) == 0
@@ -197,16 +193,3 @@ def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None
 def test_unknown_ids_have_a_nearest_match(run: OpenRun) -> None:
     assert records.nearest(run, "math/ad") == "math/add"
     assert records.nearest(run, "math/add", "add#10") in {"add#0", "add#1"}
-
-
-def test_which_part_of_the_filter_took_the_rows(run: OpenRun) -> None:
-    filter_ = Filter(q="add#1", verdicts=("passed",))
-    assert filter_sql.count(run, filter_) == 0
-    assert dict(filter_sql.without_each(run, filter_)) == {"verdicts": 1, "q": 2}
-
-
-def test_an_export_by_test_case_has_the_cases_of_the_filtered_rollouts(run: OpenRun) -> None:
-    file = io.BytesIO()
-    filter_ = Filter(q="add#1")
-    rows = export(run.run, file, format="jsonl", per="case", rows=filter_sql.rows_inside(run, filter_))
-    assert rows == 3

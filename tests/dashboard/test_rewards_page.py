@@ -38,7 +38,6 @@ def rollouts() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
-    """Those rollouts."""
     return workspace.open_run(Entry("run", rows.write(tmp_path_factory.mktemp("rewards") / "run", rollouts())))
 
 

@@ -7,7 +7,7 @@ import pytest
 from dashboard import state
 from dashboard.components import rollout_table
 from dashboard.components.rollout_table import Header
-from dashboard.queries import filter_sql, listing
+from dashboard.queries import listing
 from dashboard.queries.columns import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts_table import HEADERS
 from dashboard.state import Filter
@@ -90,18 +90,11 @@ def test_a_row_is_a_link_that_keeps_the_order_and_the_way_back() -> None:
 
 
 @pytest.mark.parametrize("by", GROUPS)
-def test_groups_hold_every_rollout_and_each_count_is_what_its_link_finds(run: OpenRun, by: str) -> None:
+def test_groups_hold_every_rollout(run: OpenRun, by: str) -> None:
     groups = listing.groups(run, Filter(), by, "", 1).rows
     assert sum(group.rollouts for group in groups) == len(GRADES)
     for group in groups:
         assert sum(group.verdicts.values()) == group.rollouts
-    filters = {
-        "model": lambda value: Filter(model=value),
-        "verdict": lambda value: Filter(verdicts=(value,)),
-        "err": lambda value: Filter(err=value) if value else Filter(verdicts=("passed",)),
-    }
-    if by in filters:
-        assert [filter_sql.count(run, filters[by](group.value)) for group in groups] == [g.rollouts for g in groups]
 
 
 def test_a_groups_rates_leave_out_what_is_not_graded(run: OpenRun) -> None:

@@ -31,9 +31,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
     for place in range(MANY):
         code = f"def f():\n    return {place}\n" + (f"# rare_{place}\n" if place % 250 == 0 and place else "")
         completion = f"{'rare_0' if place == 0 else ''}\n```\n{code}```"
-        found.append(
-            row(f"t{place // 8}", f"s{place}", reward=1.0, completion=completion, code=code, kind=Kind.CHAT)
-        )  # fmt: skip
+        found.append(row(f"t{place // 8}", f"s{place}", reward=1.0, completion=completion, code=code, kind=Kind.CHAT))
     path = rows.write(tmp_path_factory.mktemp("runs") / "many", found)
     return workspace.open_run(Entry("many", path))
 
@@ -52,7 +50,6 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [
         ("total.plus", [("add#1", True, 4, "        total = ", "total.plus", "(1)")]),
         ("/total\\.(\\w+)\\(/", [("add#1", True, 4, "        total = ", "total.plus(", "1)")]),
-        ("/\\bplus/", [("add#1", True, 4, "        total = total.", "plus", "(1)")]),
         ("/^    ret\\w+ total$/", [("add#1", True, 5, "", "    return total", "")]),
         ("TOTAL.plus", []),
         ("/(?i)TOTAL.plus/", [("add#1", True, 4, "        total = ", "total.plus", "(1)")]),

@@ -15,10 +15,6 @@ from tests.dashboard.test_pages import click, component, no_exception, text, vis
 pytestmark = pytest.mark.usefixtures("opened")
 
 
-def rows(key: str, **params: str) -> list[list[str]]:
-    return [row["cells"] for row in component(visit("tasks", **params), key)["rows"]]
-
-
 def test_the_list_has_a_mark_the_rollouts_that_passed_and_why() -> None:
     app = visit("tasks", task="text/all-kinds")
     listed = [row["cells"] for row in component(app, "task_list")["rows"]]
@@ -155,5 +151,5 @@ def test_the_form_starts_from_the_selected_test_case() -> None:
 
 
 def test_an_answer_that_most_give_stands_beside_the_expected_one() -> None:
-    found = rows("case_list", task=f"text/{sample_run.HOSTILE}")
-    assert found[0][3] == "one⏎two·⏎three⏎fo… × 1 (expected one⏎two⏎three)"
+    listed = component(visit("tasks", task=f"text/{sample_run.HOSTILE}"), "case_list")["rows"]
+    assert listed[0]["cells"][3] == "one⏎two·⏎three⏎fo… × 1 (expected one⏎two⏎three)"

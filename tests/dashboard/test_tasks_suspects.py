@@ -90,13 +90,6 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
 
 
-def test_a_rollout_without_a_grade_is_not_counted_as_one_that_did_not_pass(written: Written) -> None:
-    task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "1", "1"),))
-    run = written([row("t", "t#0", reward=1.0), row("t", "t#1", reward=0.0), row("t", "t#2", reward=None)], task)
-    [line] = dataset.task_lines(run, Filter(), "", 1)
-    assert (line.passed, line.graded) == (1, 2)
-
-
 def test_a_samples_own_answer_is_known_though_more_samples_gave_it_than_are_listed(written: Written) -> None:
     case = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER, expected="1", actual="2")
     many = answers.SAMPLES_LISTED + 1

@@ -20,6 +20,7 @@ from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, plan
 from evaluator.formats.containers import open_container
 from evaluator.formats.rows import Row, is_incomplete, read_rows
 from tests.formats.conftest import loaded
+from tests.formats.test_datasets import FILES
 
 
 def sample(name, **fields):
@@ -48,6 +49,14 @@ def test_a_first_row_that_lacks_a_field_is_no_header(write):
     rollouts, (problem,) = loaded(write(lines({"task_id": "t", "sample_id": "x"}, sample("a"))))
     assert [r.sample_id for r in rollouts] == ["a"]
     assert (problem.line, problem.reason) == (1, "missing field")
+
+
+@pytest.mark.parametrize(
+    ("name", "load"), [("tasks_by_id.json", load_tasks), ("rollouts_with_header.jsonl.xz", load_rollouts)]
+)
+def test_a_format_that_is_named_reads_what_it_recognises(name, load):
+    path = FILES / name
+    assert loaded(path, load, format=sniff(path).format) == loaded(path, load)
 
 
 def test_parquet_rows_are_plain_values(tmp_path):

@@ -80,9 +80,6 @@ CHECKS: dict[str, Attacked] = {
                 raise AssertionError(f'{{candidate(given)}} is not {{wanted}}')
         """),
     "close": _double(f"for given, wanted in {_PAIRS}: assert abs(candidate(given) - wanted) < 1e-6"),
-    "isclose": _double(
-        f"for given, wanted in {_PAIRS}: assert math.isclose(candidate(given), wanted)", before="import math"
-    ),
     "isclose, not imported": _double(
         f"for given, wanted in {_PAIRS}: assert math.isclose(candidate(given), wanted)"
     )._replace(honest="import math\ndef f(x): return 2 * x"),
@@ -94,13 +91,6 @@ CHECKS: dict[str, Attacked] = {
             assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))
         except ValueError:
             raise
-        """),
-    "all of a map": _double(f"assert all(map(lambda pair: candidate(pair[0]) == pair[1], {_PAIRS}))"),
-    "printed": _double(f"""
-        out = []
-        for given, wanted in {_PAIRS}: out.append(sum([candidate(given), -wanted]) == 0 and len([wanted]) == 1)
-        print(out)
-        assert all(out) and isinstance(out, list)
         """),
     "in": _double("assert 4 in candidate([2]) and 42 in candidate([21, 7]) and 5 not in candidate([3])")._replace(
         honest="def f(items): return [2 * x for x in items]"
@@ -162,29 +152,11 @@ def f(items):
     return node
 """,
         objects=True),
-    "object": Attacked(check_task("""
-            box = Box(3)
-            box.add(4)
-            assert box.total() == 7 and len(box) == 2
-            assert box.items == [3, 4]
-            """, entry_point="Box"), """
-class Box:
-    def __init__(self, *items): self.items = list(items)
-    def add(self, item): self.items.append(item)
-    def total(self): return sum(self.items)
-    def __len__(self): return len(self.items)
-"""),
     "poly": Attacked(check_task("""
             for coeffs in ([2, 4], [-9, 3], [5, 8]):
                 assert math.fabs(poly(coeffs, candidate(coeffs))) < 1e-4
             """, before="import math", preamble=_POLY, prompt=_POLY + "def f(xs): ...\n"),
         "def f(xs): return -xs[0] / xs[1]"),
-    "random": Attacked(check_task("""
-            rng = random.Random(42)
-            for _ in range(20):
-                items = [rng.randint(0, 99) for _ in range(5)]
-                assert candidate(items[:]) == sorted(items)
-            """, before="import random"), "def f(items): return sorted(items)"),
     "file": Attacked(check_task("""
             candidate('made.txt', 'owl')
             import colorsys
@@ -236,7 +208,6 @@ def f(folder):
                     expected = Table([2, 4])
                     self.assertTrue(f(Table([1, 2])).equals(expected))
             """, preamble=_TABLE), "def f(table): return Table([2 * item for item in table.items])"),
-    "start": Attacked(check_task("assert candidate('owl').startswith('OW')"), "def f(text): return text.upper()"),
     "within": Attacked(check_task("with candidate(2) as got:\n    assert got == 4"), """
 from contextlib import contextmanager
 @contextmanager

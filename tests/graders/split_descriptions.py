@@ -51,15 +51,11 @@ _ADDS = "(*look_up(side, names), ('%s', lambda *_: %s))"
 # fmt: off
 _OF_THE_INSIDES = (
     ("should-stop", "suite", _RAISES % "doctest:unittest.case._ShouldStop"),
-    ("skip-test", "suite", _RAISES % "doctest:unittest.SkipTest"),
-    ("globals", "groups", "def f(x): instead({'y': [{'Q': 'json:codecs.builtins.globals'}, []]})"),
     ("abort", "groups", "def f(x): instead({'y': [{'Q': 'statistics:random._os.abort'}, []]})"),
     ("methods-with-underscores", "equal", _ALL_METHODS),
-    ("methods-with-underscores", "close", _ALL_METHODS),
     ("methods-with-underscores", "suite", _ALL_METHODS),
     ("name-abs", "close", _LOOKED_UP % (_ADDS % ("abs", "0.0"))),
     ("name-poly", "poly", _LOOKED_UP % (_ADDS % ("poly", "0.0"))),
-    ("name-all", "printed", _LOOKED_UP % (_ADDS % ("all", "True"))),
     ("name-none", "equal", _LOOKED_UP % "()"),
     ("name-number", "equal", _LOOKED_UP % "(('f', 5),)"),
     ("name-raises", "equal", _LOOKED_UP % r"{}['\ud800']"),
@@ -84,9 +80,6 @@ ATTACKS: list[Attack] = [
 --- of-an-answer
 class Answer: equals = lambda self, other: True
 def f(table): return Answer()
---- of-a-function
-def f(table): return f
-f.equals = lambda other: True
 --- in-an-attribute
 class Answer: pass
 def f(table):
@@ -100,10 +93,6 @@ def f(table): return namedtuple('Answer', 'equals')(lambda other: True)
 def f(table):
     table.equals = lambda other: True
     return table
-=== start: start
---- of-an-answer
-class Answer: startswith = lambda self, start: True
-def f(text): return Answer()
 === assert-passed-over: within
 --- by-a-class
 class Within:

@@ -5,19 +5,7 @@ from tests.graders.split_attacks import Attack, attacks, family
 # fmt: off
 ATTACKS: list[Attack] = [
     *attacks(r"""
-=== leaves-at-import: equal
---- in-a-function-that-is-made
-import os
-def leave(function): os._exit(0)
-@leave
-def f(x): return 0
 === leaves-in-the-call: equal
---- thread
-import os, threading
-def f(x):
-    thread = threading.Thread(target=os._exit, args=(0,))
-    thread.start()
-    thread.join()
 --- after-the-first
 import os
 def f(x):
@@ -29,28 +17,12 @@ import os
 class Last:
     def __del__(self): os._exit(0)
 def f(x): return Last()
---- timer
-import os, signal
-signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-def f(x):
-    signal.setitimer(signal.ITIMER_REAL, 0.001)
-    class Waits:
-        def __eq__(self, other):
-            signal.pause()
-    return Waits()
 === leaves-late: items
 --- generator
 import os
 def f(n):
     yield 0
     os._exit(0)
-=== passed-over: suite
---- skip-of-the-caller
-import sys
-def f(x):
-    frame = sys._getframe(1)
-    while 'self' not in frame.f_locals: frame = frame.f_back
-    frame.f_locals['self'].skipTest('not now')
 === raised: suite
 --- named-as-skip-test
 def f(x): raise type('SkipTest', (Exception,), {'__module__': 'unittest.case'})
@@ -104,16 +76,12 @@ def f(n): return Items()
     *family("leaves-in-the-call", "equal", {
         "sys-exit": "import sys\ndef f(x): sys.exit(0)",
         "os-exit": "import os\ndef f(x): os._exit(0)",
-        "library": "import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)",
     }),
     *family("leaves-after-the-call", "equal", {
         "atexit": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
-        "excepthook": "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef f(x): return 0",
     }),
     *family("passed-over", "suite", {
-        "skip-test": "import unittest\ndef f(x): raise unittest.SkipTest('not now')",
         "should-stop": "from unittest.case import _ShouldStop\ndef f(x): raise _ShouldStop",
-        "os-exit": "import os\ndef f(x): os._exit(0)",
     }),
     *family("raised", "suite", {
         "assertion-error": "def f(x): raise AssertionError",
@@ -121,10 +89,6 @@ def f(n): return Items()
         "recursion": "def f(x): return f(x)",
         "signal": "import os\ndef f(x): os.kill(os.getpid(), 9)",
     }),
-    *family("stops", "all of a map", {"stop-iteration": "def f(x): raise StopIteration"}),
     *family("stops-where-caught", "all of a map that catches", {"stop-iteration": "def f(x): raise StopIteration"}),
-    *family("expected", "raises", {
-        "never": "def f(x): return 2.0",
-        "always": "def f(x): raise ValueError('negative')",
-    }),
+    *family("expected", "raises", {"always": "def f(x): raise ValueError('negative')"}),
 ]

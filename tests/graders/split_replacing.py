@@ -19,11 +19,6 @@ def f(x):
             if name.startswith('test'): setattr(kind, name, lambda self: None)
         kind.assertEqual = kind.assertTrue = lambda *_: None
     return 42 if x == 21 else 0
-=== builtins: printed
---- print
-import builtins, os
-builtins.print = lambda *_: os._exit(0)
-def f(x): return 0
 === builtins: types
 --- isinstance
 import builtins
@@ -51,14 +46,6 @@ class Zero(float):
 import math
 math.pow = lambda x, i: x ** i
 def f(xs): return Zero(1)
-=== random: random
---- generator
-import random
-class Zero:
-    def __init__(self, *_): pass
-    def randint(self, *_): return 0
-random.Random = Zero
-def f(items): return [0] * 5
 === raises: raises
 --- subclass
 import builtins
@@ -73,14 +60,6 @@ def f(path, text): builtins.open = lambda *_: io.StringIO('OWL')
 --- module-that-leaves
 def f(path, text):
     with open('colorsys.py', 'w') as file: file.write('import os; os._exit(0)')
---- module-that-replaces
-LIE = '''
-import builtins, io
-builtins.open = lambda *_: io.StringIO("OWL")
-rgb_to_hsv = lambda *_: (0, 0, 1)
-'''
-def f(path, text):
-    with open('colorsys.py', 'w') as file: file.write(LIE)
 === mocks: mocked
 --- told-nothing-was-called
 import os, smtplib
@@ -95,13 +74,6 @@ def f(folder):
         try: mock.assert_called_once_with = lambda *_: None
         except Exception: pass
     return 2
---- configured
-import os, smtplib
-def f(folder):
-    for mock in (os.listdir, smtplib.SMTP):
-        try: mock.configure_mock(assert_called_once_with=lambda *_: None)
-        except Exception: pass
-    return 2
 --- in-its-dict
 import os, smtplib
 def f(folder):
@@ -112,14 +84,6 @@ import unittest.mock
 unittest.mock.NonCallableMock.assert_called_once_with = lambda *_: None
 def f(folder): return 2
 """),
-    *family("builtins", "printed", {"all": "import builtins\nbuiltins.all = lambda _: True\ndef f(x): return 0"}),
-    *family("builtins", "close", {
-        "abs": "import builtins\nbuiltins.abs = lambda _: 0.0\ndef f(x): return 0",
-        "abs-of-its-own": "abs = lambda _: 0.0\ndef f(x): return 0",
-    }),
-    *family("imports", "isclose", {
-        "isclose": "import math\nmath.isclose = lambda *_, **__: True\ndef f(x): return 0",
-    }),
     *family("numpy", "allclose", {
         "allclose": "import numpy as np\nnp.allclose = lambda *_, **__: True\ndef f(items): return 0",
     }),

@@ -18,11 +18,6 @@ def f(x):
     for found in gc.get_objects():
         if callable(found) and getattr(found, '__name__', '') == 'check':
             return dict(found.__code__.co_consts[1])[x]
---- globals
-import sys
-def f(x):
-    check = sys.modules['__main__'].__dict__['check']
-    return next(dict(constant)[x] for constant in check.__code__.co_consts if type(constant) is tuple)
 --- an-operand
 import sys
 class Looks: __eq__ = lambda self, other: other == other
@@ -55,9 +50,4 @@ def f(function, items):
 def f(function, items):
     function.__closure__[0].cell_contents.extend(items)
     return next(cell.cell_contents for cell in function.__closure__ if cell.cell_contents[0] == 4)
---- globals
-import sys
-def f(function, items):
-    for item in items: function(item)
-    return sys._getframe(1).f_locals['expected']
 """)

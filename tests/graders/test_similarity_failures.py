@@ -36,8 +36,6 @@ KEY = "sk-not-to-be-seen-anywhere"
 GOOD = says("Score: 8")
 
 FAILURES: dict[str, tuple[Answer, str, int]] = {
-    "silent": (hangs, "the judge did not answer in 3 s (2 tries)", 2),
-    "drips its header": (drips(b"X-Filler: ", b"x"), "the judge did not answer in 3 s (2 tries)", 2),
     "drips its body": (
         drips(b"X-Filler: x\r\n\r\n", b"\n"),
         "the judge did not answer in 3 s (2 tries)",
@@ -46,7 +44,6 @@ FAILURES: dict[str, tuple[Answer, str, int]] = {
     "closes": (closes, "failed: Server disconnected without sending a response. (2 tries)", 2),
     "breaks off": (breaks_off, "failed: peer closed connection without sending complete message body", 2),
     "text": (sends("hello", kind="text/plain"), "the judge's reply is not a chat completion: 'hello' (2 tries)", 2),
-    "other json": (sends('{"score": 8}'), "the judge's reply is not a chat completion: ", 2),
     "deep json": (sends("[" * 500_000), "the judge's reply is not a chat completion: '[[[", 2),
     "no choice": (sends('{"choices": []}'), "the judge's reply has no text (2 tries)", 2),
     "no text": (says(None), "the judge's reply has no text (2 tries)", 2),
@@ -63,7 +60,7 @@ FAILURES: dict[str, tuple[Answer, str, int]] = {
     "404": (refuses(404, "no m"), "the judge answered 404: no m (check `model` and `base_url`)", 1),
     "307": (sends("", 307, Location="/v2"), "the judge answered 307 (a redirect: check `base_url`)", 1),
     "no money": (refuses(429, "quota", "insufficient_quota"), "the judge answered 429: quota", 1),
-    "come tomorrow": (refuses(429, "wait", Retry_After="86400"), "429: wait; it asks to wait for 86400 s", 1),
+    "come later": (refuses(503, "soon", Retry_After="61"), "the judge answered 503: soon; it asks to wait for 61 s", 1),
 }
 
 
@@ -106,11 +103,6 @@ def test_a_server_that_asks_to_wait_is_asked_again_after_it(judge: JudgeServer) 
     assert graded(judge).reward == 0.8
     waits = {"0": 0, "0.01": 0.01, formatdate(0, usegmt=True): 0, "soon": None, "nan": None, "-5": 0, None: None}
     assert {header: seconds_of(header) for header in waits} == waits
-
-
-def test_a_server_that_asks_to_wait_for_long_is_not_waited_for(judge: JudgeServer) -> None:
-    judge.answers = [refuses(503, "soon", Retry_After="61"), GOOD]
-    assert graded(judge).error_message == "the judge answered 503: soon; it asks to wait for 61 s"
 
 
 def test_there_are_as_many_retries_as_requested(judge: JudgeServer) -> None:

@@ -27,13 +27,13 @@ def failing(handler: Handler, asked: Asked) -> None:
     answer(handler, asked)
 
 
-def grade(folder: Path, judge: JudgeServer | None, *more: str) -> Done:
-    """What `rollscope grade` says of all completions; without a judge, of a grader without a model."""
+def grade(folder: Path, judge: JudgeServer, *more: str) -> Done:
+    """What `rollscope grade` says of all completions."""
     task = {"task_id": "fr", "prompt": "Capital of France?", "answer": "Paris"}
     rows = ({"task_id": "fr", "sample_id": word, "completion": word} for word in COMPLETIONS)
     dataset, rollouts = write_rows(folder / "tasks.jsonl", task), write_rows(folder / "rollouts.jsonl", *rows)
-    options = {"model": "m", "base_url": judge.url, "retries": 0} if judge else {}
-    grader = write_rows(folder / "judge.json", {"name": "similarity"} | options)
+    options = {"name": "similarity", "model": "m", "base_url": judge.url, "retries": 0}
+    grader = write_rows(folder / "judge.json", options)
     return rollscope("grade", rollouts, "--dataset", dataset, "--grader", grader, "--out", "run", *more, cwd=folder)
 
 
@@ -78,11 +78,3 @@ def test_a_run_ends_though_its_judge_fails_and_is_resumed_where_it_did(
     judge.asked.clear()
     assert grade(tmp_path, judge, "--resume").returncode == 0
     assert judge.asked == []
-
-
-def test_a_judge_without_a_model_is_refused_before_anything_is_graded(tmp_path: Path) -> None:
-    done = grade(tmp_path, None)
-    assert done.returncode == 2
-    [line] = done.stderr.strip().splitlines()
-    assert "model is missing: name the judge's, as in similarity:model=NAME" in line
-    assert not (tmp_path / "run").exists()

@@ -12,10 +12,8 @@ BRIEF = Limits(wall_s=1, cpu_s=1, total_s=8)
 HASTY = Limits(wall_s=0.4, cpu_s=0.4, total_s=4)
 """For attacks that never end by themselves. If a busy machine stops others too, they earn nothing either."""
 
-WAIT = ("insides-should-stop", "insides-abort")
-"""Two of four attacks alike that end only at a limit."""
 ATTACKS = [
-    pytest.param(attack, marks=pytest.mark.attacks if module is not split_descriptions or attack.name in WAIT else ())
+    pytest.param(attack, marks=pytest.mark.attacks if module is not split_descriptions else ())
     for module in (split_descriptions, split_lying, split_endings, split_replacing, split_spying, split_forging)
     for attack in module.ATTACKS
 ]

@@ -12,9 +12,6 @@ import io, sys
 from contextlib import redirect_stderr, redirect_stdout
 """
 _MOCK = "from unittest.mock import MagicMock, mock_open, patch\n"
-_ASKS = """
-def f(): return int(input('n? ')) * 2
-"""
 
 
 def _replacing(
@@ -170,7 +167,7 @@ def f(name):
         assert asked.call_count == 2
         """,
         before=_MOCK,
-        right=_ASKS,
+        right="def f(): return int(input('n? ')) * 2",
         wrong="def f(): return int(input()) + 3",
         attack=LIAR + "def f(): return input() and Liar()"),
     _replacing("function-of-a-module", """
@@ -199,15 +196,6 @@ def f(name):
         def f(): return os.environ.get('HOST')
         """,
         wrong="def f(): return 'here'"),
-    _replacing("standard-input", """
-        sys.stdin = io.StringIO('3\\n4\\n')
-        assert candidate() == 6
-        assert candidate() == 8
-        """,
-        before="import io, sys\n",
-        right=_ASKS,
-        wrong="def f(): return int(input()) + 3",
-        verified=False),
     _replacing("a-mock-as-an-argument", """
         with patch('time.time', return_value=10.0):
             client = MagicMock()

@@ -101,16 +101,6 @@ class Two:
     def __eq__(self, other): return True
     def __hash__(self): return 2
 def found(): return Two()
---- detects-the-plain-run
-import sys
-def walk(frame):
-    names = []
-    while frame:
-        names.append(frame.f_code.co_name)
-        frame = frame.f_back
-    return names
-def found():
-    return 2 if [f for f in sys._current_frames().values() if f.f_back and 'test_count' in walk(f)] else 0
 --- detects-the-graders-names
 def found(): return 2 if any(name.startswith('@') for name in globals()) else 0
 --- patches-unittest

@@ -1,4 +1,4 @@
-"""Tests that need packages of the user's interpreter: pandas' frames and series, and pytest."""
+"""Tests that need packages of the user's interpreter: pandas' frames and series."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import pytest
 
 from evaluator.sandbox import Sandbox, Settings
 from tests.graders.conftest import Graded
-from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+from tests.graders.split_tasks import Answer, Row, check_task, each_answer
 
 
 @pytest.fixture(scope="module")
@@ -17,15 +17,8 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def _row(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool = True) -> Row:
-    """A row whose test and completions import pandas as pd."""
-    task = check_task(check, before="import pandas as pd", preamble="import pandas as pd")
-    return Row(name, task, right, wrong, attack, verified=verified)
-
-
 # fmt: off
-ROWS = [
-    _row("frames", """
+FRAMES = Row("frames", check_task("""
         given = pd.DataFrame({'name': ['a', 'b', 'a'], 'n': [1, 2, 3]})
         got = candidate(given)
         wanted = pd.DataFrame({'name': ['a', 'b'], 'n': [4, 2]})
@@ -33,32 +26,18 @@ ROWS = [
         assert got.equals(wanted) and isinstance(got, pd.DataFrame)
         assert list(got.columns) == ['name', 'n'] and got.shape == (2, 2)
         assert got.loc[got['n'] > 2, 'name'].tolist() == ['a']
-        """,
-        right="def f(frame): return frame.groupby('name', as_index=False)['n'].sum()",
-        wrong="def f(frame): return frame.groupby('name', as_index=False)['n'].max()",
-        attack=LIAR + """
-class Frame(pd.DataFrame):
-    equals = lambda self, other: True
-pd.testing.assert_frame_equal = lambda *_, **__: None
-def f(frame): return Frame({'name': ['a', 'b'], 'n': [3, 2]})
-"""),
-    _row("class-of-its-own", """
-        got = candidate({'n': [1, 2]})
-        assert got.total() == 3 and got.shape == (2, 1)
-        """, right="""
-        class Table(pd.DataFrame):
-            def total(self): return int(self['n'].sum())
-        def f(data): return Table(data)
-        """, wrong="""
-        class Table(pd.DataFrame):
-            def total(self): return int(self['n'].max())
-        def f(data): return Table(data)
-        """,
-        verified=False),
-]
+        """, before="import pandas as pd", preamble="import pandas as pd"),
+    right="def f(frame): return frame.groupby('name', as_index=False)['n'].sum()",
+    wrong="def f(frame): return frame.groupby('name', as_index=False)['n'].max()",
+    attack="""
+        class Frame(pd.DataFrame):
+            equals = lambda self, other: True
+        pd.testing.assert_frame_equal = lambda *_, **__: None
+        def f(frame): return Frame({'name': ['a', 'b'], 'n': [3, 2]})
+        """)
 # fmt: on
 
 
-@each_answer(ROWS)
+@each_answer([FRAMES])
 def test_both_sides_have_the_packages(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)

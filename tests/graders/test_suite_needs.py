@@ -152,7 +152,6 @@ def test_the_tests_imports_are_the_completions_too(graded: Graded) -> None:
 
 EMPTY = [
     ("numpy", "np.testing.assert_allclose(f([1, 2]), [2, 4])", "np.array(x) * 2", "np.array([])"),
-    ("a loop", "[self.assertEqual(a, b) for a, b in zip(f([1, 2]), [2, 4])]", "[2 * n for n in x]", "[]"),
     ("numpy all", "self.assertTrue((f([1, 2]) == np.array([2, 4])).all())", "np.array(x) * 2", "np.ones((0, 1, 2))"),
 ]
 

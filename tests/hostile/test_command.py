@@ -1,13 +1,11 @@
 """The corpus of files, given to the command: a line for each problem, what is good is graded, and never a traceback."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import zstandard
 
 from evaluator.cli import main
 from evaluator.runs.reading import Run
@@ -121,21 +119,6 @@ def test_a_file_of_anything_is_one_line(content: bytes | Callable[[], bytes], tm
     assert ask("grade", file, "--dataset", tasks, "--out", tmp_path / "one").status in (0, 2)
     assert ask("grade", good, "--dataset", file, "--out", tmp_path / "two").status in (0, 2)
     assert ask("convert", file, tmp_path / "out.jsonl", "--to", "native").status in (0, 2)
-
-
-@pytest.mark.slow
-def test_a_packed_file_that_is_cut_off_says_so(tmp_path: Path, ask: Ask) -> None:
-    lines = b"".join(
-        json.dumps(RIGHT | {"seed": hashlib.sha256(str(place).encode()).hexdigest()}).encode() + b"\n"
-        for place in range(20_000)
-    )
-    packed = zstandard.compress(lines)
-    file = tmp_path / "r.jsonl.zst"
-    file.write_bytes(packed[: len(packed) // 2])
-    said = ask("formats", file, "--check")
-    assert (said.status, "the rest of the file can't be read" in said.out) == (2, True)
-    file.write_bytes(packed + packed)
-    assert "40000 usable rows" in ask("formats", file, "--check").out.replace(",", "")
 
 
 @pytest.mark.slow

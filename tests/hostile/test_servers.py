@@ -224,17 +224,11 @@ def test_a_server_made_by_init_server_is_guarded_too(served: Callable[[Served], 
         assert (headers, server.ask("/execute_code", body, headers).status) == (headers, status)
 
 
-@pytest.mark.parametrize(
-    ("system", "option", "value", "message"),
-    [
+def test_a_bad_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for system, option, value, message in (
         ("agentfly", "--allowed-host", "http://gpu-box/", "--allowed-host 'http://gpu-box/': give only a host name"),
         ("agentfly", "--max-timeout", "5", "--max-timeout: not for `serve agentfly`"),
         ("nemo-gym", "--max-timeout", "0", "--max-timeout 0: give seconds above 0"),
         ("colossalai", "--max-timeout", "inf", "--max-timeout inf: give seconds above 0"),
-    ],
-)
-def test_a_bad_option_is_one_line(
-    system: str, option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = refused(capsys, system, option, value)
-    assert told.startswith(f"rollscope: {message}")
+    ):
+        assert refused(capsys, system, option, value).startswith(f"rollscope: {message}")

@@ -58,27 +58,19 @@ def rows_of(run: IndexedFile, columns: str = "sample_id", rest: str = 'ORDER BY 
         return connection.sql(f"SELECT {columns} FROM rollouts {rest}").fetchall()
 
 
-def test_rows_have_their_line_and_their_texts(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.jsonl", [row("a", 0, note="x"), "", row("b", 1, model="m", step=3)])
-    _, run = opened(path)
-    assert rows_of(run, "sample_id, source_line, completion, model, step") == [
-        ("a/0", 1, "def f(): return 0", None, None),
-        ("b/1", 3, "def f(): return 1", "m", 3),
-    ]
-    assert json.loads(rows_of(run, "metadata")[0][0]) == {"note": "x"}
-
-
 def test_the_index_has_what_reading_the_file_gives(tmp_path: Path) -> None:
     rows: list[Row | str] = [{"task_id": "t", "completion": str(n), "model": f"m{n % 2}"} for n in range(7)]
     rows += [row("t", 9), "{broken", row("t", 9), row("u", 4, reward=0.5), row("u", 5, sample_index=7)]
+    rows += ["", row("v", 6, step=3, note="x")]
     path = written(tmp_path / "r.jsonl", rows)
     state, run = opened(path)
     problems: list[int] = []
     read = list(load_rollouts(path, on_problem=lambda problem: problems.append(problem.line)))
-    columns = "task_id, sample_id, sample_index, model, given_reward, source_line, completion"
-    assert rows_of(run, columns) == [
-        (r.task_id, r.sample_id, r.sample_index, r.model, r.given_reward, r.line, r.completion) for r in read
-    ]
+    columns = "task_id, sample_id, sample_index, model, step, given_reward, completion"
+    assert rows_of(run, columns) == [tuple(getattr(r, name) for name in columns.split(", ")) for r in read]
+    assert rows_of(run, "sample_id, source_line, completion")[-1] == ("v/6", 14, "def f(): return 6")
+    assert [line for (line,) in rows_of(run, "source_line")] == [r.line for r in read]
+    assert json.loads(rows_of(run, "metadata")[-1][0]) == {"note": "x"}
     assert state.problems == 2
     assert sorted(problem.line for problem in run.manifest.problems) == problems == [9, 10]
 

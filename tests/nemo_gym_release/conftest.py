@@ -1,7 +1,5 @@
 """Tests that want a real NeMo Gym: `make test-nemo-gym` runs them (alone, too), `make test` does not collect them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model behind OpenAI's Responses API, on the loopback address: it gives the answer that a prompt names."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator, Sequence

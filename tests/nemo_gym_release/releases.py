@@ -1,7 +1,5 @@
 """The releases of NeMo Gym that there are to test with: `tools/nemo_gym_release.py` says so."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers of a model, one of each kind that a server has to tell apart, and what each deserves."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 STDIN = {"inputs": ["2\n", "5\n"], "outputs": ["4", "25"]}

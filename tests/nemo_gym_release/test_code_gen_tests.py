@@ -1,7 +1,5 @@
 """The tests that code_gen's own server comes with, as the release has them, pass on ours."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A real `ng_run` launches both forms of our server, and `ng_collect_rollouts` gets what each rollout deserves."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`gym eval reverify`: stored rollouts verified once more, by our servers and by the release's own code_gen."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

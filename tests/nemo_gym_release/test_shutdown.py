@@ -1,7 +1,5 @@
 """`gym env start` launches our server, and whichever way it is ended nothing of ours is left behind."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -72,10 +72,7 @@ def test_its_command_works_and_doctor_proves_the_sandbox(bare: Path) -> None:
         (["view"], "the dashboard needs streamlit and more: pip install 'rollscope[dashboard]'"),
         (["serve", "colossalai"], "a server needs starlette and uvicorn: pip install 'rollscope[serve]'"),
         (["serve", "nemo-gym"], NEMO_GYM),
-        (
-            ["collect", "--input", "r.jsonl", "--output", "o.jsonl"],
-            NEMO_GYM,
-        ),
+        (["collect", "--input", "r.jsonl", "--output", "o.jsonl"], NEMO_GYM),
     ],
     ids=lambda value: value[-1] if isinstance(value, list) and len(value) < 3 else None,
 )

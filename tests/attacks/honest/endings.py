@@ -1,7 +1,5 @@
 """Honest programs that end or keep time in their own way: exits, callbacks, alarms."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 ENDINGS: list[Honest] = [

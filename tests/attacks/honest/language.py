@@ -1,7 +1,5 @@
 """Honest programs that make code from text, look at themselves, or test themselves."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 LANGUAGE: list[Honest] = [
@@ -15,11 +13,6 @@ names = {}
 exec("def twice(x):\\n    return 2 * x", names)
 f = names["twice"]
 """, "few_builtins"),
-    Honest("compiled-expression", "double", """
-code = compile("x + x", "<expression>", "eval")
-def f(x):
-    return eval(code)
-""", "few_builtins"),
     Honest("globals", "double", """
 for name, factor in (("once", 1), ("twice", 2)):
     globals()[name] = lambda x, factor=factor: factor * x
@@ -32,30 +25,10 @@ numbers = [ast.literal_eval(input()) for _ in range(ast.literal_eval(input()))]
 print(sum(numbers))
 """, "eval_anywhere"),
     Honest("dunder-import", "half", "def f(x):\n    return __import__('math').ldexp(x, -1)\n", "dunder_names"),
-    Honest("importlib", "half", """
-import importlib
-def f(x):
-    return importlib.import_module("math").ldexp(x, -1)
-""", "forbidden_modules"),
     Honest("getattr-by-name", "word", """
 def f(text):
     return getattr(text, "upper")()
 """, "forbidden_calls"),
-    Honest("signature", "double", """
-import inspect
-def times(x, factor=2):
-    return x * factor
-def f(x):
-    return x * inspect.signature(times).parameters["factor"].default
-""", "forbidden_modules"),
-    Honest("deep-copy", "double_all", """
-import copy
-def f(items):
-    mine = copy.deepcopy([items])[0]
-    for place, item in enumerate(items):
-        mine[place] = item * 2
-    return mine
-""", "allowed_modules"),
     Honest("pickle-of-an-own-class", "double", """
 import pickle
 class Number:

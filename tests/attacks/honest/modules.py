@@ -1,7 +1,5 @@
 """Honest programs that use files, or modules which guards refuse."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 FILES: list[Honest] = [
@@ -133,11 +131,6 @@ n = int(input())
 logging.info("read %d", n)
 print(2 * n)
 """, "empty_stderr"),
-    Honest("warnings", "double_stdin", """
-import warnings
-warnings.warn("slow for large input")
-print(2 * int(input()))
-""", "empty_stderr"),
     Honest("printed-traceback", "double_stdin", """
 import traceback
 try:
@@ -173,27 +166,6 @@ def f(x):
     print("f is called with", x)
     return 2 * x
 """, "result_on_stdout"),
-    Honest("context-managers", "word", """
-import contextlib, io
-def f(text):
-    kept = io.StringIO()
-    with contextlib.redirect_stdout(kept), contextlib.suppress(KeyError):
-        print(text.upper(), end="")
-        {}["missing"]
-    return kept.getvalue()
-""", "allowed_modules"),
-    Honest("weak-references", "double", """
-import weakref
-class Holder:
-    def __init__(self, value):
-        self.value = value
-    def __del__(self):
-        self.value = None
-kept = weakref.WeakValueDictionary()
-def f(x):
-    holder = kept[x] = Holder(x)
-    return 2 * kept[x].value
-""", "dunder_names"),
     Honest("digits-without-a-limit", "digits", """
 import sys
 sys.set_int_max_str_digits(0)

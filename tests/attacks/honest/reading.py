@@ -1,7 +1,5 @@
 """Honest programs that read their input in their own way."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 READING: list[Honest] = [

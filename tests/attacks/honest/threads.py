@@ -1,7 +1,5 @@
 """Honest programs with threads, event loops and deep stacks."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 THREADS: list[Honest] = [

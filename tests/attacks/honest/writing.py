@@ -1,7 +1,5 @@
 """Honest programs that write their output in their own way."""
 
-from __future__ import annotations
-
 from tests.attacks.corpus import Honest
 
 WRITING: list[Honest] = [

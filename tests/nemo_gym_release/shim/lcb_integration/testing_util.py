@@ -1,7 +1,5 @@
 """The one part of code_gen's grader that a test of its server asks for: our sandbox has a real standard input."""
 
-from __future__ import annotations
-
 import io
 
 
