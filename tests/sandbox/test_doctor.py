@@ -6,10 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluator.commands.failure import Exit
+from evaluator.sandbox.launch.settings import Way
+from evaluator.sandbox.self_test.layers import _identity, border
 from tests.commands.command_line import one_line, rollscope
 from tests.sandbox.refusing import command
 
@@ -76,6 +79,22 @@ def test_without_both_nothing_is_proved() -> None:
     assert found.missing >= {"namespaces", "files"}
     assert "/etc/passwd" in found.layers["files"]["proof"]
     assert "Landlock" in found.layers["files"]["mend"]
+
+
+@pytest.mark.parametrize(
+    ("reached", "lost"),
+    [
+        ({"opened": [("/etc/passwd", *_identity("/etc/passwd"))]}, "files"),
+        ({"written": ["/usr"]}, "files"),
+        ({"sockets": {"IPv4": (True, "")}}, "network"),
+        ({"exec": (True, "")}, "processes"),
+        ({"strangers": [1]}, "process tree"),
+    ],
+)
+def test_one_thing_that_is_reached_is_enough_to_lose_a_layer(reached: dict[str, Any], lost: str) -> None:
+    nothing = {"opened": [], "written": [], "sockets": {"IPv4": (False, "")}, "fork": (False, ""), "exec": (False, "")}
+    layers = border({**nothing, "strangers": [], **reached}, Way.NAMESPACES)
+    assert [layer.name for layer in layers if not layer.holds] == [lost]
 
 
 @pytest.mark.slow
