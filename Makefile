@@ -17,6 +17,7 @@
 PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
+SMOKE = tests/graders/test_smoke.py tests/dashboard/test_pages.py
 RUFF = .venv/bin/ruff check . && .venv/bin/ruff format --check .
 MYPY = .venv/bin/mypy
 FAST = not slow and not attacks
@@ -35,7 +36,7 @@ run: environment
 
 quick: environment-dev
 	@$(MAKE) -s check && $(PYTEST) -m "$(FAST)" $(QUICK) $$PYTEST_ARGS && \
-	exec $(PYTEST) -m "smoke and $(FAST)" tests/graders tests/dashboard $$PYTEST_ARGS
+	exec $(PYTEST) -n 0 -m "smoke and $(FAST)" $(SMOKE) $$PYTEST_ARGS
 
 # Types are checked beside the tests, which wait much of their time.
 test: environment-dev
