@@ -1,5 +1,5 @@
 # make run    the dashboard on the bundled example       PORT=8501, ROLLSCOPE_NO_BROWSER=1
-# make quick  linters, types and the fastest tests: half a minute
+# make quick  linters, types and the fastest tests: under a minute
 # make test   linters, types and every behaviour once    PAGES=no leaves out the tests that need Chromium
 # make test-all   `make test`, then everything slow: half an hour
 # make test-slow  what `make test-all` adds
@@ -17,6 +17,7 @@
 PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
 	tests/test_house.py tests/test_architecture.py
+# The files that have tests marked `smoke`.
 SMOKE = tests/graders/test_smoke.py tests/dashboard/test_pages.py
 RUFF = .venv/bin/ruff check . && .venv/bin/ruff format --check .
 MYPY = .venv/bin/mypy

@@ -1,6 +1,5 @@
 """What is not the completion's fault costs a retry, then the grade; never another's grade, never the run."""
 
-import contextlib
 import json
 import os
 import signal
@@ -19,13 +18,16 @@ from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, 
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
 from evaluator.sandbox.launch.bubblewrap import bubblewrap
 from tests.engines.processes import (
+    WAITING,
     children,
     descendants,
     descriptors,
     kill,
     killing,
     name_of,
+    tell,
     wait_until_none,
+    waiting,
     zygotes_below,
 )
 
@@ -37,31 +39,6 @@ PATIENT = Limits(wall_s=900, cpu_s=60, total_s=900)
 def way(request: pytest.FixtureRequest) -> Way:
     way: Way = request.param
     return way
-
-
-WAITING = """
-import signal, time
-told = []
-signal.signal(signal.SIGCONT, lambda *_: told.append(1))
-while not told: time.sleep(0.01)
-"""
-"""Runs without end until it is told to go on."""
-
-
-def waiting() -> list[int]:
-    """The processes below this one that have a handler for SIGCONT: they run the completion."""
-    found = []
-    for number in descendants(os.getpid()):
-        with contextlib.suppress(OSError):
-            caught = Path(f"/proc/{number}/status").read_text().partition("SigCgt:")[2].split()[0]
-            found += [number] if int(caught, 16) >> signal.SIGCONT - 1 & 1 else []
-    return found
-
-
-def tell() -> None:
-    for number in waiting():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGCONT)
 
 
 def templates() -> list[int]:

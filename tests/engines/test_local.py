@@ -10,12 +10,15 @@ from evaluator.engines.local import grade_all
 from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from tests.engines.processes import (
+    WAITING,
     busy_zygotes,
     descriptors,
     killing,
     runs_code,
     sandboxes,
+    tell,
     wait_until_none,
+    waiting,
     zygotes_below,
 )
 from tests.engines.test_worker import PATIENT, RIGHT, SLEEPS, WRONG, echo_task
@@ -125,10 +128,10 @@ def test_an_error_of_the_input_ends_the_run_and_leaves_nothing_behind() -> None:
 
 @pytest.mark.slow
 def test_duplicates_of_one_that_could_not_be_graded_are_tried_themselves() -> None:
-    given = [rollout(RIGHT), *(rollout(SLEEPS.format(8), number) for number in range(1, 4))]
+    given = [rollout(RIGHT), *(rollout(f"{WAITING}print(input())", number) for number in range(1, 4))]
     found = grade_all([echo_task(cases=1)], given, Options(limits=LONG), workers=1)
     next(found)  # all is proved
-    with killing(busy_zygotes, 2):
+    with killing(lambda: busy_zygotes() if waiting() else [], 2, then=tell):
         grades = [each.grade for each in found]
     wait_until_none(sandboxes)
     assert sorted(grade.verdict for grade in grades) == [Verdict.PASSED, Verdict.PASSED, Verdict.SANDBOX_ERROR]
