@@ -1,5 +1,5 @@
 # make run    the dashboard on the bundled example       PORT=8501, ROLLSCOPE_NO_BROWSER=1
-# make quick  linters, types and the fastest tests: under a minute
+# make quick  linters, types and the fastest tests: half a minute
 # make test   linters, types and every behaviour once    PAGES=no leaves out the tests that need Chromium
 # make test-all   `make test`, then everything slow: half an hour
 # make test-slow  what `make test-all` adds
@@ -16,9 +16,8 @@
 # the tests start hundreds of processes of Python.
 PYTEST = env PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 QUICK = tests/checkers tests/formats tests/flags tests/extraction tests/test_metrics.py tests/test_docs.py \
-	tests/test_house.py tests/test_architecture.py
-# The files that have tests marked `smoke`.
-SMOKE = tests/graders/test_smoke.py tests/dashboard/test_pages.py
+	tests/test_house.py tests/test_architecture.py tests/graders/test_smoke.py \
+	tests/dashboard/test_pages.py::test_no_address_makes_a_page_fail_or_draws_markup_from_a_file
 RUFF = .venv/bin/ruff check . && .venv/bin/ruff format --check .
 MYPY = .venv/bin/mypy
 FAST = not slow and not attacks
@@ -36,8 +35,7 @@ run: environment
 	@exec .venv/bin/rollscope view $${PORT:+--port "$$PORT"}
 
 quick: environment-dev
-	@$(MAKE) -s check && $(PYTEST) -m "$(FAST)" $(QUICK) $$PYTEST_ARGS && \
-	exec $(PYTEST) -n 0 -m "smoke and $(FAST)" $(SMOKE) $$PYTEST_ARGS
+	@$(MAKE) -s check && exec $(PYTEST) --maxprocesses 2 -m "$(FAST)" $(QUICK) $$PYTEST_ARGS
 
 # Types are checked beside the tests, which wait much of their time.
 test: environment-dev

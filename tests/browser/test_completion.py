@@ -33,6 +33,7 @@ def test_an_edit_is_kept_on_other_pages_and_run_by_its_key(visit: Visit) -> None
     expect(page.locator(".rs-code .ln.fail")).to_contain_text("total.plus(1)")
 
 
+@pytest.mark.slow
 def test_all_that_is_typed_into_a_note_is_saved(visit: Visit, opened: dict[str, list[str]]) -> None:
     run = Path(opened["runs"][0])
     note_rollout(run, "math/add", "add#1", tags=(TAG,), note="")

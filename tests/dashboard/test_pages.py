@@ -120,7 +120,7 @@ READ_BY: list[tuple[dict[str, str], str]] = [
 """Addresses, and the pages that read what is in them. Those with a `!` are in `make test`."""
 
 
-ADDRESSES = [pytest.param(page, {}, marks=pytest.mark.smoke, id=page) for page in PAGES] + [
+ADDRESSES = [pytest.param(page, {}, id=page) for page in PAGES] + [
     pytest.param(page.strip("!"), params, marks=[] if "!" in page else pytest.mark.slow, id=f"{page} {params}")
     for params, pages in READ_BY
     for page in pages.split()

@@ -41,7 +41,6 @@ def graded(row: dict[str, JsonValue], grader: JsonValue, sandbox: Sandbox, compl
     return Worker(Options(grader=text), sandbox=sandbox).grade(Task.from_row(row), rollout).reward
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("name", sorted(known_graders().keys() - {"similarity", "stored"}))
 def test_a_right_completion_earns_its_reward_and_a_wrong_one_none(name: str, sandbox: Sandbox) -> None:
     assert name in EXAMPLES, "add a task of this grader, with a right and a wrong completion, to EXAMPLES"
@@ -50,7 +49,6 @@ def test_a_right_completion_earns_its_reward_and_a_wrong_one_none(name: str, san
     assert graded(row, grader, sandbox, wrong) == 0.0
 
 
-@pytest.mark.smoke
 def test_a_judge_and_a_stored_reward(judge: JudgeServer) -> None:
     judge.answers = [says("Score: 7")]
     assert graded(ASKED, spec(judge), Sandbox(), "Paris") == 0.7
