@@ -97,7 +97,8 @@ def install(candidates: Iterable[str], wanted: str, stamp: Path, state: str) -> 
             make_venv([probed for path in candidates if (probed := probe(path))], named)
         requirements = "requirements-dev.txt" if wanted == "dev" else "requirements.txt"
         say(f"installing {requirements} into .venv (once, about a minute)")
-        pip("install", "--requirement", requirements)
+        pip("install", "--no-compile", "--requirement", requirements)
+        compile_installed()
         pip("install", "--no-deps", "--no-build-isolation", "--editable", ".")
         for name in {stamp.name, ".installed-run"}:  # the tests' requirements include the command's
             (VENV / name).write_text(state + "\n")
@@ -298,6 +299,12 @@ def pip(*arguments: str) -> None:
     command = [str(VENV_PYTHON), "-I", "-m", "pip", "-qq", *arguments]
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
         raise StopError(f"'pip {' '.join(arguments)}' failed: see its own message above")
+
+
+def compile_installed() -> None:
+    """Compiles the packages with all cores, without their tests. What does not compile is left as it is."""
+    command = [str(VENV_PYTHON), "-I", "-m", "compileall", "-qq", "-j", "0", "-x", "/tests?/", str(VENV / "lib")]
+    subprocess.run(command, cwd=ROOT, check=False)
 
 
 def runs(command: Sequence[str], environment: dict[str, str] | None = None) -> bool:

@@ -107,7 +107,7 @@ def client_for(server: Server) -> AsyncOpenAI:
 
 
 async def _body(client: AsyncOpenAI, server: Server, question: Question) -> bytes:
-    messages: list[ChatCompletionMessageParam] = question.messages  # type: ignore[assignment]
+    messages: list[ChatCompletionMessageParam] = question.messages
     request = client.chat.completions.with_streaming_response.create(
         model=question.model, messages=messages, extra_body=question.options, timeout=None
     )
