@@ -17,6 +17,8 @@ from dashboard.workspace import Entry, OpenRun
 
 _COUNTED = "_counted"
 """In the session: the key of the run that the sidebar counts."""
+_FOUND = "_found"
+"""How much the search had found when the sidebar began to count."""
 _CLAUSE_NAMES = {
     "verdicts": "verdict",
     "model": "model",
@@ -80,6 +82,7 @@ def sidebar() -> None:
             return
         run = workspace.open_run(chosen)
         st.session_state[_COUNTED] = run.key
+        st.session_state[_FOUND] = search.scan(run, view.filter.find).hits if view.filter.find else 0
         filter_panel.show(run, view)
 
 
@@ -129,6 +132,8 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
         if not even_empty:
             st.stop()
     search_progress.watch(run, view.filter.find)
+    if view.filter.find and search.ended_with_more(run, view.filter.find, st.session_state.get(_FOUND, 0)):
+        st.rerun()  # the sidebar's counts are from before the search had ended
     return Screen(view, run, filter_sql.count(run, view.filter), total)
 
 

@@ -117,6 +117,12 @@ def scan(run: OpenRun, find: str) -> Scan:
     return found
 
 
+def ended_with_more(run: OpenRun, find: str, hits: int) -> bool:
+    """Whether the search has ended and found more than these."""
+    now = scan(run, find).progress()
+    return now.state != "running" and now.hits > hits
+
+
 def filter_key(filter_: Filter) -> str:
     """Equal for two filters that let the same rollouts of a run through. It changes with each hit of a search."""
     if not filter_.find:
