@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -71,14 +71,17 @@ def pytest_configure(config: pytest.Config) -> None:
         _lifelines.append(subprocess.Popen(lifeline, stdin=subprocess.PIPE, start_new_session=True, env=unmarked))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.disable()
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """The tests stay: looking through all of them for garbage again and again took a tenth of the time."""
+    gc.disable()
+    collected = yield
     gc.freeze()
     gc.enable()
     atexit.register(gc.unfreeze)  # else nanobind complains of leaks
+    return collected
 
 
 def pytest_unconfigure() -> None:

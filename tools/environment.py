@@ -303,8 +303,8 @@ def pip(*arguments: str) -> None:
 
 def compile_installed() -> None:
     """Compiles the packages with all cores, without their tests. What does not compile is left as it is."""
-    command = [str(VENV_PYTHON), "-I", "-m", "compileall", "-qq", "-j", "0", "-x", "/tests?/", str(VENV / "lib")]
-    subprocess.run(command, cwd=ROOT, check=False)
+    options = ["-qq", "-j", "0", "-x", "site-packages/.*/tests?/"]
+    subprocess.run([str(VENV_PYTHON), "-I", "-m", "compileall", *options, str(VENV / "lib")], cwd=ROOT, check=False)
 
 
 def runs(command: Sequence[str], environment: dict[str, str] | None = None) -> bool:

@@ -86,7 +86,6 @@ def test_recorded_grades_stand_for_ours_and_are_said_in_the_words_of_their_sourc
     assert "Reward by model" in text(drawn("rewards", run="theirs.jsonl"))
     said = text(drawn("completion", run="theirs.jsonl", verdict="wrong_answer"))
     assert "“WA”" in said
-    assert "by their judge" in said
     assert "recorded by their judge" in said
     assert "start the dashboard with --dataset" in said
     app = drawn("compare", run="theirs.jsonl")

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,7 +90,7 @@ def test_without_both_nothing_is_proved() -> None:
         ({"strangers": [1]}, "process tree"),
     ],
 )
-def test_one_thing_that_is_reached_is_enough_to_lose_a_layer(reached: dict[str, Any], lost: str) -> None:
+def test_one_thing_that_is_reached_is_enough_to_lose_a_layer(reached: dict[str, object], lost: str) -> None:
     nothing = {"opened": [], "written": [], "sockets": {"IPv4": (False, "")}, "fork": (False, ""), "exec": (False, "")}
     layers = border({**nothing, "strangers": [], **reached}, Way.NAMESPACES)
     assert [layer.name for layer in layers if not layer.holds] == [lost]

@@ -15,7 +15,6 @@ from evaluator.retry_after import seconds_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-    from openai.types.chat import ChatCompletionMessageParam
 
 _LARGEST: Final = 4 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 1024
@@ -107,9 +106,8 @@ def client_for(server: Server) -> AsyncOpenAI:
 
 
 async def _body(client: AsyncOpenAI, server: Server, question: Question) -> bytes:
-    messages: list[ChatCompletionMessageParam] = question.messages
     request = client.chat.completions.with_streaming_response.create(
-        model=question.model, messages=messages, extra_body=question.options, timeout=None
+        model=question.model, messages=question.messages, extra_body=question.options, timeout=None
     )
     async with request as response:
         body = await _read(response.iter_bytes(), _LARGEST + 1, server)
