@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 import streamlit as st
 
@@ -52,3 +52,12 @@ def place(name: str, width: Literal["stretch", "content"] = "stretch") -> Abstra
 
 def _key(name: str, number: int) -> str:
     return f"{name}.{number}" if number else name
+
+
+def sent(key: str, name: str) -> Any:
+    """What our component `key` sent as `name`, in its callback.
+
+    None where the page changes in the same run, as with a click on the old page right after "back": Streamlit has
+    dropped what it sent by then.
+    """
+    return st.session_state.get(key, {}).get(name)

@@ -4,20 +4,18 @@
 const SHOWN = 24;
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data, parentElement } = component;
   const list = parentElement.querySelector(".answers");
   list.style.maxHeight = data.height;
-  list.replaceChildren(
-    ...data.rows.map((row, index) => answer(row, data.palette, (sample) => setTriggerValue("pick", [index, sample]))),
-  );
+  list.replaceChildren(...data.rows.map((row) => answer(row, data.palette)));
 }
 
-function answer(row, palette, pick) {
+function answer(row, palette) {
   const element = part("div", row.here ? "row here" : "row", "");
   element.setAttribute("role", "listitem");
   const text = part("span", row.words ? "text words" : "text", row.text);
   text.title = row.text;
-  element.append(chip(row.letter, palette[row.letter]), text, counts(row, pick), samples(row, pick));
+  element.append(chip(row.letter, palette[row.letter]), text, counts(row), samples(row));
   return element;
 }
 
@@ -31,19 +29,19 @@ function chip(letter, look) {
   return element;
 }
 
-function counts(row, pick) {
+function counts(row) {
   const element = part("div", "counts", "");
   if (row.mark) element.append(part("span", "mark", row.mark));
-  const count = link("count", row.samples.length ? row.samples[0].href : "", () => pick(0));
+  const count = link("count", row.samples.length ? row.samples[0].href : "");
   count.textContent = row.count;
   if (row.samples.length) count.title = "the first of them";
   element.append(count);
   return element;
 }
 
-function samples(row, pick) {
+function samples(row) {
   const element = part("div", "samples", "");
-  const all = row.samples.map((sample, index) => one(sample, () => pick(index)));
+  const all = row.samples.map(one);
   const rest = all.slice(SHOWN);
   if (row.unlisted) rest.push(part("span", "unlisted", row.unlisted));
   element.append(...all.slice(0, SHOWN));
@@ -58,8 +56,8 @@ function folded(rest, samples) {
   return more;
 }
 
-function one(sample, pick) {
-  const element = link("sample", sample.href, pick);
+function one(sample) {
+  const element = link("sample", sample.href);
   element.textContent = sample.label;
   element.title = sample.title;
   if (sample.here) element.setAttribute("aria-current", "true");

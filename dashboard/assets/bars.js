@@ -1,13 +1,13 @@
 // Rows of a chip, a label, a bar and a count; a row with an address is a link to its rollouts.
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data, parentElement } = component;
   const list = parentElement.querySelector(".bars");
-  list.replaceChildren(...data.rows.map((row, index) => line(row, data, () => setTriggerValue("pick", index))));
+  list.replaceChildren(...data.rows.map((row) => line(row, data)));
 }
 
-function line(row, data, pick) {
-  const element = link("row", row.href, pick);
+function line(row, data) {
+  const element = link("row", row.href);
   element.title = row.label;
   const look = data.palette[row.letter];
   if (look) element.append(chip(row.letter, data.palette, data.recorded));

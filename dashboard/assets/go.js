@@ -4,6 +4,7 @@
 export default function (component) {
   const { data } = component;
   const tab = (window.__rollscopeTab ??= keepHistory({ went: {}, wanted: null }));
+  tab.open = (address) => open(tab, new URL(address, window.location.href), false); // for links.js
   // The order stays until the next one, as an interrupted script may not send it: it is carried out once per tab.
   if (data.address && tab.went[data.key] !== data.number) {
     tab.went[data.key] = data.number;

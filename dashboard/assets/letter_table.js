@@ -1,7 +1,7 @@
-// Rows of a label, cells of letters and a note. A plain click on a row goes to Python.
+// Rows of a label, cells of letters and a note. A row is a link.
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data, parentElement } = component;
   const table = parentElement.querySelector(".letters");
   const top = table.scrollTop, columns = data.head.length - 2;
   const middle = columns ? `repeat(${columns}, auto)` : "";
@@ -9,14 +9,14 @@ export default function (component) {
   table.style.maxHeight = `max(300px, calc(100vh - ${data.room}px))`;
   const head = part("div", "row head", "");
   head.append(...data.head.map((name) => part("span", "name", name)));
-  table.replaceChildren(head, ...data.rows.map((row, index) => line(row, data, () => setTriggerValue("pick", index))));
+  table.replaceChildren(head, ...data.rows.map((row) => line(row, data)));
   table.scrollTop = top;
   const selected = table.querySelector("[aria-current]");
   if (selected) reveal(table, selected, head.offsetHeight);
 }
 
-function line(row, data, pick) {
-  const element = link("row", row.href, pick);
+function line(row, data) {
+  const element = link("row", row.href);
   element.title = row.label;
   if (row.selected) element.setAttribute("aria-current", "true");
   const note = part("span", "note", row.note);

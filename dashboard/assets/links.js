@@ -1,7 +1,7 @@
-// Shared by the components that draw links; put before their own script. Text is set as text. A plain click goes to
-// Python; the address is for "open in a new tab".
+// Shared by the components that draw links; put before their own script. Text is set as text. A plain click opens the
+// address with one history entry, without asking Python: Streamlit forgets what a component sends while a page changes.
 
-function link(className, href, pick) {
+function link(className, href) {
   const element = document.createElement(href ? "a" : "div");
   element.className = className;
   if (!href) return element;
@@ -9,7 +9,7 @@ function link(className, href, pick) {
   element.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    pick();
+    window.__rollscopeTab.open(href);
   });
   return element;
 }

@@ -1,24 +1,22 @@
 // A row per model. The interval is drawn on an axis from 0 to 1, the verdicts as shares of the model's rollouts.
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
+  const { data, parentElement } = component;
   const table = parentElement.querySelector(".models");
   const heads = ["model", "n", "pass@1", "95%", "", "reward", "verdicts"].map((name) => part("span", "head", name));
-  const cells = data.rows.flatMap((row, index) =>
-    line(row, data.palette, (cell) => setTriggerValue("pick", { row: index, cell })));
-  table.replaceChildren(...heads, ...cells);
+  table.replaceChildren(...heads, ...data.rows.flatMap((row) => line(row, data.palette)));
 }
 
-function line(row, palette, pick) {
-  const name = cell("name", row, "model", row.model, pick);
+function line(row, palette) {
+  const name = cell("name", row, "model", row.model);
   name.title = row.selected ? `${row.model}: show all models` : `${row.model}: show this model alone`;
   if (row.selected) name.classList.add("selected");
-  return [name, cell("number", row, "n", row.n, pick), part("span", "number", row.rate), part("span", "range", row.range),
-    axis(row), part("span", "number", row.reward), stack(row, palette, pick)];
+  return [name, cell("number", row, "n", row.n), part("span", "number", row.rate), part("span", "range", row.range),
+    axis(row), part("span", "number", row.reward), stack(row, palette)];
 }
 
-function cell(look, row, name, text, pick) {
-  const element = link(look, row.hrefs[name], () => pick(name));
+function cell(look, row, name, text) {
+  const element = link(look, row.hrefs[name]);
   element.textContent = text;
   return element;
 }
@@ -35,10 +33,10 @@ function axis(row) {
   return element;
 }
 
-function stack(row, palette, pick) {
+function stack(row, palette) {
   const element = part("span", "stack", "");
   for (const each of row.parts) {
-    const look = palette[each.letter], piece = link("piece", row.hrefs[each.cell], () => pick(each.cell));
+    const look = palette[each.letter], piece = link("piece", row.hrefs[each.cell]);
     piece.textContent = each.share >= 0.08 ? each.letter : "";
     piece.title = each.title;
     piece.style.flexGrow = each.share;

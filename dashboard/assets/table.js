@@ -7,7 +7,6 @@ export default function (component) {
   const scroller = parentElement.querySelector(".scroller");
   const table = scroller.__table ?? (scroller.__table = { scroller, cursor: -1, given: "" });
   table.data = data;
-  table.open = (row) => setTriggerValue("open", row);
   scroller.style.maxHeight = data.height;
   const given = JSON.stringify(data);
   if (given === table.given) return;
@@ -66,7 +65,7 @@ function line(table, row, index) {
     // A text that was marked with the mouse is to be copied.
     if (pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > DRAG) return;
     mark(table, index);
-    table.open(index);
+    window.__rollscopeTab.open(row.href);
   });
   return element;
 }
@@ -107,7 +106,8 @@ function onKey(table, event) {
     PageDown: from + PAGE, PageUp: from - PAGE, Home: 0, End: last,
   }[event.key];
   if (event.key === "Enter") {
-    if (table.data.rows[from]?.href) table.open(from);
+    const href = table.data.rows[from]?.href;
+    if (href) window.__rollscopeTab.open(href);
   } else if (target !== undefined) {
     mark(table, Math.max(0, Math.min(last, target)));
   } else return;

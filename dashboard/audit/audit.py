@@ -175,7 +175,6 @@ def _differing(screen: Screen, report: Audit, found: list[Differing]) -> None:
         lines,
         key="audit_rows",
         head=("rollout", "run", *names, "why not"),
-        on_pick=lambda row: state.go("completion", targets[row]),
         room=_ROOM,
         wide=True,
     )
@@ -249,7 +248,6 @@ def flags(screen: Screen) -> None:
         lines,
         key="audit_flags",
         head=("flag", "rollouts with it"),
-        on_pick=lambda row: state.go("rollouts", targets[row]),
         room=_FLAGS_ROOM,
     )
 

@@ -137,7 +137,6 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
     letter_table.show(
         lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
         recorded=[side.run.recorded for side in (shown.a, shown.b)],
-        on_pick=lambda row: state.write(_select(state.read(), ids[row])),
     )  # fmt: skip
     controls.pager(view, len(tasks), _PER_PAGE, "tasks")
     return selected

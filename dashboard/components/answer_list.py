@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -29,23 +29,16 @@ class Mine(NamedTuple):
     expected: str
 
 
-def show(
-    found: Sequence[Answer], here: View, opened: Callable[[View], None], *, height: str, mine: Mine | None = None
-) -> None:
-    """`here` is a completion's view, with task and test; a click on a sample gives `opened` that with the sample.
+def show(found: Sequence[Answer], here: View, *, height: str, mine: Mine | None = None) -> None:
+    """`here` is a completion's view, with task and test; a click on a sample opens that with the sample.
 
     An expected answer that nobody gave is listed last, with no samples.
     """
     total = sum(answer.rollouts for answer in found if answer.verdict != Verdict.NOT_RUN)
-
-    def picked() -> None:
-        row, sample = st.session_state["answers"].pick
-        opened(here.but(sample=found[row].samples[sample]))
-
     rows = [_row(answer, total, here, mine) for answer in found]
     if mine and mine.expected and not any(row["mark"] for row in rows):
         rows.append(_nobody(mine.expected, total))
-    _mount(key="answers", data={"rows": rows, "palette": theme.palette(), "height": height}, on_pick_change=picked)
+    _mount(key="answers", data={"rows": rows, "palette": theme.palette(), "height": height})
 
 
 def said(verdict: str, text: str | None) -> str:

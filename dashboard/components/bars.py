@@ -103,11 +103,6 @@ def _fold(mount: ComponentRenderer, key: str, bars: Sequence[Bar], shown: int) -
 
 
 def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bool, recorded: bool = False) -> None:
-    def picked() -> None:
-        target = bars[int(st.session_state[key].pick)].target
-        if target is not None:
-            state.go("rollouts", target)
-
     total = sum(bar.rollouts for bar in bars) or 1
     rows = [
         {
@@ -121,4 +116,4 @@ def _show(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
         for bar in bars
     ]
     data = {"rows": rows, "bars": tracks, "recorded": recorded, "palette": theme.palette()}
-    mount(key=key, data=data, on_pick_change=picked)
+    mount(key=key, data=data)

@@ -30,12 +30,6 @@ class Card(NamedTuple):
 
 def show(cards: Sequence[Card], *, key: str = "cards") -> None:
     """Draw the figures; a click on one with a target opens it."""
-
-    def picked() -> None:
-        card = cards[int(st.session_state[key].pick)]
-        if card.target is not None:
-            state.go(card.page, card.target)
-
     data = [
         {
             "name": card.name,
@@ -45,4 +39,4 @@ def show(cards: Sequence[Card], *, key: str = "cards") -> None:
         }
         for card in cards
     ]
-    _mount(key=key, data={"cards": data}, on_pick_change=picked)
+    _mount(key=key, data={"cards": data})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard import theme
+from dashboard import theme, widgets
 
 _mount = st.components.v2.component(
     "rollscope_strip",
@@ -20,7 +20,8 @@ def show(cases: Sequence[tuple[int, str]], current: int | None, on_pick: Callabl
     """`cases` are (test index, verdict); a click calls `on_pick` with the index."""
 
     def picked() -> None:
-        on_pick(int(st.session_state["strip"].pick))
+        if (index := widgets.sent("strip", "pick")) is not None:
+            on_pick(int(index))
 
     data = {
         "cases": [{"index": index, "letter": theme.verdict(word).letter} for index, word in cases],

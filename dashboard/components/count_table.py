@@ -35,11 +35,6 @@ class Line(NamedTuple):
 
 def show(lines: Sequence[Line], columns: Sequence[str], *, key: str, corner: str) -> None:
     """Draw the table; `columns` are verdicts. A click on a number opens its rollouts."""
-
-    def picked() -> None:
-        pick = st.session_state[key].pick
-        state.go("rollouts", lines[int(pick["row"])].counts[int(pick["cell"])].target)
-
     data = {
         "head": [theme.verdict(word).letter for word in columns],
         "corner": corner,
@@ -54,7 +49,7 @@ def show(lines: Sequence[Line], columns: Sequence[str], *, key: str, corner: str
         ],
         "palette": theme.palette(),
     }
-    _mount(key=key, data=data, on_pick_change=picked)
+    _mount(key=key, data=data)
 
 
 def _cell(count: Count) -> dict[str, str | None]:

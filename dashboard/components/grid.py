@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import escape, theme
+from dashboard import escape, theme, widgets
 from dashboard.components.grid_columns import GAP, Arranged
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
@@ -130,12 +130,12 @@ def _about(*known: str, verified: bool) -> str:
 
 def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, on_open: Chosen) -> None:
     def selected() -> None:
-        cell = st.session_state[key].select
-        on_select(str(cell["row"]), int(cell["column"]))
+        if cell := widgets.sent(key, "select"):
+            on_select(str(cell["row"]), int(cell["column"]))
 
     def opened() -> None:
-        cell = st.session_state[key].open
-        on_open(str(cell["row"]), int(cell["column"]))
+        if cell := widgets.sent(key, "open"):
+            on_open(str(cell["row"]), int(cell["column"]))
 
     more = {
         "palette": theme.palette(),

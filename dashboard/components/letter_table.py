@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import streamlit as st
@@ -36,19 +36,15 @@ def show(
     *,
     key: str,
     head: Sequence[str],
-    on_pick: Callable[[int], None],
     room: int,
     wide: bool = False,
     recorded: Sequence[bool] = (),
 ) -> None:
-    """Draw the rows; a click calls `on_pick` with the row's number, from 0.
+    """Draw the rows; a click opens the row's address.
 
     `head` names the label, the columns and the note. `room`: pixels of the page's height that others need. `wide`: the
     note is long, and gets half of the width. `recorded`: of each column, whether rollouts came with its verdicts.
     """
-
-    def picked() -> None:
-        on_pick(int(st.session_state[key].pick))
 
     data = {
         "rows": [
@@ -67,7 +63,7 @@ def show(
         "recorded": list(recorded),
         "palette": theme.palette(),
     }
-    _mount(key=key, data=data, on_pick_change=picked)
+    _mount(key=key, data=data)
 
 
 def _cells(letters: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from dashboard import escape, theme
+from dashboard import escape, theme, widgets
 
 _mount = st.components.v2.component(
     "rollscope_table",
@@ -56,7 +56,7 @@ Cell = str | Verdict | Match | Counts | None
 
 
 class Row(NamedTuple):
-    """Its cells and its address, for "open in a new tab"; without an address it does not open."""
+    """Its cells and its address; without one it does not open."""
 
     cells: Sequence[Cell]
     href: str | None
@@ -64,19 +64,17 @@ class Row(NamedTuple):
 
 def show(
     headers: Sequence[Header], rows: Sequence[Row], *, key: str, sort: str, height: str, linked: int,
-    on_open: Callable[[int], None], on_sort: Callable[[str], None], selected: int | None = None,
+    on_sort: Callable[[str], None], selected: int | None = None,
 ) -> None:  # fmt: skip
-    """Draw the table. A click on a row calls `on_open` with its number, from 0; on a header, `on_sort` with the order.
+    """Draw the table. A click on a row opens its address; on a header, it calls `on_sort` with the order.
 
     `linked` is the number of the column whose text is the link.
     """
 
-    def opened() -> None:
-        on_open(int(st.session_state[key].open))
-
     def sorted_by() -> None:
-        name = str(st.session_state[key].sort)
-        on_sort(next_sort(sort, next(header for header in headers if header.name == name)))
+        name = widgets.sent(key, "sort")
+        if header := next((header for header in headers if header.name == name), None):
+            on_sort(next_sort(sort, header))
 
     data = {
         "columns": [{**header._asdict(), "sorted": _direction(sort, header.name)} for header in headers],
@@ -86,7 +84,7 @@ def show(
         "linked": linked,
         "selected": selected,
     }
-    _mount(key=key, data=data, on_open_change=opened, on_sort_change=sorted_by)
+    _mount(key=key, data=data, on_sort_change=sorted_by)
 
 
 def next_sort(sort: str, header: Header) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from dashboard import escape, theme
+from dashboard import escape, theme, widgets
 
 _mount = st.components.v2.component(
     "rollscope_row_list",
@@ -36,7 +36,8 @@ def show(
     """
 
     def picked() -> None:
-        on_pick(int(st.session_state[key].pick))
+        if (row := widgets.sent(key, "pick")) is not None:
+            on_pick(int(row))
 
     data = {
         "columns": [column._asdict() for column in columns],

@@ -33,14 +33,8 @@ class Line(NamedTuple):
 def show(lines: Sequence[Line], view: View) -> None:
     """Draw the table. A click on a name filters this page by the model, or no longer; one on a count opens rollouts."""
     rows = [_Row(line, view) for line in lines]
-
-    def picked() -> None:
-        pick = st.session_state[_KEY].pick
-        page, target = rows[int(pick["row"])].targets[str(pick["cell"])]
-        state.go(page, target)
-
     data = {"rows": [row.data() for row in rows], "palette": theme.palette()}
-    _mount(key=_KEY, data=data, on_pick_change=picked)
+    _mount(key=_KEY, data=data)
 
 
 class _Row:

@@ -34,14 +34,6 @@ def show(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
     """A line per kind, with links to its groups; without `whole`, as many as fit."""
     key = "signal_whole" if whole else "signal"
     listing = view.place().but(view=VIEW)
-
-    def picked() -> None:
-        pick = st.session_state[key].pick
-        if pick["item"] < 0:
-            state.go("overview", listing)
-        else:
-            state.go("rollouts", _target(kinds[int(pick["kind"])].groups.rows[int(pick["item"])], view))
-
     data = [
         {
             "title": f"{kind.name} {kind.groups.total:,}",
@@ -54,7 +46,7 @@ def show(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
         for kind in kinds
         if kind.groups.total
     ]
-    _mount(key=key, data={"kinds": data, "whole": whole}, on_pick_change=picked)
+    _mount(key=key, data={"kinds": data, "whole": whole})
 
 
 def _label(group: FlatGroup) -> str:

@@ -144,14 +144,10 @@ def opened_from(
 ) -> None:  # fmt: skip
     """A table whose rows are the rollouts `ids`."""
     view = screen.view
-
-    def opened(place: int) -> None:
-        state.go("completion", _target(view, *ids[place]))
-
     selected = next((place for place, (task, sample) in enumerate(ids) if view.at == f"{task}|{sample}"), None)
     drawn = [Row(cells, state.href("completion", _target(view, *pair))) for cells, pair in zip(rows, ids, strict=True)]
     rollout_table.show(
-        headers, drawn, key=key, sort=view.sort, height=_HEIGHT, linked=linked, on_open=opened,
+        headers, drawn, key=key, sort=view.sort, height=_HEIGHT, linked=linked,
         on_sort=lambda sort: state.write(state.read().but(sort=sort, page=1, at="")), selected=selected,
     )  # fmt: skip
 
@@ -180,11 +176,6 @@ def _groups(screen: Screen) -> None:
         found = listing.groups(run, view.filter, view.by, view.sort, 1)
     controls.pager(view, found.total, ROLLOUTS_PER_PAGE, "groups")
     targets = [_inside(view, group) for group in found.rows]
-
-    def opened(place: int) -> None:
-        if target := targets[place]:
-            state.go("rollouts", target)
-
     headers = [
         Header("value", _BY[view.by], "long"),
         Header("rollouts", "rollouts", "number"),
@@ -197,7 +188,7 @@ def _groups(screen: Screen) -> None:
         for group, target in zip(found.rows, targets, strict=True)
     ]
     rollout_table.show(
-        headers, rows, key="group_table", sort=view.sort, height=_HEIGHT, linked=0, on_open=opened,
+        headers, rows, key="group_table", sort=view.sort, height=_HEIGHT, linked=0,
         on_sort=lambda sort: state.write(state.read().but(sort=sort, page=1)),
     )  # fmt: skip
 

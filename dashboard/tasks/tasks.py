@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import streamlit as st
 
@@ -163,7 +162,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
         facts.section(f"Answers to test {chosen.index}{_why(reasons)}")
         found = answers.of_test(screen.run, record.task_id, chosen.index)
         if found.rows:
-            answer_list.show(found.rows, here, partial(state.go, "completion"), height=_BELOW_HEIGHT)
+            answer_list.show(found.rows, here, height=_BELOW_HEIGHT)
         else:
             facts.note("Nothing ran yet: grade the rollouts." if screen.run.recorded else "No rollout ran it.")
         if part := found.part("answer"):

@@ -115,4 +115,4 @@ def _answers(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> None:
     facts.section(f"What {shown} answered to test {test.test_index}" + (f" ({some})" if some else ""))
     here = screen.view.but(task=rollout.task_id, test=test.test_index)
     mine = Mine(rollout.sample_id, test.expected or "")
-    answer_list.show(found.rows, here, state.write, height=_ANSWERS_HEIGHT, mine=mine)
+    answer_list.show(found.rows, here, height=_ANSWERS_HEIGHT, mine=mine)
