@@ -3,8 +3,7 @@
 
 export default function (component) {
   const { data } = component;
-  const tab = (window.__rollscopeTab ??= keepHistory({ went: {}, wanted: null }));
-  tab.open = (address) => open(tab, new URL(address, window.location.href), false); // for links.js
+  const tab = (window.__rollscopeTab ??= keepHistory({ went: {}, wanted: null, open: openLink }));
   // The order stays until the next one, as an interrupted script may not send it: it is carried out once per tab.
   if (data.address && tab.went[data.key] !== data.number) {
     tab.went[data.key] = data.number;
@@ -26,6 +25,11 @@ export default function (component) {
   };
   document.addEventListener("click", onClick, true);
   return () => document.removeEventListener("click", onClick, true);
+}
+
+// A link of ours was clicked: see links.js.
+function openLink(address) {
+  open(this, new URL(address, window.location.href), false);
 }
 
 function open(tab, address, replace) {

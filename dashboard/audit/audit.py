@@ -161,15 +161,14 @@ def _differing(screen: Screen, report: Audit, found: list[Differing]) -> None:
     page = controls.page_of(view, len(found), _PER_PAGE)
     listed = found[(page - 1) * _PER_PAGE : page * _PER_PAGE]
     own = audits.own_letters(screen.run, [(each.task_id, each.sample_id) for each in listed])
-    targets = [_completion(view, each) for each in listed]
     lines = [
         Line(
             _name(each),
             (own.get((each.task_id, each.sample_id), "?"), *(_LETTERS[each.rewards[name]] for name in names)),
             _why_not(each),
-            state.href("completion", target),
+            state.href("completion", _completion(view, each)),
         )
-        for each, target in zip(listed, targets, strict=True)
+        for each in listed
     ]
     letter_table.show(
         lines,
@@ -231,18 +230,18 @@ def flags(screen: Screen) -> None:
         facts.note("None: no rollout in the filter has a flag that an honest program does not need.")
         return
     here = screen.view.place()
-    targets = [
-        here.but(flag=each.name, verdicts=("passed",) if each.passed else here.filter.verdicts) for each in found
-    ]
     lines = [
         Line(
             each.name,
             (),
             f"{each.passed:,} passed ({_percent(each.passed, passed)}) of {each.rollouts:,} · "
             f"{counted(each.tasks, 'task')}",
-            state.href("rollouts", target),
+            state.href(
+                "rollouts",
+                here.but(flag=each.name, verdicts=("passed",) if each.passed else here.filter.verdicts),
+            ),
         )
-        for each, target in zip(found, targets, strict=True)
+        for each in found
     ]
     letter_table.show(
         lines,

@@ -19,7 +19,6 @@ _mount = st.components.v2.component(
     css=theme.asset("model_table.css"),
     js=theme.asset("links.js", "model_table.js"),
 )
-_KEY = "model_table"
 
 
 class Line(NamedTuple):
@@ -34,23 +33,23 @@ def show(lines: Sequence[Line], view: View) -> None:
     """Draw the table. A click on a name filters this page by the model, or no longer; one on a count opens rollouts."""
     rows = [_Row(line, view) for line in lines]
     data = {"rows": [row.data() for row in rows], "palette": theme.palette()}
-    _mount(key=_KEY, data=data)
+    _mount(key="model_table", data=data)
 
 
 class _Row:
-    """What a row shows, and the views that its cells open, by the cell's name."""
+    """What a row shows, and the addresses of its cells, by the cell's name."""
 
     def __init__(self, line: Line, view: View) -> None:
         self.line = line
         self.selected = view.filter.model == line.model.model
-        self.targets: dict[str, tuple[str, View]] = {}
+        self.hrefs: dict[str, str] = {}
         if line.model.model == NO_MODEL:
             return
         here = view.place().but(model=line.model.model)
-        self.targets["model"] = ("overview", here.but(model="") if self.selected else here)
-        self.targets["n"] = ("rollouts", here)
+        self.hrefs["model"] = state.href("overview", here.but(model="") if self.selected else here)
+        self.hrefs["n"] = state.href("rollouts", here)
         for each in line.verdicts:
-            self.targets[each.verdict] = ("rollouts", here.but(verdicts=(each.verdict,)))
+            self.hrefs[each.verdict] = state.href("rollouts", here.but(verdicts=(each.verdict,)))
 
     def data(self) -> dict[str, object]:
         """For the component; texts are escaped."""
@@ -66,7 +65,7 @@ class _Row:
             "range": f"{interval.low:.3f}–{interval.high:.3f}" if interval and known else "",
             "parts": [self._part(each, total) for each in self.line.verdicts],
             "selected": self.selected,
-            "hrefs": {name: state.href(page, target) for name, (page, target) in self.targets.items()},
+            "hrefs": self.hrefs,
         }
 
     def _part(self, each: VerdictCount, total: int) -> dict[str, object]:

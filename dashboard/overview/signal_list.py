@@ -32,7 +32,6 @@ class Kind(NamedTuple):
 
 def show(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
     """A line per kind, with links to its groups; without `whole`, as many as fit."""
-    key = "signal_whole" if whole else "signal"
     listing = view.place().but(view=VIEW)
     data = [
         {
@@ -46,7 +45,7 @@ def show(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
         for kind in kinds
         if kind.groups.total
     ]
-    _mount(key=key, data={"kinds": data, "whole": whole})
+    _mount(key="signal_whole" if whole else "signal", data={"kinds": data, "whole": whole})
 
 
 def _label(group: FlatGroup) -> str:

@@ -175,7 +175,6 @@ def _groups(screen: Screen) -> None:
     if not found.rows:  # beyond the last page
         found = listing.groups(run, view.filter, view.by, view.sort, 1)
     controls.pager(view, found.total, ROLLOUTS_PER_PAGE, "groups")
-    targets = [_inside(view, group) for group in found.rows]
     headers = [
         Header("value", _BY[view.by], "long"),
         Header("rollouts", "rollouts", "number"),
@@ -184,8 +183,8 @@ def _groups(screen: Screen) -> None:
         Header("verdicts", "verdicts", "wide", "rollouts by verdict", sortable=False),
     ]
     rows = [
-        Row(_group_cells(view.by, group), state.href("rollouts", target) if target else None)
-        for group, target in zip(found.rows, targets, strict=True)
+        Row(_group_cells(view.by, group), state.href("rollouts", target) if (target := _inside(view, group)) else None)
+        for group in found.rows
     ]
     rollout_table.show(
         headers, rows, key="group_table", sort=view.sort, height=_HEIGHT, linked=0,
