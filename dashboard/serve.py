@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from streamlit.web import cli
 
+from dashboard import own_pages
+
 
 def _warm_up() -> None:
     for name in ("streamlit.runtime.caching", "streamlit.runtime.scriptrunner_utils.script_run_context"):
@@ -58,5 +60,6 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
+    own_pages.close_to_others()
     threading.Thread(target=_warm_up, name="warm up", daemon=True).start()
     _serve()

@@ -1,6 +1,7 @@
 """Bad files and arguments, missing sandboxes, `export`, `formats`, `doctor`, `--help` and `view`."""
 
 import csv
+import http.client
 import json
 import signal
 import socket
@@ -210,6 +211,12 @@ def answers(url: str) -> bool:
         return False
 
 
+def asked(url: str, path: str, **headers: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    connection.request("GET", path, headers=headers)
+    return connection.getresponse()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_view_takes_the_next_free_port_and_ends_with_its_process(
@@ -227,6 +234,11 @@ def test_view_takes_the_next_free_port_and_ends_with_its_process(
         assert url.startswith("http://127.0.0.1:")
         assert int(url.rpartition(":")[2]) > port
         assert answers(url)
+        assert asked(url, "/").headers["x-frame-options"] == "DENY"
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+        for origin, status in ((url, 101), ("http://localhost:1", 403)):
+            key = {"Sec-WebSocket-Key": "MDEyMzQ1Njc4OTAxMjM0NQ==", "Origin": origin}
+            assert asked(url, "/_stcore/stream", **upgrade, **key).status == status
         below = descendants(process.pid)
         assert below
         process.send_signal(number)
