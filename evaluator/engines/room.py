@@ -66,6 +66,7 @@ class Room:
                 return
             self.give()
         descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        _locking.add(descriptor)
         try:
             with stage("queue"):
                 self.waiting = True
@@ -73,7 +74,7 @@ class Room:
                 self._wait(descriptor)
                 fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _lock(_QUEUE, fcntl.F_UNLCK))
         except BaseException:
-            os.close(descriptor)
+            _close(descriptor)
             raise
         finally:
             self.waiting = False
@@ -81,9 +82,9 @@ class Room:
 
     def give(self) -> None:
         """Gives the place to others; nothing if there is none."""
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+        if self._held in _locking:  # it is not in a forked child
+            _close(self._held)
+        self._held = None
 
     def is_full(self) -> bool:
         """Whether all places are taken now, or somebody waits for one."""
@@ -105,6 +106,24 @@ class Room:
             time.sleep(pause)
             pause = min(_SLOW_S, pause * 1.5)
 
+
+_locking: set[int] = set()
+"""The descriptors that have locks. A forked child's copies would keep them, however its parent gave them back."""
+
+
+def _close(descriptor: int) -> None:
+    _locking.discard(descriptor)
+    os.close(descriptor)
+
+
+def _forget_in_child() -> None:
+    """Its parent's places are not the child's."""
+    for descriptor in list(_locking):
+        _close(descriptor)
+    _rooms.__dict__.clear()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
 
 _rooms = threading.local()
 

@@ -73,12 +73,16 @@ class Service:
         self._orders = _Orders()
         self._reader, self._writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._closing = False
+        self._ended = False
         self._thread: threading.Thread | None = None
 
     def call(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Call:
         """Has a rollout graded. The future has the answer, or what `grade` raises."""
         with self._lock:
             call = Call(self, self._orders.order(task, options), rollout, measure=measure)
+            if self._ended:
+                self._settle(call, FaultError(_CLOSED))
+                return call
             self._arrived.append(call)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="rollscope-grading", daemon=True)
@@ -116,6 +120,8 @@ class Service:
                         self._exchange(dispatcher)
             except BaseException as error:  # there is no sandbox, or no machine; the next call tries again
                 self._fail(error)
+        with self._lock:
+            self._ended = True
         self._fail(FaultError(_CLOSED))
 
     def _dispatcher(self) -> Dispatcher:

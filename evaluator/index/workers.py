@@ -32,7 +32,7 @@ _AHEAD: Final = 2
 """Spans per worker that are read before their turn."""
 
 
-class WorkerError(RuntimeError):
+class WorkerError(OSError):
     """A process that scans ended early. The message is one line."""
 
 
@@ -106,15 +106,22 @@ class _Worker:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(msgspec.json.encode(Order(self._reader, span)) + b"\n")
-        stdin.flush()
+        ended = WorkerError(f"{span.path}: the process that reads it ended early: is there enough memory?")
+        try:
+            stdin.write(msgspec.json.encode(Order(self._reader, span)) + b"\n")
+            stdin.flush()
+        except BrokenPipeError:
+            raise ended from None
         head = stdout.readline()
-        if not head:
-            raise WorkerError(f"{span.path}: the process that reads it ended early: is there enough memory?")
+        if not head.endswith(b"\n"):
+            raise ended
         answer = msgspec.json.decode(head, type=Answer)
         if answer.error:
             raise OSError(answer.error)
-        with pa.ipc.open_stream(stdout.read(answer.bytes)) as stream:
+        columns = stdout.read(answer.bytes)
+        if len(columns) < answer.bytes:
+            raise ended
+        with pa.ipc.open_stream(columns) as stream:
             return Scanned(stream.read_all(), answer.found)
 
     def close(self) -> None:
