@@ -52,7 +52,7 @@ _CHOSEN: Final[dict[Per, str]] = {
 }
 _MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
 _BATCH_ROWS: Final = 1_000
 _RANGE_BYTES: Final = 32 << 20
 """Of rows that are sorted at once. A sort of all rows would hold all of their code."""

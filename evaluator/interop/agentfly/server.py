@@ -27,10 +27,11 @@ from evaluator.sandbox import SandboxUnavailable, Status
 with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import Response
     from starlette.routing import Route
 
     from evaluator.interop.disconnection import run_until_disconnect
+    from evaluator.interop.plain_json import PlainJSON
 
 
 LONGEST: Final = 8.0
@@ -52,22 +53,22 @@ def application(limits: Limits = LIMITS) -> Starlette:
         try:
             body = msgspec.json.decode(await request.body(), type=_Request)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return JSONResponse({"detail": f'give {{"code": "..."}}: {error}'}, 422)
+            return PlainJSON({"detail": f'give {{"code": "..."}}: {error}'}, 422)
         try:
             return _answer(await run_until_disconnect(in_pool_thread, partial(run, body.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
-            return JSONResponse({"error": str(error)}, 503)
+            return PlainJSON({"error": str(error)}, 503)
 
     return Starlette(routes=[Route("/health", _health), Route("/exec", execute, methods=["POST"])])
 
 
 async def _health(_request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+    return PlainJSON({"status": "ok"})
 
 
 def _answer(done: Run) -> Response:
     if done.error is None:
-        return JSONResponse({"output": done.output})
+        return PlainJSON({"output": done.output})
     # Python writes an exception's text to stderr with a newline, so it ends with one there.
     detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return JSONResponse({"detail": detail}, 408 if done.status is Status.TIME else 400)
+    return PlainJSON({"detail": detail}, 408 if done.status is Status.TIME else 400)

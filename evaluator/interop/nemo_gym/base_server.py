@@ -32,7 +32,7 @@ from evaluator.interop.nemo_gym.command_line import config_from_command_line
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
-from evaluator.interop.nemo_gym.responses import PlainJSON, endpoint_of, verify_endpoint
+from evaluator.interop.nemo_gym.responses import endpoint_of, verify_endpoint
 from evaluator.interop.nemo_gym.session_cookie import SessionCookie
 from evaluator.interop.nemo_gym.wire import (
     HEALTH_PATHS,
@@ -43,6 +43,7 @@ from evaluator.interop.nemo_gym.wire import (
     ReverifyMode,
     SeedSessionRequest,
 )
+from evaluator.interop.plain_json import PlainJSON
 from evaluator.sandbox import SandboxUnavailable
 
 _NOT_TOOLS: Final = {"seed_session", "verify", "aggregate_metrics", "close_session", "started", "closed"}

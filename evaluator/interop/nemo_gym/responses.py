@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, get_type_hints
@@ -13,6 +12,7 @@ from starlette.responses import JSONResponse
 
 from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest
 from evaluator.interop.nemo_gym.wire import FailureKind
+from evaluator.interop.plain_json import PlainJSON
 
 _SHOWN: Final = 500
 _TOOL_FAILED: Final = 400
@@ -24,20 +24,6 @@ Endpoint = Callable[..., Awaitable[JSONResponse]]
 
 class ToolError(Exception):
     """Raise it in a tool that can't do what the model requested: status 400; the model sees the message, one line."""
-
-
-class PlainJSON(JSONResponse):
-    """JSON in ASCII, since models write half a surrogate pair, which UTF-8 lacks. NaN and infinity become null."""
-
-    def render(self, content: Any) -> bytes:
-        try:
-            return _compact(content)
-        except ValueError:
-            return _compact(json.loads(json.dumps(content), parse_constant=lambda _: None))
-
-
-def _compact(content: Any) -> bytes:
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def endpoint_of(method: Method) -> Endpoint:

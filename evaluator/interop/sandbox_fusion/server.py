@@ -31,10 +31,11 @@ from evaluator.sandbox import SandboxUnavailable
 with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import Response
     from starlette.routing import Route
 
     from evaluator.interop.disconnection import run_until_disconnect
+    from evaluator.interop.plain_json import PlainJSON
 
 
 LONGEST: Final = 256.0
@@ -69,9 +70,9 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
             begin = partial(_in_time, wait_s=max(body.compile_timeout, _LEAST_WAIT_S))
             answer = await run_until_disconnect(begin, partial(run_code.run, body, limits))
         except (ValueError, RecursionError) as error:
-            return JSONResponse({"detail": str(error)}, 422)
+            return PlainJSON({"detail": str(error)}, 422)
         except BusyError as error:
-            return JSONResponse({"detail": str(error)}, 504)
+            return PlainJSON({"detail": str(error)}, 504)
         return _encoded(answer)
 
     def graded(
@@ -83,9 +84,9 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
                 _require(max_timeout_s, max_execution_time=body.max_execution_time)
                 return _encoded(await run_until_disconnect(in_pool_thread, partial(results, body, limits)))
             except (ValueError, RecursionError) as error:
-                return JSONResponse({"detail": str(error)}, 422)
+                return PlainJSON({"detail": str(error)}, 422)
             except (open_instruct.UngradedError, SandboxUnavailable) as error:
-                return JSONResponse({"detail": str(error)}, 503)
+                return PlainJSON({"detail": str(error)}, 503)
 
         return grade
 
@@ -101,11 +102,11 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
 
 
 async def _ping(_request: Request) -> Response:
-    return JSONResponse("pong")
+    return PlainJSON("pong")
 
 
 async def _health(_request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+    return PlainJSON({"status": "ok"})
 
 
 async def _body(request: Request, kind: type[Body]) -> Body:
@@ -127,7 +128,7 @@ def _require(most: float, **timeout: float) -> None:
 
 
 def _encoded(answer: msgspec.Struct) -> Response:
-    return Response(msgspec.json.encode(answer), media_type="application/json")
+    return PlainJSON(msgspec.to_builtins(answer))
 
 
 async def _in_time(job: Callable[[], Result], *, wait_s: float) -> Result:
