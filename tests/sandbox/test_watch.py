@@ -74,6 +74,15 @@ def test_at_most_the_time_in_which_no_thread_ran_is_a_wait(threads: Threads, sta
     assert look(starved, threads, 1.0, 0.6) == (0.4, 0)
 
 
+def test_threads_that_wait_for_each_other_leave_out_half_of_the_time_at_most(
+    threads: Threads, starved: Starvation
+) -> None:
+    for second in range(1, 5):
+        for number in range(78, 98):
+            threads.set(number, waited_s=second * 0.2, state="R" if second % 2 else "S")
+        assert look(starved, threads, second, second * 0.1)[0] <= second / 2
+
+
 def test_our_own_wait_is_one_of_the_process_that_waits_for_us(threads: Threads, starved: Starvation) -> None:
     threads.set(77, waited_s=0, state="S")
     threads.wait(threads.ours, 0.25)

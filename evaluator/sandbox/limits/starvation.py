@@ -37,6 +37,9 @@ class Starvation:
 
     Between two looks this is the sum of the threads' waits, but at most the time in which none of them ran. Our own
     thread, which the process may be waiting for, is included; threads that started and ended in between are not.
+
+    Threads that run at the same instant also wait for each other. Where the waits together are more than all the time,
+    at most half of the time is left out, so that such a program has at most twice its time.
     """
 
     def __init__(self, folders: Iterable[str], priority: Priority) -> None:
@@ -47,7 +50,7 @@ class Starvation:
         self._priority = priority
         self._lowered = False
         self._waited_s = {folder: _waited_s(folder) for folder in (*folders, _OURS)}
-        self._elapsed_s = self._cpu_s = self._unused_s = 0.0
+        self._elapsed_s = self._cpu_s = self._unused_s = self._all_waits_s = 0.0
 
     def look(self, folders: Sequence[str], elapsed_s: float, cpu_s: float) -> None:
         """`elapsed_s`: time since the start of the run; `cpu_s`: CPU time of all its threads."""
@@ -55,6 +58,7 @@ class Starvation:
         before, self._waited_s = self._waited_s, {path: thread.waited_s for path, thread in threads.items()}
         self._waited_s[_OURS] = _waited_s(_OURS)
         waited_s = sum(max(now - before.get(path, 0.0), 0.0) for path, now in self._waited_s.items())
+        self._all_waits_s += waited_s
         ran_s, passed_s = cpu_s - self._cpu_s, elapsed_s - self._elapsed_s
         self._elapsed_s, self._cpu_s = elapsed_s, cpu_s
         unused_s = max(passed_s - ran_s, 0.0)
@@ -67,6 +71,8 @@ class Starvation:
             self.seconds += starved_s
             self._unused_s -= starved_s
             unfinished_s = max(unfinished_s - starved_s, 0.0)
+        if self._all_waits_s > elapsed_s:
+            self.seconds = min(self.seconds, elapsed_s / 2)
         if self._lowered:
             unfinished_s = 0.0
         elif not any(thread.runnable for thread in threads.values()):
