@@ -104,7 +104,8 @@ def audit_run(
             else:
                 yield rollout
 
-    for rollout, grade, _ in grade_all(audited, to_run(), _options(run, checkers), workers=workers, stop=stop):
+    options = options_of(run, json.dumps({"name": "audit", "checkers": list(checkers)}))
+    for rollout, grade, _ in grade_all(audited, to_run(), options, workers=workers, stop=stop):
         take(rollout, grade)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
     return report
@@ -116,13 +117,13 @@ def audited_count(run: Run, limit: int | None = None) -> int:
     return min(total, limit) if limit else total
 
 
-def _options(run: Run, names: Sequence[str]) -> Options:
-    """Like the run's, except the grader. Never fail-fast: each checker must see every answer."""
+def options_of(run: Run, grader: str | None = None) -> Options:
+    """Like the run's, with this grader instead, if any. Never fail-fast: each checker must see every answer."""
     given = run.manifest
     return Options(
         limits=given.limits,
         checker=given.checker,
-        grader=json.dumps({"name": "audit", "checkers": list(names)}),
+        grader=grader or given.grader,
         isolation=msgspec.convert(given.isolation, Isolation),
         sandbox=Settings(strictness=msgspec.convert(given.sandbox, Strictness), python=given.interpreter),
     )

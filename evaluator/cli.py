@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from evaluator import long_numbers
 from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, fail, report
 from evaluator.commands.options import (
@@ -27,8 +28,10 @@ from evaluator.commands.options import (
     GraderOption,
     JsonFlag,
     MapOption,
+    MemoryOption,
     PreambleOption,
     PythonOption,
+    UnfinishedThinkingOption,
     UnverifiedOption,
     WorkersOption,
 )
@@ -63,9 +66,7 @@ def grade(
     timeout: Annotated[
         float | None, typer.Option("--timeout", help="Wall and CPU seconds per test case. [default: 10]")
     ] = None,
-    memory: Annotated[
-        float | None, typer.Option("--memory", help="Resident MiB per test case. [default: 1024]")
-    ] = None,
+    memory: MemoryOption = None,
     checker: Annotated[str | None, typer.Option("--checker", help="Comparison rule. [default: the task's]")] = None,
     grader: GraderOption = None,
     preamble: PreambleOption = None,
@@ -93,6 +94,7 @@ def grade(
     cache: CacheOption = None,
     unverified: UnverifiedOption = "keep",
     disagreement: DisagreementOption = "unknown",
+    unfinished_thinking: UnfinishedThinkingOption = "no_code",
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
@@ -130,6 +132,7 @@ def grade(
         cache=cache_of(cache),
         unverified=unverified,
         disagreement=disagreement,
+        unfinished_thinking=unfinished_thinking,
     )
     return grading.grade(job, as_json=json)
 
@@ -341,15 +344,16 @@ def compare(
 def audit(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     *,
-    checkers: Annotated[str, typer.Option("--checkers", help="Two or more: floats,livecodebench,colossalai.")],
+    checkers: Annotated[str, typer.Option(help="Two or more: floats,livecodebench,colossalai.")] = "",
+    extractors: Annotated[bool, typer.Option("--extractors", help="Instead: run other parts of the texts.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rollouts.")] = None,
     json: JsonFlag = False,
 ) -> int:
-    """List the rollouts whose reward depends on the checker; exit status 1 if there are any."""
+    """List the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any."""
     from evaluator.commands import auditing
 
-    return auditing.audit(run, checkers, workers=workers, limit=limit, as_json=json)
+    return auditing.audit(run, checkers, extractors=extractors, workers=workers, limit=limit, as_json=json)
 
 
 @app.command()
@@ -406,12 +410,8 @@ def init_server(
 def try_server(
     server: Annotated[str, typer.Argument(metavar="DIR|URL", help="A server's folder, or a running server.")],
     *,
-    rows: Annotated[
-        Path | None, typer.Option("--rows", help="JSONL of rows to send. [default: DIR/data/example.jsonl]")
-    ] = None,
-    validate_data: Annotated[
-        bool, typer.Option("--validate-data", help="Also check data/*.jsonl and configs/*.yaml.")
-    ] = False,
+    rows: Annotated[Path | None, typer.Option(help="JSONL of rows to send. [default: DIR/data/example.jsonl]")] = None,
+    validate_data: Annotated[bool, typer.Option("--validate-data", help="Also check its data and configs.")] = False,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to start, and per answer.")] = 60,
     json: JsonFlag = False,
 ) -> int:
@@ -423,13 +423,13 @@ def try_server(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
+    long_numbers.allow()
     try:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
+        sys.exit(status)
     except BrokenPipeError:  # the reader of the pipe closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = Exit.DONE
-    sys.exit(status)
 
 
 def _run(arguments: list[str]) -> int:

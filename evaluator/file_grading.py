@@ -38,7 +38,7 @@ from evaluator.formats.nemo_gym_sidecars import tasks_file
 from evaluator.formats.readings import dataset_reading, map_of, map_text, rollouts_format
 from evaluator.formats.sources import resolve, typed
 from evaluator.graders import get_grader, needs_tasks, shown_cases
-from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
+from evaluator.graders.bench import Disagreements, Isolation, Options, UnfinishedThinking, Unverified
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Limits, Rollout, Verdict
 from evaluator.runs.files import RunError, is_run, read_manifest
@@ -89,6 +89,7 @@ def grade_file(
     sandbox: Settings | None = None,
     unverified: Unverified = "keep",
     disagreement: Disagreements = "unknown",
+    unfinished_thinking: UnfinishedThinking = "no_code",
     format: str | None = None,  # noqa: A002 - as in `load_rollouts`
     field_map: Mapping[str, str] | None = None,
     dataset_format: str | None = None,
@@ -123,8 +124,8 @@ def grade_file(
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
             directory, with a number at its end where that is taken.
         workers, engine, address, fail_fast, isolation: As in `grade_all`.
-        limits, checker, grader, sandbox, unverified, disagreement: As in `grade`. Files that `grader` and `sandbox`
-            name are looked for from the working directory.
+        limits, checker, grader, sandbox, unverified, disagreement: As in `grade`; files in the working directory.
+        unfinished_thinking: Whether the code in a thinking section that never ends counts ("grade").
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         format: The name of the rollouts' format, or of the dataset's. None: it is detected.
         field_map: Our names of fields to the file's, such as `{"task_id": "uid"}`; see `load_rollouts`.
@@ -181,6 +182,7 @@ def grade_file(
         sandbox=_anchored(sandbox or Settings()),
         unverified=unverified,
         disagreement=disagreement,
+        unfinished_thinking=unfinished_thinking,
         cache=cache_settings(cache, reads=only is None),
     )
     tasks = _dataset_files(files, dataset, format, options.grader)
@@ -199,6 +201,7 @@ def grade_file(
         isolation=isolation,
         unverified=unverified,
         disagreement=disagreement,
+        unfinished_thinking=unfinished_thinking,
         fail_fast=fail_fast,
         evaluator_version=evaluator.__version__,
         python=python_version(options.sandbox.python),

@@ -104,6 +104,8 @@ class Task(msgspec.Struct, kw_only=True):
     task_id: str
     mode: Mode
     prompt: str = ""
+    suffix: str = ""
+    """Code after the completion (infilling)."""
     entry_point: str | None = None
     """The function that is called; None for stdin."""
     cases: tuple[TestCase, ...] = ()
@@ -328,6 +330,8 @@ class Grade(msgspec.Struct, kw_only=True):
     """The kind of text that the completion was treated as."""
     line_offset: int = 0
     """Line of the completion's text = line of `code` + this; 0 or less means: in the prompt."""
+    extracted_from: str | None = None
+    """Which part of the completion `code` is, and why."""
     duplicate_of: str | None = None
     """The sample with the same task and code whose grade this is."""
     cached: bool = False
@@ -362,3 +366,5 @@ class Opaque(msgspec.Struct, frozen=True):
     type: str
     text: str
     """Why it is not data, or its repr, shortened."""
+    truth: bool | None = None
+    """What `bool` made of it in the sandbox; None if that raised, or nobody asked."""

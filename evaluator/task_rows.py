@@ -6,14 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
+from evaluator import long_numbers
 from evaluator.entry_points import entry_point_of
-from evaluator.task_parts import JsonValue, Mode, RecordError, TestCase, brief, limits_from
+from evaluator.given_tests import About, cases_from
+from evaluator.task_parts import JsonValue, Mode, RecordError, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15
 
 TASK_FIELDS = {
-    "task_id", "prompt", "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker",
-    "grader", "exit_code", "weights", "limits", "source", "licence",
+    "task_id", "prompt", "suffix", "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference",
+    "checker", "grader", "exit_code", "weights", "limits", "source", "licence",
 }  # fmt: skip
 
 
@@ -36,16 +38,19 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
             raise RecordError('limits must be an object, for example {"wall_s": 2}')
         limits_from(limits)
     weights = row.get("weights")
-    cases = cases_from(in_outs, mode) if mode in (Mode.CALL, Mode.STDIN) else ()
+    prompt, reference = _optional_text(row, "prompt") or "", _optional_text(row, "reference")
+    about = About(entry_point, reference or "", prompt)
+    cases = cases_from(in_outs, mode, about) if mode in (Mode.CALL, Mode.STDIN) else ()
     return {
         "task_id": str(task_id),
         "mode": mode,
-        "prompt": _optional_text(row, "prompt") or "",
+        "prompt": prompt,
+        "suffix": _optional_text(row, "suffix") or "",
         "entry_point": None if mode is Mode.STDIN else entry_point,
         "cases": cases,
         "test": test,
         "preamble": preamble,
-        "reference": _optional_text(row, "reference"),
+        "reference": reference,
         "checker": _optional_text(row, "checker"),
         "answer": row.get("answer"),
         "grader": _grader(row.get("grader")),
@@ -64,49 +69,12 @@ def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:
         return {}
     if isinstance(value, str):
         try:
-            value = json.loads(value)  # not msgspec: Python's writer leaves NaN and lone surrogates in JSON
+            value = long_numbers.loads(value)  # not msgspec: Python's writer leaves NaN and lone surrogates in JSON
         except (ValueError, RecursionError) as error:
             raise RecordError(f"in_outs is text that is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise RecordError('in_outs must be an object: {"inputs": [...], "outputs": [...], "fn_name": ...}')
     return value
-
-
-def cases_from(in_outs: Mapping[str, JsonValue], mode: Mode) -> tuple[TestCase, ...]:
-    """Test cases from `inputs` and `outputs`. Values other than text are written as JSON (call) or lines."""
-    inputs, outputs = in_outs.get("inputs", []), in_outs.get("outputs", [])
-    if not isinstance(inputs, list) or not isinstance(outputs, list):
-        raise RecordError("in_outs.inputs and in_outs.outputs must be lists")
-    if len(inputs) != len(outputs):
-        counts = f"{len(inputs)} inputs but {len(outputs)} outputs"
-        raise RecordError(f"in_outs has {counts}: give one output per input")
-    as_input, as_output = (_call_input, _call_output) if mode is Mode.CALL else (_stdin_text, _stdin_text)
-    pairs = zip(map(as_input, inputs), map(as_output, outputs), strict=True)
-    return tuple(TestCase(index, *pair) for index, pair in enumerate(pairs))
-
-
-def _call_input(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return value
-    arguments = value if isinstance(value, list) else [value]
-    return "\n".join(_json(argument) for argument in arguments)
-
-
-def _call_output(value: JsonValue) -> str:
-    return value if isinstance(value, str) else _json(value)
-
-
-def _stdin_text(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return value
-    lines = value if isinstance(value, list) else [value]
-    return "\n".join(line if isinstance(line, str) else _json(line) for line in lines)
-
-
-def _json(value: JsonValue) -> str:
-    """JSON on one line, as Python reads it: NaN stays NaN, and a lone surrogate is escaped."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() or text.isprintable() else json.dumps(value)
 
 
 def _mode(row: Mapping[str, JsonValue], in_outs: Mapping[str, JsonValue]) -> Mode:

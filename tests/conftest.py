@@ -93,9 +93,10 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def cache_of_its_own() -> Iterator[None]:
-    """What one test keeps is not there for the next: neither grades nor indexes."""
+def process_of_its_own() -> Iterator[None]:
+    """What one test keeps is not there for the next: neither grades, nor indexes, nor how long numbers may be."""
     common = os.environ["XDG_CACHE_HOME"]
     os.environ["XDG_CACHE_HOME"] = f"{common}/{next(_numbers)}"
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
     yield
     os.environ["XDG_CACHE_HOME"] = common

@@ -163,7 +163,11 @@ NEMO: Row = {"responses_create_params": {"input": "Roots."}, "verifier_metadata"
 READ = {
     "livecodebench": livecodebench.read_task({"question_id": "q", "question_content": "", "input_output": IN_OUTS}),
     "apps": apps.read_task(
-        {"question": "q", "input_output": json.dumps(IN_OUTS | {"inputs": [[[4]]]}), "solutions": "[]"}
+        {
+            "question": "q",
+            "input_output": json.dumps(IN_OUTS | {"inputs": [[[4]]], "outputs": [2.0]}),
+            "solutions": "[]",
+        }
     ),
     "colossalai": colossalai.read_task({"prompt": "q", "test_cases": IN_OUTS}),
     "nemo_gym": nemo_gym.read_task(NEMO),

@@ -13,6 +13,7 @@ from dashboard.queries import in_file, listing, orders, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.workspace import OpenRun
+from evaluator.extraction import OBVIOUS
 from evaluator.model import NO_REASON, Disagreement, Verdict
 
 _CASES_SHOWN = 3
@@ -91,6 +92,12 @@ def _its_task(screen: Screen, rollout: RolloutRecord) -> View:
     return screen.view.place().but(task=rollout.task_id)
 
 
+def _extracted_from(rollout: RolloutRecord) -> str | None:
+    """Which part of the text ran, where that is not obvious."""
+    found = rollout.extracted_from or ""
+    return None if found.startswith(OBVIOUS) else found or None
+
+
 def _head_facts(screen: Screen, rollout: RolloutRecord) -> list[tuple[str, str]]:
     given = rollout.given_reward
     reward = ("reward", "none" if rollout.reward is None else f"{rollout.reward:g}")
@@ -107,6 +114,7 @@ def _head_facts(screen: Screen, rollout: RolloutRecord) -> list[tuple[str, str]]
         ("model", rollout.model),
         ("grader", rollout.grader if rollout.grader != "tests" else None),
         ("checker", rollout.checker),
+        ("code from", _extracted_from(rollout)),
         ("same code as", rollout.duplicate_of),
         ("sandbox", "degraded" if "degraded" in (rollout.layers or ()) else None),
     ]

@@ -24,7 +24,13 @@ def with_code_of(run: OpenRun, record: RolloutRecord, task: TaskRecord | None) -
     found = extract(sample.rollout.completion, task=of, kind=sample.rollout.kind) if sample and of else None
     if found is None:
         return record
-    return msgspec.structs.replace(record, code=found.code, kind=found.kind.value, line_offset=found.line_offset)
+    return msgspec.structs.replace(
+        record,
+        code=found.code,
+        kind=found.kind.value,
+        line_offset=found.line_offset,
+        extracted_from=found.extracted_from,
+    )
 
 
 def _sample(run: OpenRun, record: RolloutRecord) -> Sample | None:

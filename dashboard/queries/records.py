@@ -50,6 +50,7 @@ class RolloutRecord(msgspec.Struct, frozen=True):
     completion: str
     kind: str | None
     line_offset: int | None
+    extracted_from: str | None
     duplicate_of: str | None
     layers: list[str] | None
     limits: str | None

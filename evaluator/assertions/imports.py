@@ -15,6 +15,12 @@ _STARRED = frozenset(
 """Modules whose names are known if they are imported by `*`. No others are imported here to find their names."""
 _ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 """Names that mean these modules if they are not defined."""
+_OF_MODULES = {
+    "Counter": "collections", "OrderedDict": "collections", "defaultdict": "collections", "deque": "collections",
+    "namedtuple": "collections", "deepcopy": "copy", "Decimal": "decimal", "Fraction": "fractions", "isclose": "math",
+    "isnan": "math",
+}  # fmt: skip
+"""Names that mean these modules' if they are not defined: no task asks for a function of such a name."""
 
 
 class Imports:
@@ -50,10 +56,11 @@ class Imports:
 
 
 def missing_imports(nodes: Iterable[ast.AST], free: frozenset[str]) -> dict[str, str]:
-    """Free names that are used only as modules, with the imports that a test left to the completion.
+    """Free names of the standard library, or used only as modules, with the imports that a test left to the completion.
 
-    They belong to the dataset: otherwise a completion could redefine `math` and decide its own grade.
+    They belong to the dataset: otherwise a completion could redefine `math` or `isclose`, and decide its own grade.
     """
+    standard = {name: f"from {_OF_MODULES[name]} import {name}" for name in free & _OF_MODULES.keys()}
     seen: dict[str, set[str]] = {name: set() for name in free if name in _STARRED or name in _ALIASES}
     uses = Counter[str]()
     for node in nodes:
@@ -64,7 +71,8 @@ def missing_imports(nodes: Iterable[ast.AST], free: frozenset[str]) -> dict[str,
             case ast.Name(id=name) if name in seen:
                 uses[name] -= 1
     modules = {name for name in seen if uses[name] == 0 and (name in _ALIASES or _has_all(name, seen[name]))}
-    return {name: f"import {_ALIASES[name]} as {name}" if name in _ALIASES else f"import {name}" for name in modules}
+    whole = {name: f"import {_ALIASES[name]} as {name}" if name in _ALIASES else f"import {name}" for name in modules}
+    return whole | standard
 
 
 def _has_all(name: str, attributes: set[str]) -> bool:

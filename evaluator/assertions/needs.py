@@ -21,13 +21,20 @@ _MODULES = {
     Need.LOOPBACK: frozenset("ftplib http smtplib socket socketserver ssl wsgiref xmlrpc".split()),
 }
 _NAMES = {"ProcessPoolExecutor": Need.PROCESSES}
+STARTING = frozenset(
+    """os.fork os.forkpty os.popen os.posix_spawn os.system subprocess.Popen subprocess.call subprocess.check_call
+    subprocess.check_output subprocess.getoutput subprocess.getstatusoutput subprocess.run""".split()
+)
+"""The functions that start a process."""
 
 
 def needs_of(task: Task, reading: Reading) -> frozenset[Need]:
-    """From the dataset's list of libraries for the task (`libs`), and the imports of prompt, preamble and test."""
+    """From the dataset's list of libraries (`libs`), the imports of prompt, preamble and test, and the test's calls."""
     modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
     modules.update(_listed(task.metadata.get("libs")))
     names = {need for name, need in _NAMES.items() if name in reading.imports.origins}
+    if any(isinstance(node, ast.Call) and reading.imports.dotted(node.func) in STARTING for node in reading.nodes):
+        names.add(Need.PROCESSES)
     return frozenset(names | {need for need, using in _MODULES.items() if using & modules})
 
 

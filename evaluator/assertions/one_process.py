@@ -13,6 +13,7 @@ from enum import StrEnum
 from evaluator.assertions.data_classes import classes_passed
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
+from evaluator.assertions.needs import STARTING
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
 from evaluator.assertions.source import walk_own
 
@@ -46,6 +47,7 @@ class Reason(StrEnum):
     ERRORS = "turns warnings into errors"
     LOGS = "captures logs"
     THREADS = "starts threads or processes"
+    STARTS = "starts a program"
     SOCKETS = "opens sockets"
     FIGURES = "uses pyplot's current figure"
     DATACLASS = "reads the fields of dataclasses"
@@ -216,6 +218,8 @@ class _Finder:
     def _called(self, call: ast.Call) -> Iterator[Finding]:
         line, function = call.lineno, call.func
         dotted = self._dotted(function)
+        if dotted in STARTING:
+            yield line, Reason.STARTS
         if is_builtin(self._reading, function, "globals"):
             yield line, Reason.GLOBALS
         if is_builtin(self._reading, function, "eval", "exec") and not self._is_own_text(call.args):

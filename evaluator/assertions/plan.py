@@ -18,6 +18,7 @@ from evaluator.assertions.methods import (
 )
 from evaluator.assertions.needs import Need, forks, needs_of
 from evaluator.assertions.one_process import Reason, why_one_process
+from evaluator.assertions.own_rules import why_it_proves_nothing
 from evaluator.assertions.prompt import mentioned
 from evaluator.assertions.reading import Reading, read_test
 from evaluator.assertions.self_comparison import lines_that_compare_with_itself
@@ -54,9 +55,13 @@ class SuitePlan:
     restarts: bool
     """Whether a case can run in new processes, without those before it."""
     needs: frozenset[Need]
+    proves_nothing: str | None
+    """Why a pass of it is not verified, in one line: the completion decides every assert."""
     one_process: str | None
     """Why the suite can only be decided in the completion's own process, in one line."""
     suite: SuiteCode
+    runs: bool = False
+    """Whether the task's own reference passes it: what fails is the completion, then."""
 
 
 def plan_suite(task: Task) -> SuitePlan:
@@ -95,6 +100,7 @@ def _plan(task: Task) -> SuitePlan:
         continues=body.continues,
         restarts=body.restarts,
         needs=needs_of(task, reading),
+        proves_nothing=why_it_proves_nothing(reading),
         one_process=_why_one_process(task, reading, suite),
         suite=suite,
     )
@@ -112,6 +118,7 @@ def _methods_plan(reading: Reading, task: Task, methods: Methods) -> SuitePlan:
         continues=True,
         restarts=True,
         needs=needs_of(task, reading),
+        proves_nothing=why_it_proves_nothing(reading),
         one_process=_why_one_process(task, reading, suite),
         suite=suite,
     )

@@ -10,10 +10,10 @@ from evaluator import syntax
 from evaluator.assertions.flow import Flow, Reads
 from evaluator.assertions.imports import Imports, missing_imports
 from evaluator.assertions.prompt import definitions
-from evaluator.assertions.scopes import BUILTINS, Scopes
 from evaluator.assertions.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
 from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
+from evaluator.scopes import BUILTINS, Scopes
 
 CANDIDATE = "candidate"
 SOLUTION = "solution"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from evaluator.checkers import brief, get_checker, message, why_no_data
-from evaluator.model import Difference
+from evaluator.model import Difference, Opaque
 
 
 class Relation(StrEnum):
@@ -34,8 +34,8 @@ class Expectation:
 def expectation_holds(expectation: Expectation, value: object) -> Difference | None:
     """None if a decoded result meets the expectation, else why not.
 
-    A value that is not data is unequal to everything, and neither true nor false: its class is the completion's,
-    whose code the trusted side does not call.
+    A value that is not data is unequal to everything. Whether it is true was asked in the sandbox, as an assert would:
+    a completion that may answer what it likes could as well return True.
     """
     expected = expectation.value
     match expectation.relation:
@@ -52,8 +52,15 @@ def expectation_holds(expectation: Expectation, value: object) -> Difference | N
         case Relation.NOT_AMONG:
             return _unmet(f"none of {brief(expected)}", value) if _is_among(expected, value) else None
         case Relation.TRUE | Relation.FALSE as truth:
-            is_met = not why_no_data(value) and bool(value) is (truth is Relation.TRUE)
+            is_met = truth_of(value) is (truth is Relation.TRUE)
             return None if is_met else _unmet(f"a {truth.value} value", value)
+
+
+def truth_of(value: object) -> bool | None:
+    """Whether a decoded value is true; None if that can't be known."""
+    if isinstance(value, Opaque):
+        return value.truth
+    return None if why_no_data(value) else bool(value)
 
 
 def _difference(expected: object, value: object) -> Difference | None:

@@ -7,17 +7,21 @@ Each module of this package is one rule, with the module's name. It defines
 - `check_value`, the same for values, if it compares both and `check` is for text,
 - a docstring that says exactly what it accepts.
 
+One whose `check` takes a `tolerance` may be named with it: `value:tolerance=1e-5`.
+
 To add a rule, add a file here; nothing else lists the rules. Comparing never runs a completion's code: values are
 compared by exact type, and what is not data (`evaluator.model.Opaque`) equals nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from inspect import signature
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from evaluator.checkers._families import why_no_data
 from evaluator.checkers._rendering import brief, message, render, shortened
@@ -65,12 +69,29 @@ class Checker:
         return " or ".join(self.rules)
 
 
+@lru_cache(maxsize=64)
 def get_checker(name: str) -> Checker:
-    """The checker of that name. Raises `CheckerError` if there is none."""
-    found = known_checkers().get(name)
+    """The checker of that name, with its tolerance if it names one. Raises `CheckerError` if there is none."""
+    base, _, option = name.partition(":")
+    found = known_checkers().get(base)
     if found is None:
         raise CheckerError(f"checker {name!r} is unknown: use one of {', '.join(known_checkers())}")
-    return found
+    return _within(found, name, option) if option else found
+
+
+def _within(checker: Checker, name: str, option: str) -> Checker:
+    takes_one = [kind for kind, check in checker.rules.items() if "tolerance" in signature(check).parameters]
+    try:
+        tolerance = float(option.removeprefix("tolerance=")) if option.startswith("tolerance=") else math.nan
+    except ValueError:
+        tolerance = math.nan
+    if not takes_one or not 0 <= tolerance < 1:
+        raise CheckerError(f"checker {name!r} can't be read: only value takes an option, such as value:tolerance=1e-5")
+    rules: dict[Kind, Check] = {
+        kind: partial(cast("Callable[..., Difference | None]", checker.rules[kind]), tolerance=tolerance)
+        for kind in takes_one
+    }
+    return replace(checker, name=name, rules=rules)
 
 
 @cache

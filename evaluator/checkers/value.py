@@ -4,9 +4,10 @@ A list, a tuple, a namedtuple and a deque with equal items are equal. A set equa
 no order, so it is wrong if a list is expected (`unordered` is the checker for that). `dict`, `Counter`, `OrderedDict`
 and `defaultdict` are equal if their keys and values are; order does not count; an int key equals the string key that
 JSON would turn it into; otherwise keys are matched exactly. `True == 1`. An expected float or complex equals any number
-within 1e-9, relative to the larger; there is no absolute tolerance. Every other expected number, especially an int,
-equals only exactly the same number: 5.0 equals 5, 1e18 is not 10**18 + 7. NaN equals NaN. `bytes` equal `bytearray`.
-Text never equals a number. Generators and iterators are not data (`evaluator.model.Opaque`) and equal nothing.
+within 1e-9, absolute or relative to the larger; `value:tolerance=1e-5` sets another. Every other expected number,
+especially an int, equals only exactly the same number: 5.0 equals 5, 1e18 is not 10**18 + 7. NaN equals NaN. `bytes`
+equal `bytearray`. Text never equals a number. Generators and iterators are not data (`evaluator.model.Opaque`) and
+equal nothing.
 
 Items of sets are first paired exactly. Items left over on both sides (floats that differ within the tolerance) are
 paired optimally for up to 100 items, and above that in sorted order. Sets and dicts of more than twice the expected
@@ -33,9 +34,9 @@ _TOLERANT = (float, complex)
 _LARGEST_KEY = 10**1000  # for an int key in decimal; Python refuses 4,300 digits
 
 
-def check(expected: object, actual: object) -> Difference | None:
+def check(expected: object, actual: object, *, tolerance: float = TOLERANCE) -> Difference | None:
     """None when equal by these rules; else the path to the first difference."""
-    return Walk(Rules()).first_difference(expected, actual)
+    return Walk(Rules(tolerance)).first_difference(expected, actual)
 
 
 class Rules:
@@ -44,9 +45,12 @@ class Rules:
     mixed = True
     sets_as_lists = False
 
+    def __init__(self, tolerance: float = TOLERANCE) -> None:
+        self._tolerance = tolerance
+
     def same_scalar(self, expected: Any, actual: Any) -> bool:
         if type(expected) in NUMBERS and type(actual) in NUMBERS:
-            return _same_number(expected, actual)
+            return _same_number(expected, actual, self._tolerance)
         return native_equal(expected, actual)
 
     def lack_zeros(self, _expected: dict[Any, Any], _actual: dict[Any, Any]) -> bool:
@@ -75,15 +79,15 @@ def _json_key(key: object) -> str:
     return canonical(key)
 
 
-def _same_number(expected: Any, actual: Any) -> bool:
+def _same_number(expected: Any, actual: Any, most: float) -> bool:
     if type(expected) not in _TOLERANT:
         return native_equal(expected, actual) or (_is_nan(expected) and _is_nan(actual))
     try:
         if complex in (type(expected), type(actual)):
             one, other = complex(expected), complex(actual)
-            return cmath.isclose(one, other, rel_tol=TOLERANCE) or (cmath.isnan(one) and cmath.isnan(other))
+            return cmath.isclose(one, other, rel_tol=most, abs_tol=most) or (cmath.isnan(one) and cmath.isnan(other))
         one, other = float(expected), float(actual)
-        return math.isclose(one, other, rel_tol=TOLERANCE) or (math.isnan(one) and math.isnan(other))
+        return math.isclose(one, other, rel_tol=most, abs_tol=most) or (math.isnan(one) and math.isnan(other))
     except (OverflowError, ValueError):  # beyond a double; a signalling Decimal NaN
         return False
 

@@ -1,7 +1,8 @@
-"""`rollscope audit`: the rollouts whose reward depends on the checker."""
+"""`rollscope audit`: the rollouts whose reward depends on the checker, or on what is taken for the code."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from evaluator.auditing import Audit, Differing, audit_run, audited_count
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
 from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.extractor_audit import audit_extractors
 from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50
@@ -20,24 +22,25 @@ _LETTERS: Final = {1.0: "P", 0.0: "W", None: "?"}
 _EXPECTED: Final = {True: "pass", False: "fail", None: ""}
 
 
-def audit(path: Path, checkers: str, *, workers: int | None, limit: int | None, as_json: bool) -> int:
-    """Print the rollouts whose reward depends on the checker; exit status 1 if there are any."""
+def audit(path: Path, checkers: str, *, extractors: bool, workers: int | None, limit: int | None, as_json: bool) -> int:
+    """Print the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any."""
+    if extractors == bool(checkers):
+        raise CommandError("give --checkers, such as floats,livecodebench, or --extractors")
     names = list(dict.fromkeys(name.strip() for name in checkers.split(",") if name.strip()))
-    if len(names) < 2:
+    if len(names) < 2 and not extractors:
         raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
     run = Run.open(path)
     with meter(audited_count(run, limit)) as progress:
-        report = audit_run(
-            run, names, workers=workers, limit=limit, on_grade=lambda grade: progress.count(grade.passed)
-        )
+        start = audit_extractors if extractors else partial(audit_run, checkers=names)
+        report = start(run, workers=workers, limit=limit, on_grade=lambda grade: progress.count(grade.passed))
     if as_json:
         print(msgspec.json.encode(report).decode())
     else:
-        _print(report)
+        _print(report, "extractor" if extractors else "checker")
     return Exit.FINDING if report.differ else Exit.DONE
 
 
-def _print(report: Audit) -> None:
+def _print(report: Audit, what: str) -> None:
     if report.differing:
         table = new_table("task", "sample", *(payer.checker for payer in report.checkers), "expected", "why not")
         for each in report.differing[:_PRINTED]:
@@ -47,14 +50,14 @@ def _print(report: Audit) -> None:
         if report.differ > _PRINTED:
             print(f"... and {report.differ - _PRINTED:,} more: --json lists all")
         print()
-    passed = new_table("checker", "passed", "of", "share", numbers=("passed", "of", "share"))
+    passed = new_table(what, "passed", "of", "share", numbers=("passed", "of", "share"))
     for payer in report.checkers:
         share = f"{payer.passed / payer.compared:.1%}" if payer.compared else "none"
         passed.add_row(payer.checker, f"{payer.passed:,}", f"{payer.compared:,}", share)
     print_table(passed)
     print()
     depend = "depends" if report.differ == 1 else "depend"
-    print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the checker")
+    print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the {what}")
     if report.kept:
         print(f"{report.kept:,} of them by the answers that the run kept; the others ran once more")
     reasons = sorted(report.not_compared.items(), key=lambda item: -item[1])

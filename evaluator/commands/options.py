@@ -33,6 +33,10 @@ DisagreementOption = Annotated[
     Literal["unknown", "keep", "fail"],
     typer.Option(help="A suite that fails in two processes and passes in one: unknown, passed or failed."),
 ]
+UnfinishedThinkingOption = Annotated[
+    Literal["no_code", "grade"],
+    typer.Option(help="A text that ends inside its thinking has no code, or the code in that is graded."),
+]
 CacheOption = Annotated[
     str | None,
     typer.Option(
@@ -64,6 +68,7 @@ GraderOption = Annotated[
         help="NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]",
     ),
 ]
+MemoryOption = Annotated[float | None, typer.Option("--memory", help="Resident MiB per test case. [default: 1024]")]
 PreambleOption = Annotated[
     str | None,
     typer.Option(

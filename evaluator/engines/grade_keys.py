@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from evaluator.graders.bench import Options
+from evaluator.graders.cases.plans import is_of_leetcode
 from evaluator.graders.grader import Grader
 from evaluator.graders.spec import parse_spec
 from evaluator.model import JsonValue, Rollout, Task
@@ -80,7 +81,7 @@ class Keys:
         if task.test is not None and _CLOCK.search(task.test):
             raise ValueError("its test looks at the clock")
         fields = {name: getattr(task, name) for name in _DECIDING}
-        fields |= {"grader": _spec(task.grader), "libs": task.metadata.get("libs")}
+        fields |= {"grader": _spec(task.grader), "libs": task.metadata.get("libs"), "of_leetcode": is_of_leetcode(task)}
         digest = _digest(_json(msgspec.to_builtins(fields)))
         self._tasks[id(task)] = task, digest
         if len(self._tasks) > _REMEMBERED:

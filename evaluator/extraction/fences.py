@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-_PYTHON_TAGS = frozenset(("python", "py", "python3", "py3", "python2", "ipython", "ipython3", "sage"))
+PYTHON_TAGS = frozenset(("python", "py", "python3", "py3", "python2", "ipython", "ipython3", "sage"))
 _MARKDOWN_TAGS = frozenset(("markdown", "md"))
 # fmt: off
 _FOREIGN_TAGS = frozenset((
@@ -47,7 +47,7 @@ class Block(NamedTuple):
     @property
     def python(self) -> bool:
         """Whether the tag says Python."""
-        return self.tag in _PYTHON_TAGS
+        return self.tag in PYTHON_TAGS
 
     @property
     def foreign(self) -> bool:
@@ -87,7 +87,7 @@ class _Fence(NamedTuple):
     def opens(self) -> bool:
         if self.inline:
             return False
-        return self.leads or (self.char == "`" and (not self.info or self.tag in _PYTHON_TAGS))
+        return self.leads or (self.char == "`" and (not self.info or self.tag in PYTHON_TAGS))
 
     def closes(self, opening: _Fence) -> bool:
         return self.bare and self.char == opening.char and self.marks >= opening.marks
@@ -167,21 +167,26 @@ def _paired(text: str, fences: list[_Fence]) -> Iterator[Block]:
 
 
 def _end_of(text: str, fences: list[_Fence], number: int, opening: _Fence, loosens: bool) -> tuple[int, int]:
-    """Where the block ends, and the number of the next fence."""
+    """Where the block ends, and the number of the next fence. A fence in a string in triple quotes is code."""
     misplaced: tuple[int, int] | None = None
+    quotes, counted = 0, opening.end
     for at in range(number, len(fences)):
         fence = fences[at]
         if fence.closes(opening):
-            if not fence.leads:
-                return fence.mark, at + 1
-            if fence.indent <= opening.indent + 3:
-                return fence.start, at + 1
-            misplaced = misplaced or (fence.start, at + 1)
+            end = (fence.mark if not fence.leads else fence.start, at + 1)
+            quotes, counted = quotes + _triple_quotes(text, counted, end[0]), end[0]
+            if (not fence.leads or fence.indent <= opening.indent + 3) and (quotes % 2 == 0 or not loosens):
+                return end
+            misplaced = misplaced or end
         elif fence.starts_anew(opening):
             return misplaced or (fence.start, at)
     if misplaced and loosens:
         return misplaced
     return len(text), len(fences)
+
+
+def _triple_quotes(text: str, start: int, end: int) -> int:
+    return text.count('"""', start, end) + text.count("'''", start, end)
 
 
 def _block(text: str, opening: _Fence, end: int) -> Block:
@@ -198,6 +203,6 @@ def _unindented(row: str, most: int) -> str:
 def _one_line(fence: _Fence) -> Block:
     content = fence.info.partition(fence.char * 3)[0]
     word, _, rest = content.partition(" ")
-    if word.lower() in _PYTHON_TAGS:
+    if word.lower() in PYTHON_TAGS:
         return Block(rest, fence.line, word.lower())
     return Block(content, fence.line, "")

@@ -5,19 +5,25 @@ The kind of a completion's text (`Kind`) is given or detected:
 1. A fence, or a thinking section, means `chat`, unless the whole text is a program (with fences in its strings).
 2. A text that parses and defines the entry point (stdin: that parses) is `full`.
 3. A text that parses after the prompt, and then defines the entry point, is a `continuation`.
-4. Anything else is `full`: the interpreter reports what is wrong with it.
+4. Code between marks (`[PYTHON]`, `[BEGIN]`, `<answer>`, LaTeX's), in a block quote, or between sentences is `chat`.
+5. Anything else is `full`: the interpreter reports what is wrong with it. A text without a line of code is no code.
 
-In a `chat` answer, one fenced block is the program. Thinking (`<think>...</think>`, also with only the closing tag) is
-skipped; thinking that never ends counts only if there is no code before it. The program is the first of:
+A `continuation` goes right after the prompt, and before the task's suffix if it has one. Where that is not Python, the
+first of these which is counts: on a line of its own; with the first line's indentation, if it is a space off, as the
+prompt's; without what follows the last whole statement, where the function is complete.
 
-1. the last block that defines the entry point: by `def` or `class` (or `class Solution` with that method),
-   else by assignment. A usage example after it does not;
+In a `chat` answer, fenced blocks are the program. Thinking (`<think>...</think>`, also with only the closing tag) is
+skipped, and thinking that never ends has no answer. The program is the first of:
+
+1. the last block that defines the entry point: by `def` or `class` (or `class Solution` with that method), else by
+   assignment or import; stdin: the last block that reads input and prints, else that reads, else that prints;
 2. the last block that is the body of the prompt's function;
 3. the last block tagged Python that parses, then the last untagged one that parses and is more than values;
 4. the last block tagged Python, the last without a tag, the last of all.
 
+For 1, other blocks are joined to it whose names it uses and does not define: a helper, an import, a constant.
 Blocks tagged as another language count only for 1, if they parse as Python, and for the last of all.
-Without any block, the program is the answer itself if it is bare code.
+Without any block, the program is the answer itself if it is bare code, else what 4. above finds.
 
 Code before a first fence without a tag is a block too: the prompt may have opened it.
 
@@ -27,36 +33,22 @@ characters. Lines end as Python's do: at a line feed, a carriage return, or both
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
-import warnings
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 import msgspec
 
-from evaluator import syntax
+from evaluator.extraction import choice, unfenced
+from evaluator.extraction.choice import Choice
+from evaluator.extraction.definitions import MAX_PARSED, called, defines, fits_and_parses, is_code, parses
 from evaluator.extraction.fences import Block, before_bare_fence, fenced_blocks, has_fence
+from evaluator.extraction.thinking import Region, has_thinking, without_thinking
 from evaluator.model import Kind, Mode, Task
 
-MAX_PARSED = 100_000
-"""Characters; a longer text is not parsed, and counts as Python if it defines the entry point."""
-
-_MOST_TRIED = 8
-"""Blocks that are parsed, from the last. This many of the maximum length take about a second."""
-
-_FILENAME = "<completion>"
-_THINK_OPEN = re.compile(r"^[ \t]*<think(?:ing)?>", re.MULTILINE | re.IGNORECASE)
-_THINK_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_ORPHAN_CLOSE = re.compile(r"^[ \t]*</think(?:ing)?>|</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
-_SOLUTION = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)
-_NESTING = (ast.If, ast.Try, ast.With, ast.For, ast.While)
-
-# Parsing a completion must not print its warnings (such as an invalid escape) as if they were ours.
-for _category in (SyntaxWarning, DeprecationWarning):
-    warnings.filterwarnings("ignore", category=_category, module=re.escape(_FILENAME))
+_QUOTED_FENCE = re.compile(r"^ {0,3}> ?(?:```|~~~)", re.MULTILINE)
 
 
 class Extraction(msgspec.Struct, frozen=True):
@@ -64,41 +56,38 @@ class Extraction(msgspec.Struct, frozen=True):
 
     `code` is None if there is none; `reason` then says why. Line of the completion's text = line of `code`
     + `line_offset`; if that is not above 0, the line is in the prompt. `kind` is the text's kind, given or detected.
+    `extracted_from` says for people which part of the text it is.
     """
 
     code: str | None
     kind: Kind
     line_offset: int = 0
     reason: str | None = None
+    extracted_from: str | None = None
 
 
-class _Region(msgspec.Struct, frozen=True):
-    """A part of the completion's text and the line on which it begins."""
-
-    text: str
-    line: int
-
-
-def extract(completion: str, *, task: Task, kind: Kind | None) -> Extraction:
+def extract(completion: str, *, task: Task, kind: Kind | None, unfinished_thinking: bool = False) -> Extraction:
     """The program in a completion, by the rules above. Never raises, whatever the text.
 
     `task` has the entry point (none for stdin) and the prompt. `task.preamble` is not added to the code.
+    `unfinished_thinking`: whether code in a thinking section that never ends counts, if there is none before it.
     """
-    text = _with_line_feeds(completion.removeprefix("\ufeff"))
+    text = unfenced.without_end_of_text(_with_line_feeds(completion.removeprefix("\ufeff")))
     if not text.strip() or text.isspace():
         return Extraction(None, kind or Kind.FULL, 0, "the completion is empty")
-    match kind or _kind_of(text, task):
+    match kind:
         case Kind.CHAT:
-            return _from_chat(text, task)
+            return _from_chat(text, task, unfinished_thinking)
         case Kind.CONTINUATION:
             return _from_continuation(text, task)
-        case _:
-            return Extraction(text, Kind.FULL)
+        case Kind.FULL:
+            return _whole(text)
+    return _detected(text, task, unfinished_thinking)
 
 
 def outside_thinking(completion: str) -> str:
     """The text of a completion outside its thinking sections; a section without an end extends to the end."""
-    answer, _ = _without_thinking(_with_line_feeds(completion.removeprefix("\ufeff")))
+    answer, _ = without_thinking(_with_line_feeds(completion.removeprefix("\ufeff")))
     return "".join(region.text for region in answer)
 
 
@@ -106,22 +95,36 @@ def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _called(task: Task) -> str | None:
-    return None if task.mode is Mode.STDIN else task.entry_point
-
-
-def _kind_of(text: str, task: Task) -> Kind:
-    name = _called(task)
-    looks_like_chat = has_fence(text) or _THINK_OPEN.search(text) or _ORPHAN_CLOSE.search(text)
-    if (name is None or _defines(text, name)) and (_parses(text) if not looks_like_chat else _fits_and_parses(text)):
-        return Kind.FULL
+def _detected(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
+    name, prompt = called(task), _with_line_feeds(task.prompt)
+    looks_like_chat, marked = has_fence(text) or has_thinking(text), unfenced.has_marks(text)
+    is_python = fits_and_parses(text) if looks_like_chat or marked else parses(text)
+    may_end_a_line = name is not None and not prompt.endswith("\n") and defines(prompt, name)
+    if is_python and not is_code(text) and not may_end_a_line:
+        return _text_alone(text, task)
+    if is_python and not marked and (name is None or defines(text, name)):
+        return _whole(text)
     if looks_like_chat:
-        return Kind.CHAT
-    if task.prompt and name is not None:
-        joined = _with_line_feeds(task.prompt) + text
-        if _defines(joined, name) and _parses(joined):
-            return Kind.CONTINUATION
-    return Kind.FULL
+        return _from_chat(text, task, unfinished_thinking)
+    continued = None
+    if prompt and name is not None and not marked and not defines(text, name) and defines(prompt + text, name):
+        continued = _continued(prompt, text, task)
+    if continued is not None:
+        return continued
+    found = _without_fence(Region(text, 1), task)
+    if found is not None:
+        return _from_choice(found)
+    is_whole = (is_python and is_code(text)) or unfenced.looks_like_code(text)
+    return _whole(text) if is_whole else _text_alone(text, task)
+
+
+def _text_alone(text: str, task: Task) -> Extraction:
+    """A text in which no line is code: of a task that asks for an answer, that answer."""
+    return _whole(text) if task.mode is Mode.ANSWER else Extraction(None, Kind.FULL, 0, "no code, only text")
+
+
+def _whole(text: str) -> Extraction:
+    return Extraction(text, Kind.FULL, extracted_from=WHOLE)
 
 
 # continuation
@@ -129,53 +132,113 @@ def _kind_of(text: str, task: Task) -> Kind:
 
 def _from_continuation(text: str, task: Task) -> Extraction:
     prompt = _with_line_feeds(task.prompt)
-    whole = _after_prompt(prompt, text, Kind.CONTINUATION)
-    if not has_fence(text) or _fits_and_parses(prompt + text):
-        return whole
-    before = re.split(r"^[ \t]*(?:```|~~~)", text, maxsplit=1, flags=re.MULTILINE)[0]
-    if before.strip():
-        return _after_prompt(prompt, before, Kind.CONTINUATION)
-    blocks = fenced_blocks(text)
-    return _block_after_prompt(prompt, blocks[0], Kind.CONTINUATION) if blocks else whole
+    if has_fence(text) and not fits_and_parses(prompt + text):
+        before = re.split(r"^[ \t]*(?:```|~~~)", text, maxsplit=1, flags=re.MULTILINE)[0]
+        blocks = fenced_blocks(text)
+        if before.strip():
+            return _after_prompt(prompt, before, Kind.CONTINUATION, "the text before the fence")
+        if blocks:
+            return _block_after_prompt(prompt, blocks[0], Kind.CONTINUATION)
+    whole = _after_prompt(prompt, text + _with_line_feeds(task.suffix), Kind.CONTINUATION)
+    return _continued(prompt, text, task) or whole
 
 
-def _after_prompt(prompt: str, text: str, kind: Kind) -> Extraction:
-    return Extraction(prompt + text, kind, -prompt.count("\n"))
+def _continued(prompt: str, text: str, task: Task) -> Extraction | None:
+    """The prompt and the text, as the first of the rules above which is Python."""
+    name, suffix = called(task), _with_line_feeds(task.suffix)
+    if suffix:
+        wholes = (text + suffix, f"{text}\n{suffix}")
+        fitting = next((whole for whole in wholes if parses(prompt + whole)), None)
+        return _after_prompt(prompt, fitting, Kind.CONTINUATION, "the completion and the suffix") if fitting else None
+    if parses(prompt + text):
+        return _after_prompt(prompt, text, Kind.CONTINUATION)
+    if len(prompt) + len(text) > MAX_PARSED:
+        return None
+    if not prompt.endswith("\n"):
+        return _continued(prompt + "\n", text, task)
+    indented = _as_the_prompt(prompt, text)
+    if indented != text and parses(prompt + indented):
+        return _after_prompt(
+            prompt, indented, Kind.CONTINUATION, "the completion with its first line's indentation repaired"
+        )
+    for whole in (text, indented):
+        kept = unfenced.whole_statements(prompt + whole)[len(prompt) :]
+        if kept.strip() and not (name and defines(whole, name) and not defines(kept, name)):
+            lines = kept.rstrip("\n").count("\n") + 1
+            return _after_prompt(
+                prompt,
+                kept,
+                Kind.CONTINUATION,
+                f"the completion up to line {lines}, where its last whole statement ends",
+            )
+    return None
+
+
+def _as_the_prompt(prompt: str, text: str) -> str:
+    """The text with its first line as far in as the prompt's last, if that is a space more or less."""
+    ahead = len(text) - len(text.lstrip("\n"))
+    first = text[ahead:]
+    last = prompt.rstrip().rpartition("\n")[2]
+    wanted, has = (len(line) - len(line.lstrip(" ")) for line in (last, first))
+    return text[:ahead] + " " * wanted + first.lstrip(" ") if wanted and abs(wanted - has) == 1 else text
+
+
+def _after_prompt(prompt: str, text: str, kind: Kind, which: str = "the completion") -> Extraction:
+    return Extraction(
+        prompt + text, kind, -prompt.count("\n"), extracted_from=f"the prompt and {which}" if prompt else which
+    )
 
 
 def _block_after_prompt(prompt: str, block: Block, kind: Kind) -> Extraction:
     """A block right after the prompt. Blank lines replace the text before it, so that line numbers stay right."""
     if prompt and not prompt.endswith("\n"):
         prompt += "\n"
-    return _after_prompt(prompt, "\n" * (block.line - 1) + block.text, kind)
+    return _after_prompt(prompt, "\n" * (block.line - 1) + block.text, kind, "a block with its function's body")
 
 
 # chat
 
 
-def _from_chat(text: str, task: Task) -> Extraction:
-    answer, unfinished = _without_thinking(text)
+def _from_chat(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
+    answer, unfinished = without_thinking(text)
+    name = called(task)
     blocks = [block for region in answer for block in _blocks(region)]
     if not blocks:
-        bare = _bare_code(answer, task)
-        if bare:
-            return bare
-        blocks = fenced_blocks(unfinished.text, unfinished.line) if unfinished else []
+        found = _bare_code(answer, task)
+        if found is not None:
+            return found
+        if unfinished and unfinished_thinking:
+            blocks = fenced_blocks(unfinished.text, unfinished.line)
     if not blocks:
         return Extraction(None, Kind.CHAT, 0, _why_nothing(answer, unfinished))
-    return _from_blocks(blocks, task)
+    if name is None:
+        return _from_choice(choice.program(blocks) if task.mode is Mode.STDIN else choice.likeliest(blocks))
+    chosen = choice.that_defines(blocks, name)
+    if chosen is None:
+        bodies = (_as_body(block, task, name) for block in choice.tried(blocks) if not block.foreign)
+        body = next((body for body in bodies if body), None)
+        if body:
+            return body
+    return _from_choice(chosen or choice.likeliest(blocks))
 
 
-def _blocks(region: _Region) -> list[Block]:
+def _from_choice(found: Choice) -> Extraction:
+    return Extraction(found.code, Kind.CHAT, found.line - 1, extracted_from=found.why)
+
+
+def _blocks(region: Region) -> list[Block]:
     """The fenced blocks; before them, the text that a lone closing fence ends, if it is code."""
-    leading = before_bare_fence(region.text)
-    blocks = fenced_blocks(region.text, region.line)
-    if leading.strip() and len(leading) <= MAX_PARSED and _is_code(textwrap.dedent(leading)):
+    text = unfenced.without_lone_tag(region.text)
+    if _QUOTED_FENCE.search(text):
+        text = unfenced.unquoted(text)
+    leading = before_bare_fence(text)
+    blocks = fenced_blocks(text, region.line)
+    if leading.strip() and len(leading) <= MAX_PARSED and is_code(textwrap.dedent(leading)):
         return [Block(leading, region.line, ""), *blocks]
     return blocks
 
 
-def _why_nothing(answer: Sequence[_Region], unfinished: _Region | None) -> str:
+def _why_nothing(answer: Sequence[Region], unfinished: Region | None) -> str:
     if unfinished:
         return "no fenced block: the text ends while the model is thinking"
     if not any(region.text.strip() for region in answer):
@@ -183,178 +246,51 @@ def _why_nothing(answer: Sequence[_Region], unfinished: _Region | None) -> str:
     return "no fenced block"
 
 
-def _from_blocks(blocks: Sequence[Block], task: Task) -> Extraction:
-    name = _called(task)
-    if name is not None:
-        defining = _last_that_defines(blocks, name)
-        if defining:
-            return _from_block(defining)
-        for block in blocks[: -_MOST_TRIED - 1 : -1]:
-            body = None if block.foreign else _as_body(block, task, name)
-            if body:
-                return body
-    return _from_block(_last_likely(blocks))
-
-
-def _from_block(block: Block) -> Extraction:
-    code = block.text
-    if code[:1] in " \t\n" and not _parses(code):
-        # an indented block without an indented fence
-        dedented = textwrap.dedent(code) if len(code) <= MAX_PARSED else code
-        code = dedented if _parses(dedented) else code
-    return Extraction(code, Kind.CHAT, block.line - 1)
-
-
-def _last_that_defines(blocks: Sequence[Block], name: str) -> Block | None:
-    ours = [block for block in blocks if not block.foreign]
-    for defines in (_defines_by_statement, _assigns):
-        for block in reversed(ours):
-            if defines(textwrap.dedent(block.text) if block.text[:1] in " \t" else block.text, name):
-                return block
-    for block in blocks[: -_MOST_TRIED - 1 : -1]:
-        if block.foreign and _defines_by_statement(block.text, name) and _fits_and_parses(block.text):
-            return block
-    return None
-
-
-def _last_likely(blocks: Sequence[Block]) -> Block:
-    python = [block for block in blocks if block.python]
-    untagged = [block for block in blocks if not block.python and not block.foreign]
-    for block in python[: -_MOST_TRIED - 1 : -1]:
-        if _parses(block.text):
-            return block
-    for block in untagged[: -_MOST_TRIED - 1 : -1]:
-        if _is_code(block.text):
-            return block
-    return (python or untagged or list(blocks))[-1]
-
-
 def _as_body(block: Block, task: Task, name: str) -> Extraction | None:
     """The block as the rest of the prompt's function, if it can be nothing else."""
     prompt = _with_line_feeds(task.prompt)
-    if not prompt or len(block.text) > MAX_PARSED or not _defines(prompt, name):
+    if not prompt or len(block.text) > MAX_PARSED or not defines(prompt, name):
         return None
     if not block.text.lstrip("\n").startswith((" ", "\t")):
         if not _RETURN.search(block.text):
             return None
         block = block._replace(text=textwrap.indent(block.text, "    "))
     joined = _block_after_prompt(prompt, block, Kind.CHAT)
-    return joined if joined.code and _fits_and_parses(joined.code) else None
+    return joined if joined.code and fits_and_parses(joined.code) else None
 
 
-def _bare_code(regions: Sequence[_Region], task: Task) -> Extraction | None:
-    """The last part of an answer without fences, if it is bare code."""
+def _bare_code(regions: Sequence[Region], task: Task) -> Extraction | None:
+    """The last part of an answer without fences, if it is bare code, or has some."""
     region = next((region for region in reversed(regions) if region.text.strip()), None)
     if region is None or len(region.text) > MAX_PARSED:
         return None
-    name = _called(task)
+    name = called(task)
     as_block = Block(region.text.removeprefix("\n"), region.line + region.text.startswith("\n"), "")
-    if name is not None and not _defines(region.text, name):
+    if name is not None and not defines(region.text, name):
         body = _as_body(as_block, task, name)
         if body:
             return body
-    return _from_block(as_block) if _is_code(as_block.text) else None
+    if is_code(as_block.text) and not unfenced.has_marks(region.text):
+        return _from_choice(choice.likeliest([as_block]))
+    found = _without_fence(region, task)
+    return _from_choice(found) if found else None
 
 
-def _without_thinking(text: str) -> tuple[list[_Region], _Region | None]:
-    """The parts outside thinking sections, and the section without an end, if any."""
-    regions: list[_Region] = []
-    position = line = 0
-    opening = _THINK_OPEN.search(text)
-    orphan = _ORPHAN_CLOSE.search(text)
-    if orphan and (opening is None or orphan.start() < opening.start()):
-        position = orphan.end()
-        opening = _THINK_OPEN.search(text, position)
-    line = 1 + text.count("\n", 0, position)
-    while opening:
-        regions.append(_Region(text[position : opening.start()], line))
-        line += text.count("\n", position, opening.start())
-        closing = _THINK_CLOSE.search(text, opening.end())
-        if closing is None:
-            return regions, _Region(text[opening.end() :], line)
-        line += text.count("\n", opening.start(), closing.end())
-        position = closing.end()
-        opening = _THINK_OPEN.search(text, position)
-    return [*regions, _Region(text[position:], line)], None
-
-
-# which names a text defines, and whether it is Python
-
-
-class _Patterns(msgspec.Struct, frozen=True):
-    """Patterns that find definitions of one name."""
-
-    top: re.Pattern[str]
-    inner: re.Pattern[str]
-    assignment: re.Pattern[str]
-
-
-@lru_cache(maxsize=4096)
-def _patterns(name: str) -> _Patterns:
-    escaped = re.escape(name)
-    return _Patterns(
-        top=re.compile(rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{escaped}\b", re.MULTILINE),
-        inner=re.compile(rf"^[ \t]+(?:async[ \t]+)?def[ \t]+{escaped}\b", re.MULTILINE),
-        assignment=re.compile(rf"^{escaped}[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE),
-    )
-
-
-def _defines(text: str, name: str) -> bool:
-    return _defines_by_statement(text, name) or _assigns(text, name)
-
-
-def _assigns(text: str, name: str) -> bool:
-    return _patterns(name).assignment.search(text) is not None
-
-
-def _defines_by_statement(text: str, name: str) -> bool:
-    patterns = _patterns(name)
-    if patterns.top.search(text):
-        return True
-    if patterns.inner.search(text) is None:
-        return False
-    return _SOLUTION.search(text) is not None or _defines_when_run(text, name)
-
-
-def _defines_when_run(text: str, name: str) -> bool:
-    """Whether a function is defined inside a statement such as `if` or `try` at the top."""
-    tree = _tree(text)
-    return tree is not None and any(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
-        for node in _run_at_once(tree.body)
-    )
-
-
-def _run_at_once(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    waiting = list(statements)
-    while waiting:
-        statement = waiting.pop()
-        yield statement
-        if isinstance(statement, _NESTING):
-            waiting.extend(node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt))
-        if isinstance(statement, ast.Try):
-            waiting.extend(node for handler in statement.handlers for node in handler.body)
-
-
-def _tree(text: str) -> ast.Module | None:
-    return None if len(text) > MAX_PARSED else syntax.tree_of(text, _FILENAME)
-
-
-def _parses(text: str) -> bool:
-    return len(text) > MAX_PARSED or _tree(text) is not None
-
-
-def _fits_and_parses(text: str) -> bool:
-    return _tree(text) is not None
-
-
-def _is_code(text: str) -> bool:
-    """Whether a text parses and is more than names and values, unlike an English word or an output."""
-    tree = _tree(text)
-    if tree is None:
-        return len(text) > MAX_PARSED
-    return any(
-        not isinstance(node, ast.Expr)
-        or any(isinstance(part, ast.Call | ast.Await | ast.NamedExpr) for part in ast.walk(node.value))
-        for node in tree.body
-    )
+def _without_fence(region: Region, task: Task) -> Choice | None:
+    """Code between marks, in a block quote, or between sentences."""
+    name = called(task)
+    if len(region.text) > MAX_PARSED or (name is None and task.mode is not Mode.STDIN):
+        return None
+    text, line = region
+    marked = unfenced.between_marks(text)
+    where = "code between marks" if marked else "code between sentences"
+    if marked:
+        text, line = marked[0], line + marked[1]
+    text = unfenced.without_lone_tag(unfenced.unquoted(text))
+    blocks = fenced_blocks(text, line) if text != region.text else []
+    blocks = blocks or ([Block(text, line, "")] if is_code(text) else [])
+    blocks = blocks or unfenced.blocks_between_sentences(text, line)
+    if not blocks:
+        return None
+    found = choice.program(blocks) if name is None else choice.that_defines(blocks, name)
+    return found and found._replace(why=where)

@@ -27,6 +27,7 @@ WORDS = (
     "differs_between_runs",
     "missing_package",
     "hard_coded",
+    "wrapped_output",
     "invisible_text",
 )
 """Every flag, in the order in which a grade has them. Flags of the sandbox that are not listed come last."""

@@ -13,9 +13,9 @@ from evaluator.flags._source import Finder, Source
 
 _LEANED_ON = frozenset(
     (
-        "ast", "copy", "faulthandler", "gc", "importlib", "inspect", "io", "json", "marshal", "operator", "os",
-        "pickle", "re", "resource", "signal", "subprocess", "sys", "threading", "time", "traceback", "types",
-        "unittest",
+        "ast", "collections", "copy", "datetime", "faulthandler", "functools", "gc", "importlib", "inspect", "io",
+        "itertools", "json", "marshal", "math", "operator", "os", "pickle", "random", "re", "resource", "signal",
+        "statistics", "subprocess", "sys", "threading", "time", "traceback", "types", "unittest",
     )
 )  # fmt: skip
 _CLOSENESS = frozenset(
@@ -36,7 +36,7 @@ _WORD = re.compile(r"\w+")
 
 def may_occur(code: str) -> bool:
     """Whether the code may set an attribute of something that it imports. Takes microseconds."""
-    if "builtins" in code or "setattr" in code or "sys.modules" in code:
+    if any(word in code for word in ("builtins", "setattr", "sys.modules", "vars(", "__dict__")):
         return True
     if "import" not in code:
         return False
@@ -62,14 +62,26 @@ def patches(source: Source) -> Iterator[int]:
 
 
 def _root_name(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id="vars"), args=[owner]):
+                node = owner
+            case ast.Call():
+                return ""
+            case _:
+                node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_patch(source: Source, node: ast.Attribute | ast.Subscript) -> bool:
     if isinstance(node, ast.Subscript) and source.dotted(node.value) == "sys.modules":
         return source.dotted(node) in sys.stdlib_module_names
+    match node:
+        case (
+            ast.Subscript(value=ast.Attribute(value=owner, attr="__dict__"), slice=name)
+            | ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[owner]), slice=name)
+        ):
+            return _sets(source.dotted(owner), name)
     return _changes_others(source.dotted(node))
 
 

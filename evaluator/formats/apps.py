@@ -2,17 +2,17 @@
 `starter_code`.
 
 If `input_output` has `fn_name`, the task's mode is call, and each input is the list of arguments. Many of these tasks
-wrap each output in a list of one. If all outputs of a task are wrapped, they are unwrapped, and the task's metadata
-says so (`outputs_unwrapped`). The preamble is a header of imports, as in their graders.
+wrap each output in a list of one: see `evaluator.given_tests`. The preamble is a header of imports, as their graders
+have.
 """
 
 from __future__ import annotations
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.given_tests import About, cases_from
 from evaluator.import_headers import CONTEST
-from evaluator.model import JsonValue, Mode, Task
-from evaluator.task_rows import cases_from
+from evaluator.model import Mode, Task
 
 _IDS = ("task_id", "problem_id", "id")
 _TAKEN = {"question", "input_output", "solutions", "starter_code", "preamble", *_IDS}
@@ -30,23 +30,20 @@ def read_task(fields: Fields) -> Task:
     in_outs = field.optional_object(fields, "input_output", field.IN_OUTS) or {}
     entry_point = field.text(in_outs, "fn_name") or None
     mode = Mode.CALL if entry_point else Mode.STDIN
-    outputs = in_outs.get("outputs")
-    unwrapped = mode is Mode.CALL and _all_lists_of_one(outputs)
-    if unwrapped and isinstance(outputs, list):
-        in_outs = {**in_outs, "outputs": [output[0] for output in outputs]}
     starter = field.text(fields, "starter_code")
     question = field.text(fields, "question")
-    metadata = field.without(fields, _TAKEN)
+    reference = _first_solution(fields)
+    about = About(entry_point, reference or "", f"{starter}\n{question}")
     return Task(
         task_id=task_id(fields),
         mode=mode,
         prompt=f"{question}\n\n{starter}" if starter else question,
         entry_point=entry_point,
-        cases=cases_from(in_outs, mode),
+        cases=cases_from(in_outs, mode, about),
         preamble=field.preamble(fields, CONTEST),
-        reference=_first_solution(fields),
+        reference=reference,
         source=field.text(fields, "source") or "APPS",
-        metadata={**metadata, "outputs_unwrapped": True} if unwrapped else metadata,
+        metadata=field.without(fields, _TAKEN),
     )
 
 
@@ -56,10 +53,6 @@ def task_id(fields: Fields) -> str:
         if fields.get(name) is not None:
             return field.identifier(fields, name)
     return field.id_from_prompt(field.text(fields, "question"))
-
-
-def _all_lists_of_one(outputs: JsonValue) -> bool:
-    return bool(outputs) and isinstance(outputs, list) and all(isinstance(o, list) and len(o) == 1 for o in outputs)
 
 
 def _first_solution(fields: Fields) -> str | None:

@@ -12,9 +12,9 @@ from itertools import islice
 
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.given_tests import cases_from
 from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
-from evaluator.task_rows import cases_from
 
 _TESTS = ("public_tests", "private_tests", "generated_tests")
 _TAKEN = {"task_id", "name", "description", "solutions", "incorrect_solutions", "preamble", *_TESTS}

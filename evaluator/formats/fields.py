@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from evaluator.formats._chat import is_conversation, messages_of, turns
 from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.long_numbers import digits_of
 from evaluator.model import JsonValue, RecordError, brief
 
 Fields = Mapping[str, JsonValue]
@@ -34,7 +35,7 @@ def identifier(fields: Fields, name: str) -> str:
         raise RecordError(f"{name} is missing: add text that is unique to the task")
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise RecordError(f"{name} must be text or a whole number, not {brief(value)}")
-    return str(value)
+    return value if isinstance(value, str) else digits_of(value)
 
 
 def optional_identifier(fields: Fields, name: str) -> str | None:

@@ -1,9 +1,10 @@
 """HumanEval, and HumanEval+ as it is on the Hugging Face Hub: tasks with `prompt`, `entry_point`, `test`; samples with
 `completion`.
 
-HumanEval runs `prompt + completion`. The part of the prompt before the requested function (imports, helper functions)
-becomes the task's preamble, so that a completion that is a whole program has it too. A `completion` is a program or
-the rest of the prompt; its text shows which. The `passed` and `result` of result files become the source's grade.
+HumanEval runs `prompt + completion`, and the `suffix` after them if the row has one (infilling). The part of the prompt
+before the requested function (imports, helpers) is the preamble, so that a completion that is a whole program has it.
+A `completion` is a program or the rest of the prompt; its text shows which. The `passed` and `result` of result files
+become the source's grade.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from evaluator.formats._samples import read_sample
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
 from evaluator.model import Task
 
-_TAKEN = {"task_id", "prompt", "entry_point", "canonical_solution", "test"}
+_TAKEN = {"task_id", "prompt", "entry_point", "canonical_solution", "test", "suffix"}
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -38,16 +39,17 @@ def read_task(fields: Fields) -> Task:
     """One task, of mode unittest if its `test` has such classes. Without `test` it can't be graded."""
     prompt = field.text(fields, "prompt")
     entry_point = required_name(fields, "entry_point")
-    canonical = field.text(fields, "canonical_solution")
+    canonical, suffix = field.text(fields, "canonical_solution"), field.text(fields, "suffix")
     test = field.text(fields, "test")
     return Task(
         task_id=field.identifier(fields, "task_id"),
         mode=mode_of_test(test),
         prompt=prompt,
+        suffix=suffix,
         entry_point=entry_point,
         test=test or None,
         preamble=before_function(prompt, entry_point),
-        reference=prompt + canonical if canonical else None,
+        reference=prompt + canonical + suffix if canonical else None,
         source="HumanEval",
         metadata=field.without(fields, _TAKEN),
     )

@@ -6,6 +6,7 @@ import json
 
 import msgspec
 
+from evaluator import long_numbers
 from evaluator.model import JsonValue
 
 
@@ -28,7 +29,7 @@ def decode_json(data: bytes | str) -> JsonValue:
 def _decode_slowly(data: bytes | str) -> JsonValue:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8", "surrogatepass")
-        return json.loads(text.rstrip())  # a final line feed would shift the position to the next line
+        return long_numbers.loads(text.rstrip())  # a final line feed would shift the position to the next line
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:

@@ -23,10 +23,10 @@ from evaluator.formats._compression import decompressed
 from evaluator.formats._recorded import Recorded, record
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.given_tests import About, cases_from, stdin_input
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.recorded import verdict_of_code
-from evaluator.task_rows import cases_from
 
 _TAKEN = {
     "question_id", "question_content", "starter_code", "metadata",
@@ -71,8 +71,9 @@ def read_task(fields: Fields) -> Task:
     if function is not None and not isinstance(function, str):
         raise RecordError("the function's name (fn_name, func_name) must be text")
     mode = Mode.CALL if function else Mode.STDIN
-    cases = cases_from(in_outs, mode) if in_outs else tuple(_listed_cases(fields))
     starter, question = field.text(fields, "starter_code"), field.text(fields, "question_content")
+    about = About(function, prompt=f"{starter}\n{question}")
+    cases = cases_from(in_outs, mode, about) if in_outs else tuple(_listed_cases(fields))
     return Task(
         task_id=field.identifier(fields, "question_id"),
         mode=mode,
@@ -156,7 +157,7 @@ def _listed_cases(fields: Fields) -> Iterator[TestCase]:
             input_, output = (case.get("input"), case.get("output")) if isinstance(case, dict) else (None, None)
             if not isinstance(input_, str) or not isinstance(output, str):
                 raise RecordError(f"each case of {name} must have an input and an output that are text")
-            yield TestCase(number, input_, output)
+            yield TestCase(number, stdin_input(input_), output)
             number += 1
 
 

@@ -18,7 +18,7 @@ from evaluator.formats.problems import FormatError, FormatWarning, Problem, Task
 from evaluator.formats.registry import Fields, Role
 from evaluator.formats.rows import is_incomplete, read_rows
 from evaluator.formats.source import FileLike, Source, source_of
-from evaluator.model import Mode, RecordError, Rollout, Task, brief
+from evaluator.model import Mode, Rollout, Task, brief
 
 __all__ = [
     "Files", "FormatMatch", "OnProblem", "Plan", "dataset_hash", "is_incomplete", "load_prompts", "load_rollouts",
@@ -198,7 +198,7 @@ class _Reading:
                         for record in read(plan, fields):
                             record.line = line
                             yield record, place
-                    except RecordError as error:
+                    except ValueError as error:  # a `RecordError`, or a number too long for Python to write
                         self.report(Problem(plan.source.name, line, str(error), offset=offset))
 
     def _plans(self) -> Iterator[Plan]:

@@ -39,13 +39,17 @@ def read_task(fields: Fields) -> Task:
     code = field.text(fields, "code")
     statements = list(_statements(fields))
     setup = _setup(fields)
-    body = "\n".join(f"    {source}" for source, _ in statements)
-    asserts = f"{setup}\ndef check(candidate):\n{body}\n" if statements else None
+    entry_point = _entry_point(code, setup, [node for _, node in statements])
+    sources = [source for source, _ in statements]
+    body = "".join(f"    {source}\n" for source in sources)
+    asserts = f"{setup}\ndef check(candidate):\n{body}" if statements else None
+    if asserts and entry_point == "check":  # the function that is tested
+        asserts = "\n".join((setup, *sources, ""))
     return Task(
         task_id=field.identifier(fields, "task_id"),
         mode=Mode.ASSERT,
         prompt=field.text(fields, "text") or field.text(fields, "prompt"),
-        entry_point=_entry_point(code, setup, [node for _, node in statements]),
+        entry_point=entry_point,
         test=field.text(fields, "test") or asserts,
         reference=code or None,
         source="MBPP",

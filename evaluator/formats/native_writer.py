@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from evaluator import long_numbers
 from evaluator.formats.native import METADATA_JSON, ROLLOUT_FIELDS
 from evaluator.model import JsonValue, Mode, Rollout, Task
 from evaluator.task_rows import TASK_FIELDS
@@ -22,6 +23,7 @@ def task_fields(task: Task) -> Row:
     if task.mode in (Mode.CALL, Mode.STDIN):
         row["in_outs"] = in_outs(task)
     optional: Row = {
+        "suffix": task.suffix or None,
         "entry_point": task.entry_point,
         "test": task.test,
         "answer": task.answer,
@@ -40,7 +42,10 @@ def task_fields(task: Task) -> Row:
 
 def in_outs(task: Task) -> Row:
     """The test cases of a call or stdin task, with the function's name if it has one."""
-    pairs: Row = {"inputs": [case.input for case in task.cases], "outputs": [case.expected for case in task.cases]}
+    outputs: list[JsonValue] = [case.expected for case in task.cases]
+    if any(case.also is not None for case in task.cases):  # as values: texts would mean just this reading
+        outputs = [long_numbers.loads(case.expected) for case in task.cases]
+    pairs: Row = {"inputs": [case.input for case in task.cases], "outputs": outputs}
     return pairs | ({"fn_name": task.entry_point} if task.entry_point else {})
 
 

@@ -7,13 +7,13 @@ whose answers an earlier one kept whole.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 import msgspec
 
+from evaluator import long_numbers
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
 from evaluator.graders.answers.grades import unknown_grade
@@ -21,7 +21,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import is_whole
 from evaluator.graders.cases.plans import Plan, PlannedCase
 from evaluator.graders.grader import Grader, GraderError, nothing_more
-from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, Verdict
+from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
 
 _KINDS: dict[Mode, Kind] = {Mode.CALL: "value", Mode.STDIN: "text"}
 
@@ -106,9 +106,9 @@ def _component(
     rule = checker.rules.get(kind)
     if rule is None:
         return Component(name=checker.name, reward=None, verdict=Verdict.UNKNOWN, message=f"compares no {kind}s")
-    expected = {case.index: case.expected for case in task.cases}
+    given = {case.index: case for case in task.cases}
     for case in cases:
-        failure = _failure(rule, kind, expected[case.index], case, answers)
+        failure = _failure(rule, kind, given[case.index], case, answers)
         if failure is not None:
             verdict, why = failure
             return Component(name=checker.name, reward=0.0, verdict=verdict, message=f"test {case.index}: {why}")
@@ -116,10 +116,12 @@ def _component(
 
 
 def _failure(
-    rule: Check, kind: Kind, expected: str, case: CaseResult, answers: dict[int, object]
+    rule: Check, kind: Kind, given: TestCase, case: CaseResult, answers: dict[int, object]
 ) -> tuple[Verdict, str] | None:
     """None if the case passes by that rule. A failure without an answer counts for every rule."""
     if case.verdict not in (Verdict.PASSED, Verdict.WRONG_ANSWER) or case.index not in answers:
         return case.verdict, case.error_message or case.verdict.value
-    difference = rule(json.loads(expected) if kind == "value" else expected, answers[case.index])
-    return None if difference is None else (Verdict.WRONG_ANSWER, difference.message)
+    right = [text for text in (given.expected, given.also) if text is not None]
+    values = map(long_numbers.loads, right) if kind == "value" else right
+    differences = [rule(value, answers[case.index]) for value in values]
+    return None if None in differences else (Verdict.WRONG_ANSWER, str(differences[0]))

@@ -15,6 +15,7 @@ from evaluator.sandbox import Sandbox, Settings
 Isolation = Literal["completion", "test"]
 Unverified = Literal["keep", "unknown"]
 Disagreements = Literal["unknown", "keep", "fail"]
+UnfinishedThinking = Literal["no_code", "grade"]
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     disagreement: Disagreements = "unknown"
     """The grade of a suite that fails in two processes and passes in one: `unknown`; "keep": passed, not verified;
     "fail": the verdict of two processes, not verified."""
+    unfinished_thinking: UnfinishedThinking = "no_code"
+    """A completion that ends while the model is thinking has no code; "grade": the code in its thoughts counts."""
     sandbox: Settings = msgspec.field(default_factory=Settings)
     cache: CacheSettings | None = None
 

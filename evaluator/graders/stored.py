@@ -117,3 +117,4 @@ def _take_code(grade: Grade, task: Task, rollout: Rollout) -> None:
     if extraction.kind is Kind.FULL and rollout.kind is None and task.mode is Mode.ANSWER and not grade.cases:
         return
     grade.code, grade.kind, grade.line_offset = extraction.code, extraction.kind, extraction.line_offset
+    grade.extracted_from = extraction.extracted_from

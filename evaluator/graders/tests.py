@@ -6,7 +6,7 @@ The reward is 1.0 if all pass, else 0.0; with `reward` "fraction" the share of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -71,8 +71,10 @@ def grade(
     result = unknown_grade(rollout, "tests")
     result.limits = options.limits.replaced(task.limits)
     with stage("extraction"):
-        extraction = extract(rollout.completion, task=task, kind=rollout.kind)
+        in_thoughts = options.unfinished_thinking == "grade"
+        extraction = extract(rollout.completion, task=task, kind=rollout.kind, unfinished_thinking=in_thoughts)
     result.code, result.kind, result.line_offset = extraction.code, extraction.kind, extraction.line_offset
+    result.extracted_from = extraction.extracted_from
     try:
         plan = plan_for(task, options.checker)
     except UngradableError as error:
@@ -109,8 +111,19 @@ def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Gr
         fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
+        notes += _wrapped_output(task, cases)
         result.flags = flags.flags_of(task, extraction.code, cases, notes, plan.answers)
     return fault
+
+
+def _wrapped_output(task: Task, cases: list[CaseResult]) -> Iterator[Flag]:
+    """A note where both readings of a wrapped output pass (see `evaluator.given_tests`)."""
+    passed = {case.index for case in cases if case.verdict is Verdict.PASSED}
+    for case in task.cases:
+        if case.also is not None and case.index in passed:
+            both = f"both {case.expected[:40]} and {case.also[:40]} pass"
+            yield Flag("wrapped_output", f"{both}: nothing tells which is meant")
+            return
 
 
 def _grade_by_suite(task: Task, plan: SuitePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:

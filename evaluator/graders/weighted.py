@@ -171,6 +171,7 @@ def _take_code(whole: Grade, grades: Sequence[Grade]) -> None:
     ran = next((grade for grade in grades if grade.layers or grade.code is not None), None)
     if ran is not None:
         whole.code, whole.kind, whole.line_offset = ran.code, ran.kind, ran.line_offset
+        whole.extracted_from = ran.extracted_from
         whole.limits, whole.layers = ran.limits, ran.layers
 
 

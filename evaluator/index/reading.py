@@ -33,6 +33,7 @@ _COLUMNS: Final = TABLES["rollouts"]
 _OWN: Final = set(COLUMNS)
 _TEXTS: Final = {
     "completion": "completion_of", "code": "code_of", "kind": "kind_of", "line_offset": "line_offset_of",
+    "extracted_from": "extracted_from_of",
     "metadata": "metadata_of",
 }  # fmt: skip
 _CONSTANT: Final = {

@@ -120,6 +120,11 @@ def _line_offset(sample: Sample) -> int:
     return found.line_offset if found else 0
 
 
+def _extracted_from(sample: Sample) -> str | None:
+    found = sample.extraction
+    return found.extracted_from if found else None
+
+
 _FUNCTIONS: Final[dict[str, tuple[str, Callable[[Sample], Any]]]] = {
     "completion_of": ("VARCHAR", lambda sample: safe_text(sample.rollout.completion)),
     "metadata_of": ("VARCHAR", lambda sample: metadata_json(sample.rollout)),
@@ -127,4 +132,5 @@ _FUNCTIONS: Final[dict[str, tuple[str, Callable[[Sample], Any]]]] = {
     "code_of": ("VARCHAR", _code),
     "kind_of": ("VARCHAR", _kind),
     "line_offset_of": ("INTEGER", _line_offset),
+    "extracted_from_of": ("VARCHAR", _extracted_from),
 }

@@ -16,6 +16,7 @@ from evaluator import syntax
 from evaluator.engines.single import grade_together
 from evaluator.entry_points import names_called
 from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.given_tests import stdin_input
 from evaluator.graders.bench import Options
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
@@ -152,7 +153,7 @@ def _case(number: int, test: JsonValue) -> TestCase:
         raise RecordError(
             f'tests[{number}] must have an input and an output that are text: {{"input": "1", "output": "2"}}'
         )
-    return TestCase(number, given, expected)
+    return TestCase(number, stdin_input(given), expected)
 
 
 def _entry_point(program: ast.Module, test: str) -> str:

@@ -30,7 +30,7 @@ _COUNTED: Final = "(verdict NOT IN ('sandbox_error', 'unknown') OR (verdict = 'u
 _LEVEL: Final = 0.05
 FEWEST_CHANGED: Final = 6
 """With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
-_DECIDING: Final = ("checker", "grader", "preamble", "unverified", "disagreement")
+_DECIDING: Final = ("checker", "grader", "preamble", "unverified", "disagreement", "unfinished_thinking")
 _MINOR: Final = ("evaluator_version", "python", "interpreter", "isolation", "sandbox")
 _OWN_OF_TASK: Final = ("checker", "grader", "limits", "weights")
 """Fields of a task that decide how it is graded, besides its tests."""

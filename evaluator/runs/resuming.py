@@ -41,6 +41,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
         "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
         "--unverified": None if manifest.unverified == "keep" else manifest.unverified,
         "--disagreement": None if manifest.disagreement == "unknown" else manifest.disagreement,
+        "--unfinished-thinking": None if manifest.unfinished_thinking == "no_code" else manifest.unfinished_thinking,
         "--python": manifest.interpreter,
         "--cache": manifest.cache,
     }

@@ -106,6 +106,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     """For grades that are not verified: "keep" keeps the reward; "unknown" gives none."""
     disagreement: str = "unknown"
     """For suites that fail in two processes and pass in one: "unknown", "keep" or "fail"."""
+    unfinished_thinking: str = "no_code"
+    """For texts that end while the model is thinking: "no_code", or "grade" the code in there."""
     fail_fast: bool = False
     layers: tuple[str, ...] = ()
     """The sandbox layers that held."""
@@ -245,6 +247,7 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("completion", "string", lambda r: r.rollout.completion),
     Column("kind", "string", lambda r: r.grade.kind.value if r.grade.kind else None),
     Column("line_offset", "int32", lambda r: r.grade.line_offset),
+    Column("extracted_from", "string", lambda r: r.grade.extracted_from),
     Column("source_line", "int64", lambda r: r.rollout.line or None),
     Column("duplicate_of", "string", lambda r: r.grade.duplicate_of),
     Column("expected_pass", "bool", lambda r: r.rollout.expected_pass),

@@ -50,7 +50,7 @@ _BATCH_BYTES: Final = 16 << 20
 
 _MUST_AGREE: Final = (
     "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
-    "interpreter",
+    "interpreter", "unfinished_thinking",
 )  # fmt: skip
 """What all grades of one run have in common; a resumed run must not mix them."""
 _MAY_CHANGE: Final = (

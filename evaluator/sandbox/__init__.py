@@ -17,7 +17,7 @@ from evaluator.sandbox.assertions.case_reports import CaseReport
 from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
 from evaluator.sandbox.assertions.plain_case import PlainCase
 from evaluator.sandbox.assertions.suite_code import SuiteCode
-from evaluator.sandbox.assertions.suite_process import SuiteCase, SuiteProcess
+from evaluator.sandbox.assertions.suite_process import NOT_POSSIBLE, SuiteCase, SuiteProcess
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.execution import Execution
@@ -34,6 +34,7 @@ from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, enc
 from evaluator.sandbox.zygotes import Zygote
 
 __all__ = [
+    "NOT_POSSIBLE",
     "BadValueError",
     "CaseReport",
     "Execution",

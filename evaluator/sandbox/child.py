@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-from evaluator.sandbox.inside.channel import STACK_SIGNAL
+from evaluator.sandbox.inside.channel import FLUSHED, STACK_SIGNAL
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup
 from evaluator.sandbox.limits.refusals import Refusals
 from evaluator.sandbox.limits.starvation import Priority
@@ -23,6 +23,8 @@ GRACE_S = 10.0
 """For the kernel to end a process and free its memory, on a busy machine."""
 _STACK_S, _STACK_LOOK_S, _STACK_CAP = 0.5, 0.002, 64 * 1024
 """How long to wait for a stack: on a busy machine a process may get no CPU for a tenth of a second."""
+_FLUSHED_S = 0.1
+"""How much longer for what it had printed: a call into C that does not return keeps it."""
 
 
 class Forker(Protocol):
@@ -138,16 +140,19 @@ class Child:
         return self.ended
 
     def stack(self) -> bytes:
-        """Its current stack, as Python's faulthandler writes it; empty if it does not answer at once."""
+        """Its current stack, as Python's faulthandler writes it; empty if it does not answer at once.
+
+        It then writes what it had printed, too, if it runs Python.
+        """
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle or -1, STACK_SIGNAL)
-        deadline = time.monotonic() + _STACK_S
-        while time.monotonic() < deadline:
-            text = self._stack.read(_STACK_CAP).data
-            if text.endswith(b"\n") and text.count(b"\n") > 1:
-                return text
+        text, is_whole, until = b"", False, time.monotonic() + _STACK_S
+        while not text.endswith(FLUSHED) and time.monotonic() < until:
             time.sleep(_STACK_LOOK_S)
-        return b""
+            text = self._stack.read(_STACK_CAP).data
+            if not is_whole and text.endswith(b"\n") and text.count(b"\n") > 1:
+                is_whole, until = True, min(until, time.monotonic() + _FLUSHED_S)
+        return text if is_whole else b""
 
     def kill(self) -> Ended:
         """Kills it and everything that it started; returns when all have ended."""

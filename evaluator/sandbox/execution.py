@@ -137,8 +137,8 @@ class Execution:
             outcomes = self._together(child, given, wall_s, right or [None] * len(given))
             if outcomes and child.ended is not None:
                 self._release(child, outcomes[-1])
-            elif not outcomes or outcomes[-1].status is Status.TIME:
-                self._child = None
+            elif len(outcomes) < len(given) or outcomes[-1].status is Status.TIME:
+                self._child = None  # it has seen inputs whose time has not begun
                 self._zygote.part_with(child)
             elif len(outcomes) == len(payloads):
                 self._has_answered_all = True

@@ -46,8 +46,8 @@ class Together:
     def outcomes(self, number: int) -> list[Outcome]:
         """Of the first inputs, perhaps of all `number`; none in case of doubt. The process may have ended then.
 
-        Fewer than all if the rest is to be run one by one, in the same process unless it has ended. Raises `EOFError`,
-        `BrokenFrameError` and `LimitExceeded` in case of doubt, too.
+        Fewer than all if the rest is to be run one by one, in another process: this one has seen it. Raises
+        `EOFError`, `BrokenFrameError` and `LimitExceeded` in case of doubt, too.
         """
         try:
             kind, payload = self._child.connection.receive(self.watch, 4)
@@ -72,9 +72,11 @@ class Together:
         stack = self._child.stack()
         answers = read_answers(self._child.answers(self._output_bytes + 1), number, partial=True)
         before_s = sum(answer.wall_s for answer in answers)
-        if len(answers) == number or before_s > FREE_S or self._tried_refused_calls():
+        if len(answers) == number or before_s > FREE_S or (answers and self._tried_refused_calls()):
             return []
         late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._source))
+        if self._child.refusals is not None:
+            late.notes += self._child.refusals.notes()
         late.memory_mb = self.watch.peak.total
         late.stdout, late.stderr = (file.read(self._output_bytes) for file in self._child.output)
         late.wall_s = max(0.0, self.watch.wall_s() - before_s)

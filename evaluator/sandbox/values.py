@@ -188,9 +188,11 @@ def _complex(node: Any, _depth: int) -> complex:
 
 
 def _opaque(node: Any, _depth: int) -> Opaque:
-    kind, text = node
+    kind, text, *truth = node
+    if truth and (len(truth) > 1 or type(truth[0]) is not bool):
+        raise BadValueError("a truth that no encoder writes")
     shown = _ADDRESS.sub("0x...", str(_value(text, 0))).encode("utf-8", "backslashreplace").decode()
-    return Opaque(str(_value(kind, 0)), shown)
+    return Opaque(str(_value(kind, 0)), shown, *truth)
 
 
 def _named(node: Any, depth: int) -> object:

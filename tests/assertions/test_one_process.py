@@ -45,6 +45,7 @@ from tests.assertions.check_tasks import IMPORTS, source, suite, task
         ("sys.setrecursionlimit(9999); f(1)", "sets the recursion limit"),
         ("signal.alarm(1); f(1)", "sets a signal handler or timer"),
         ("threading.Thread(target=f).start()", "starts threads or processes"),
+        ("os.system('true')", "starts a program"),
         ("f(1); plt.gcf().axes", "uses pyplot's current figure"),
     ],
 )

@@ -44,7 +44,8 @@ TABLE: list[tuple[Any, Any, bool, bool]] = [
     # numbers
     (0.1 + 0.2, 0.3, True, False),
     (0.3, 0.3 + 1e-8, False, False),
-    (0.0, 1e-12, False, False),
+    (0.0, 1e-12, True, False),
+    (0.0, 2e-9, False, False),
     (1e300, 1e300 * (1 + 1e-12), True, False),
     (10**400, 1e300, False, False),
     (10**400, 10**400 + 1, False, False),

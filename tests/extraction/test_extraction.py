@@ -59,6 +59,7 @@ def lines_agree(completion, extraction):
         ("\n    y = x\n    return y + 1\n\n\nprint(f(1))\n", CALL, Kind.CONTINUATION),
         ("print(sum(map(int, input().split())))", STDIN, Kind.FULL),
         ("I can't do that.", STDIN, Kind.FULL),
+        (f"It adds one:\n\n{CODE}\nThat is all.", CALL, Kind.CHAT),
         ("def f(x:\n", CALL, Kind.FULL),
         (f"Here:\n{fenced(CODE)}", CALL, Kind.CHAT),
         (f"~~~\n{CODE}~~~", CALL, Kind.CHAT),
@@ -119,7 +120,6 @@ def test_the_preamble_is_not_put_into_the_code():
         f"<think>\n```python\n{OTHER}</think>\n{fenced(CODE)}",
         f"thinking ...\n```\n{OTHER}\n</think>\n{fenced(CODE)}",
         f"{fenced(CODE)}<think>\n{fenced(OTHER)}",
-        f"<think>almost\n{fenced(CODE)}",
         f"{CODE}```\n\nThis adds one.\n\n{fenced(USAGE)}",
         f"Adds one:\n```python\n{CODE}```  # 0\n\n`f(0)` is 1.\n",
         f"<answer>\n```python\n{CODE}```</answer>",
@@ -138,6 +138,41 @@ def test_the_last_block_that_defines_the_function_is_taken(completion):
     assert extraction.code is not None
     assert extraction.code.strip() == CODE.strip()
     assert lines_agree(completion, extraction)
+
+
+HELPER = "def g(x):\n    return x + 1\n"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        f"python\n{CODE}```\n",
+        f"[PYTHON]\n{CODE}[/PYTHON]",
+        f"{CODE}[DONE]\n\nNext task: [BEGIN]\n{OTHER}",
+        "[BEGIN]\n 'def f(x):\\r\\n    return x + 1' \n[DONE]",
+        f"\\begin{{lstlisting}}[language=Python]\n{CODE}\\end{{lstlisting}}",
+        f"So:\n<answer>{CODE}</answer>",
+        "> Here:\n>\n" + "".join(f"> {row}\n" for row in CODE.splitlines()),
+        "".join(f"> {row}\n" for row in fenced(CODE).splitlines()),
+        f"It adds one:\n\n{CODE}\nThat is all.",
+        f"{CODE}<|im_end|>\n<|endoftext|>",
+        "```python\ndef f(x):\n    # </think>\n    return x + 1\n```",
+        fenced(HELPER) + fenced("from math import sqrt as f\nf, h = g, 1\n"),
+        fenced("import functools\n") + fenced(HELPER) + fenced("f = functools.partial(g)\n"),
+        fenced("def f(x):\n    return g(x)\n") + "where\n" + fenced(HELPER),
+        fenced(f'{CODE}NOTE = """\n```\n"""\n'),
+    ],
+)
+def test_the_function_is_found_however_an_answer_shows_it(completion):
+    assert result_of(code_of(completion)) == 2
+
+
+def test_blocks_that_belong_together_keep_their_lines_and_say_which_they_are():
+    completion = f"First:\n{fenced(HELPER)}then:\n{fenced('def f(x):' + chr(10) + '    return g(x)')}{fenced(USAGE)}"
+    extraction = extract(completion, task=CALL, kind=None)
+    assert result_of(extraction.code) == 2
+    assert lines_agree(completion, extraction)
+    assert extraction.extracted_from == "blocks 1 and 2 of 3: the last that defines f"
 
 
 def test_a_solution_class_counts_where_it_has_the_method():
@@ -169,6 +204,31 @@ def test_for_stdin_the_last_python_block_that_parses_is_taken():
     assert code_of(f"{fenced(program, tag='')}{fenced('3', tag='')}", STDIN) == program
 
 
+READS = "n = int(input())\nprint(n + 1)\n"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (fenced("n = int(input())\n"),),
+        (fenced("[1, 2]"), fenced("print(3)\n")),
+        (fenced("def helper():\n    return input()\n"),),
+        (fenced("assert solve() == 2\n"),),
+    ],
+)
+def test_for_stdin_the_block_that_reads_and_prints_is_taken(others):
+    assert code_of(fenced(READS) + "".join(others), STDIN) == READS
+
+
+def test_for_stdin_parts_of_a_program_are_joined_but_not_an_example_of_its_use():
+    main, use = "def main():\n    print(solve(int(input())))\n\n\nmain()\n", "print(solve(2))\n"
+    solve = "def solve(n):\n    return n\n"
+    assert code_of(fenced(solve) + fenced(main), STDIN).split("\n\n\n", 1)[0] == solve.rstrip()
+    assert code_of(fenced(solve + main) + fenced(use), STDIN) == solve + main
+    prose = f"Read a number:\n\n{READS}\nDone."
+    assert code_of(prose, STDIN).rstrip() == READS.rstrip()
+
+
 def test_when_no_block_will_do_the_last_is_taken():
     assert code_of(f"{fenced('print(', tag='')}{fenced('def f(', tag='')}", STDIN) == "def f("
     assert code_of(fenced("ls -l\n", tag="bash"), STDIN) == "ls -l\n"
@@ -189,6 +249,7 @@ def test_a_block_with_only_the_body_continues_the_prompt():
         ("I am sorry, but I can't.", "no fenced block"),
         ("Sorry", "no fenced block"),
         ("<think>\nlet me", "no fenced block: the text ends while the model is thinking"),
+        (f"<think>almost\n{fenced(CODE)}", "no fenced block: the text ends while the model is thinking"),
         (f"<think>\n{fenced(CODE)}</think>\n", "no fenced block: nothing follows the thinking"),
         ("```python\n```", "no fenced block"),
     ],
@@ -204,7 +265,43 @@ def test_bare_code_in_a_chat_answer_is_taken():
     assert (extraction.code, extraction.line_offset) == (CODE, 3)
 
 
+def test_code_in_unfinished_thinking_counts_on_demand():
+    assert extract(f"<think>\n{fenced(CODE)}", task=CALL, kind=None, unfinished_thinking=True).code == CODE
+
+
+@pytest.mark.parametrize("completion", ["You're welcome!", "I'm sorry, but I can't help with that.", "Yes"])
+@pytest.mark.parametrize("task", [CALL, STDIN])
+def test_a_text_without_a_line_of_code_is_no_code(completion, task):
+    extraction = extract(completion, task=task, kind=None)
+    assert (extraction.code, extraction.reason) == (None, "no code, only text")
+
+
+@pytest.mark.parametrize("completion", ["def f(x:\n    return", "print(f(1)", f"{READS}print(("])
+def test_broken_code_stays_for_the_interpreter_to_say_what_is_wrong(completion):
+    assert code_of(completion, STDIN) == completion
+
+
 # continuation
+
+
+@pytest.mark.parametrize("kind", [None, Kind.CONTINUATION])
+@pytest.mark.parametrize(
+    ("completion", "prompt", "suffix"),
+    [
+        ("   return x + 1\n", PROMPT, ""),
+        ("     y = x\n    return y + 1\n", PROMPT, ""),
+        ("    return x + 1\n\n\ndef other(x):\n    return (x +", PROMPT, ""),
+        ("   return x + 1\n\n\ndef other(x):\n    return (x +", PROMPT, ""),
+        ("    return x + 1\n", PROMPT.rstrip(), ""),
+        ("    y = x + 1", PROMPT, "    return y\n"),
+        ("x + 1", "def f(x):\n    y = ", "\n    return y\n"),
+    ],
+)
+def test_a_continuation_is_fitted_to_its_prompt(completion, prompt, suffix, kind):
+    task = Task(task_id="t", mode=Mode.CALL, entry_point="f", prompt=prompt, suffix=suffix)
+    extraction = extract(completion, task=task, kind=kind)
+    assert result_of(extraction.code) == 2
+    assert suffix or lines_agree(completion, extraction)
 
 
 def test_a_continuation_is_the_prompt_and_the_completion_exactly():

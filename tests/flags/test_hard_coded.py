@@ -230,5 +230,5 @@ def test_a_program_that_reckons_has_no_flag(stdin_flags: Flags) -> None:
 
 def test_literals_of_great_length_end_quietly(call_flags: Flags) -> None:
     rows = ", ".join(f"({'[' * 90}{']' * 90}, {n})" for n in range(150))
-    table = f"{{(3, 5, 9): 17, (10, 20, 30): 60, (100, 11): 111, (7, 7): 0x{'f' * 6000}}}"
+    table = f"{{(3, 5, 9): 17, (10, 20, 30): 60, (100, 11): 111, (7, 7): 0x{'f' * 100_000}}}"
     assert call_flags(f"def f(x): return [{rows}] and {table}[x]", TASKS["sums"]) == {}

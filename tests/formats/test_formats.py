@@ -138,7 +138,7 @@ def test_livecodebench_outputs(tmp_path):
 
 def test_apps_tasks(read):
     stdin = {"inputs": ["1\n"], "outputs": ["2\n"]}
-    call = {"fn_name": "f", "inputs": [[1, "a"], [2, "b"]], "outputs": [[[3]], [4]]}
+    call = {"fn_name": "f", "inputs": [[1, "a"], [2, "b"]], "outputs": [[3], [4]]}
     plain = {"fn_name": "f", "inputs": [[1]], "outputs": [[3, 4]]}
     base = {"question": "Q", "solutions": json.dumps(["first", "second"]), "difficulty": "interview"}
     rows = [
@@ -152,8 +152,7 @@ def test_apps_tasks(read):
     assert (a.task_id, a.mode, a.reference) == ("0", Mode.STDIN, "first")
     assert a.cases == (TestCase(0, "1\n", "2\n"),)
     assert (b.mode, b.entry_point, b.prompt) == (Mode.CALL, "f", "Q\n\ndef f(a, b):\n")
-    assert b.cases == (TestCase(0, '1\n"a"', "[3]"), TestCase(1, '2\n"b"', "4"))
-    assert b.metadata["outputs_unwrapped"] is True
+    assert b.cases == (TestCase(0, '1\n"a"', "[3]", "3"), TestCase(1, '2\n"b"', "[4]", "4"))
     assert c.cases == (TestCase(0, "1", "[3, 4]"),)
     assert "outputs_unwrapped" not in c.metadata
     assert (d.cases, d.reference) == ((), None)

@@ -129,3 +129,37 @@ def test_attack_on_the_second_run_earns_nothing(attack: Attack, graded: Graded) 
     grade = graded(OBJECTS, attack.code + NO_COUNTER) if objects else graded(LITERAL, attack.code)
     assert grade.reward == 0.0 or (objects and grade.reward is None and grade.disagreement is not None), grade
     assert grade.verdict is not Verdict.PASSED, grade
+
+
+def test_what_stops_the_reference_too_is_the_tests_doing(graded: Graded) -> None:
+    task = check_task("import io\nassert candidate(io.BytesIO(b'ab')) == 2")
+    right = "def f(file): return len(file.read())"
+    assert graded(task, right).verdict is Verdict.UNKNOWN
+    task.reference = right
+    grade = graded(task, right)
+    assert (grade.verdict, grade.verified, grade.unverified_reason) == (
+        Verdict.PASSED, False, "the test passes an object of class BytesIO to the completion",
+    )  # fmt: skip
+    assert graded(task, "def f(file): return 3").verdict is Verdict.WRONG_ANSWER
+
+
+def test_a_refused_link_to_a_file_of_the_test_is_neither_a_pass_nor_a_failure(graded: Graded) -> None:
+    task = check_task("candidate('a')\nassert open('b').read() == '2'")
+    code = "import os\ndef f(path):\n    open(path, 'w').write('2')\n    os.{}(path, 'b')"
+    assert graded(task, code.format("link")).verdict is Verdict.UNKNOWN
+    assert graded(task, code.format("rename")).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "class T(unittest.TestCase):\n    size = len(ITEMS)\n    def test(self): self.assertEqual(self.size, 2)",
+        "class T(unittest.TestCase):\n    def test(self):\n        with self.assertRaises(\n            ITEMS\n"
+        "        ):\n            f(1)",
+    ],
+)
+def test_a_function_in_the_place_of_data_fails_though_the_test_can_not_run(test: str, graded: Graded) -> None:
+    task = suite_task(f"import unittest\n{test}")
+    assert graded(task, "def f(x): pass\ndef ITEMS(): pass").verdict is Verdict.WRONG_ANSWER
+    data = "[1, 2]" if "len" in test else "ZeroDivisionError"
+    assert graded(task, f"ITEMS = {data}\ndef f(x): x / 0").verdict is Verdict.PASSED

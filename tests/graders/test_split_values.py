@@ -9,6 +9,18 @@ class Ratio:
     def __init__(self, top, bottom): self.top, self.bottom = top, bottom
     def __eq__(self, other): return self.top * other.bottom == other.top * self.bottom
 """
+_BOX = """
+class Box:
+    def __init__(self, data, rule): self.data, self.rule = data, rule
+    @staticmethod
+    def double(box): return box.data["a"] * {}
+"""
+_KEY = """
+class Key:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return self.n == other.n
+    def __hash__(self): return hash(self.n)
+"""
 
 
 def _numpy(name: str, check: str, right: str, wrong: str, attack: str = "", *, verified: bool | None = True) -> Row:
@@ -33,6 +45,21 @@ VALUES = [
             __float__ = lambda self: float('nan')
         def f(text): return Nan()
         """),
+    Row("a-method-of-a-class-passed-back", check_task("""
+            made = candidate({'a': 1}, candidate.double)
+            assert made.rule(made) == 2
+            """, entry_point="Box"),
+        right=_BOX.format(2), wrong=_BOX.format(3)),
+    Row("the-same-nan", check_task("assert candidate(1) + candidate(2) == [math.nan, math.nan]", before="import math"),
+        right="import math\ndef f(n): return [math.nan]", wrong="def f(n): return [float('nan')]"),
+    Row("hashed-by-its-own-code", check_task("""
+            found = candidate(2)
+            assert [key.n for key in found] == [2] and len({*found, *found}) == 1
+            made = candidate({key: 1 for key in found})
+            assert sorted(key.n for key in made) == [3]
+            """),
+        right=_KEY + "def f(n): return {Key(n): n} if n == 2 else {Key(key.n + 1) for key in n}",
+        wrong=_KEY + "def f(n): return {Key(n): n} if n == 2 else {Key(key.n + 2) for key in n}", verified=None),
     Row("against-itself", check_task("""
             assert tuple(candidate([3, 1])) == tuple(f([3, 1]))
             assert candidate([2, 1]) == candidate([2, 1])
@@ -44,7 +71,7 @@ VALUES = [
             seen.append(items)
             return items * len(seen)
         """,
-        attack=LIAR + "def f(items): return Liar() if items[0] == 2 else items"),
+        attack=LIAR + "def f(items): return Liar() if items[0] == 2 else items", verified=False),
     Row("exact-type", check_task("""
             got = candidate(1)
             assert type(got) is int and got == 1

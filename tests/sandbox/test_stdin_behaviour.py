@@ -57,6 +57,11 @@ PROGRAMS: dict[str, str] = {
         "import os\nclass A:\n    def __init__(self, name): self.name = name\n"
         "    def __del__(self): print('del', self.name, os.sep)\na = A('global')\nA('dropped')\nprint('body')"
     ),
+    "stdout wrapped anew": "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach(), 'utf-8')\nprint('ok')",
+    "a pool that is not shut down": (
+        "from concurrent.futures import ThreadPoolExecutor\nprint(ThreadPoolExecutor(2).submit(abs, -1).result())"
+    ),
+    "an interrupt": "import signal\ntry:\n    signal.raise_signal(2)\nexcept KeyboardInterrupt:\n    print('caught')",
     "not ascii": "print('naïve – 日本 🎉', input())",
     "file encoding": "import locale, sys\nprint(sys.stdout.encoding, sys.stdin.encoding, open('x', 'w').encoding.lower())",
     "surrogateescape": "import sys\nsys.stdout.write(chr(0xdcff) + '\\n')",

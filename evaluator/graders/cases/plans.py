@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from evaluator import flags
+import msgspec
+
+from evaluator import flags, long_numbers
 from evaluator.assertions.literal_calls import (
     LiteralCall,
     NotLiteral,
@@ -25,10 +27,14 @@ from evaluator.graders.recent import Remembered
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 
-__all__ = ["Plan", "PlannedCase", "UngradableError", "plan_for", "test_cases"]
+__all__ = ["Plan", "PlannedCase", "UngradableError", "is_of_leetcode", "plan_for", "test_cases"]
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
-
+_OF_LEETCODE = "value:tolerance=1e-5"
+"""Its own rule; it prints five decimals."""
+_FIVE_DECIMALS = re.compile(r"\.\d{5}(?![\d.eE])")
+_MORE_DECIMALS = re.compile(r"\.\d{6}|\d[eE]")
+_CARRIAGE_RETURNS = "its input has carriage returns, which input() keeps: probably the cause"
 
 _NOT_KNOWN: Final = object()
 
@@ -100,8 +106,13 @@ def plan_for(task: Task, checker: str | None) -> Plan | SuitePlan:
 def _key(task: Task, checker: str | None) -> tuple[object, ...]:
     """Everything that a plan depends on. Not the task itself, because its fields can be set."""
     texts = (task.prompt, task.preamble, task.test)
-    libraries = str(task.metadata.get("libs"))
-    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, libraries, checker)
+    libraries, of_leetcode = str(task.metadata.get("libs")), is_of_leetcode(task)
+    return (task.mode, task.entry_point, tuple(task.cases), *texts, task.checker, libraries, checker, of_leetcode)
+
+
+def is_of_leetcode(task: Task) -> bool:
+    """Whether its row says that it comes from LeetCode, whose floats have a tolerance of their own."""
+    return any(where.lower().startswith("leetcode") for where in (task.source, str(task.metadata.get("platform"))))
 
 
 def test_cases(task: Task) -> tuple[TestCase, ...]:
@@ -152,7 +163,17 @@ def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
             return get_checker(run_checker)
     except CheckerError as error:
         raise UngradableError(str(error)) from None
-    return get_checker(_DEFAULT_CHECKERS[task.mode])
+    return get_checker(_OF_LEETCODE if _is_judged_as_there(task) else _DEFAULT_CHECKERS[task.mode])
+
+
+def _is_judged_as_there(task: Task) -> bool:
+    """Whether it calls a function, and is of LeetCode or its floats have the five decimals that LeetCode prints."""
+    if task.mode is not Mode.CALL:
+        return False
+    if is_of_leetcode(task):
+        return True
+    outputs = [case.expected for case in task.cases]
+    return any(map(_FIVE_DECIMALS.search, outputs)) and not any(map(_MORE_DECIMALS.search, outputs))
 
 
 def _assert_plan(task: Task) -> Plan | SuitePlan:
@@ -181,7 +202,14 @@ def _assert_plan(task: Task) -> Plan | SuitePlan:
 def _stdin_case(case: TestCase, check: Check) -> PlannedCase:
     payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
     example = _example(case, case.input, case.expected)
-    return PlannedCase(case, payload, lambda text: check(case.expected, text), example)
+
+    def judge(text: object) -> Difference | None:
+        difference = check(case.expected, text)
+        if difference is None or "\r" not in case.input:
+            return difference
+        return msgspec.structs.replace(difference, message=f"{difference.message} ({_CARRIAGE_RETURNS})")
+
+    return PlannedCase(case, payload, judge, example)
 
 
 def _is_escaped(text: str) -> bool:
@@ -193,7 +221,13 @@ def _call_case(case: TestCase, check: Check) -> PlannedCase:
     arguments = [_json(line, f"test case {case.index}: input line {n}") for n, line in enumerate(lines, 1)]
     expected = _json(case.expected, f"test case {case.index}: output")
     example = _example(case, tuple(arguments), expected)
-    return PlannedCase(case, encoded_call(arguments, {}), lambda value: check(expected, value), example, expected)
+    other = None if case.also is None else _json(case.also, f"test case {case.index}: output")
+
+    def judge(value: object) -> Difference | None:
+        difference = check(expected, value)
+        return None if difference and case.also is not None and check(other, value) is None else difference
+
+    return PlannedCase(case, encoded_call(arguments, {}), judge, example, expected)
 
 
 def _example_of(call: LiteralCall) -> flags.Example | None:
@@ -210,6 +244,6 @@ def _example(case: TestCase, arguments: flags.Given, expected: object) -> flags.
 
 def _json(text: str, where: str) -> object:
     try:
-        return json.loads(text)
+        return long_numbers.loads(text)
     except (ValueError, RecursionError) as error:
         raise UngradableError(f"{where} is not JSON: {error}") from None

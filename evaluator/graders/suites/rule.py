@@ -17,6 +17,7 @@ from evaluator.assertions.needs import Need
 from evaluator.assertions.one_process import Reason
 from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
+from evaluator.graders.recent import Remembered
 from evaluator.graders.suites.run import CannotRunError, PlainRun, SplitRun, SuiteRun, run_reference
 from evaluator.model import (
     SPLIT_DISAGREES,
@@ -28,12 +29,17 @@ from evaluator.model import (
     Task,
     Verdict,
 )
+from evaluator.sandbox import NOT_POSSIBLE
 from evaluator.sandbox.limits.refusals import may_try
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: such code gets no plain run."""
-_CHANGING: Final = "(?:datetime|random|secrets|tempfile|time|uuid)"
+_CHANGING: Final = "(?:asyncio|concurrent|datetime|multiprocessing|random|secrets|tempfile|threading|time|uuid)"
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
+_LINKS: Final = re.compile(r"\b(?:sym)?link[ \t]*\(|\b(?:hard|sym)link_to\b")
+"""Refused where completion and test share a folder: what the test reads there must be what it seems."""
+_LEAST_S: Final = 0.1
+"""Of `total_s`, for a run after which nothing is left: it ends at once, as a run that takes too long."""
 _PROCESSES: Final = 32
 """How many a completion may start if its task needs some and sets no limit."""
 
@@ -66,12 +72,25 @@ def limits_of(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> Limi
 def grade_suite(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteGrade:
     """Grades code by a task's suite. Raises what `grade` raises."""
     try:
-        result = _graded(task, plan, code, limits, bench)
+        try:
+            result = _graded(task, plan, code, limits, bench)
+        except CannotRunError:
+            if not _passes_reference(task, plan, limits, bench):
+                raise
+            result = _graded(task, replace(plan, runs=True), code, limits, bench)
         if not result.passed:
             result.fault = _missing_need(task, plan, limits, bench)
         return result
     except CannotRunError as error:
         return SuiteGrade(fault=str(error))
+
+
+def _passes_reference(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> bool:
+    try:
+        reference = run_reference(task, plan, limits, bench)
+    except CannotRunError:
+        return False
+    return reference is not None and reference.executed is not None
 
 
 def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteGrade:
@@ -83,8 +102,10 @@ def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench
         return SuiteGrade(plain.cases, plain.notes, reason)
     with SplitRun(task, plan, code, limits, bench) as suite:
         apart = suite.run()
-    if apart.passed or apart.final or _is_tampering(task, code, apart):
-        return SuiteGrade(apart.cases, apart.notes, apart.unsure)
+    final = apart.final and not ("files" in plan.suite.uses and _LINKS.search(code))
+    if apart.passed or final or _is_tampering(task, code, apart):
+        unsure = apart.unsure or (plan.proves_nothing if apart.passed else None)
+        return SuiteGrade(apart.cases, apart.notes, unsure)
     return _of_both(task, plan, code, limits, bench, apart)
 
 
@@ -100,11 +121,21 @@ def _missing_need(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> 
     return f"the task's own reference {reference.lacking[0]}, which the sandbox does not allow"
 
 
-def plain_run(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> SuiteRun:
-    """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does."""
+def plain_run(
+    task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, left_s: float | None = None
+) -> SuiteRun:
+    """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does.
+
+    `left_s`: what an earlier run of the completion left of `limits.total_s`; None: there was none.
+    """
     reference = run_reference(task, plan, limits, bench)
-    with PlainRun(task, plan, code, limits, bench, reference.executed if reference else None) as suite:
+    rest = limits if left_s is None else _within(limits, left_s)
+    with PlainRun(task, plan, code, rest, bench, reference.executed if reference else None) as suite:
         return suite.run()
+
+
+def _within(limits: Limits, left_s: float) -> Limits:
+    return msgspec.structs.replace(limits, total_s=max(left_s, _LEAST_S))
 
 
 def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
@@ -115,17 +146,21 @@ def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
 def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> SuiteGrade:
     """The grade if the first run did not pass and is not final."""
     try:
-        plain = plain_run(task, plan, code, limits, bench)
+        plain = plain_run(task, plan, code, limits, bench, apart.left_s)
     except CannotRunError:  # the test ran before, so the completion is the cause
         return SuiteGrade(apart.cases, apart.notes)
     rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
     if rejected or _is_tampering(task, code, plain):
         return SuiteGrade(apart.cases, apart.notes)
     differing = _differing(apart, plain)
+    if not plain.passed and plain.left_s <= 0:
+        return SuiteGrade(_unknown(apart.cases), apart.notes)
     if not plain.passed:
         return SuiteGrade(_agreed(plain.cases, differing), plain.notes)
-    if evidence := _answers_that_differ(task, plan, code, limits, bench):
+    if evidence := _answers_that_differ(task, plan, code, _within(limits, plain.left_s), bench):
         return SuiteGrade(apart.cases, [*apart.notes, Flag("differs_between_runs", evidence)])
+    if reason := _one_process_reason(task, plan, limits, bench, apart):
+        return SuiteGrade(plain.cases, plain.notes, reason)
     disagreement = Disagreement(
         apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
@@ -147,7 +182,7 @@ def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits,
     recording = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
     with SplitRun(task, recording, code, limits, bench) as suite:
         apart = suite.run()
-    with PlainRun(task, recording, code, limits, bench, None) as suite:
+    with PlainRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
         plain = suite.run()
     for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
         if one is None or other is None:
@@ -159,6 +194,28 @@ def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits,
             if any(left != right and "-" not in (left, right) for left, right in pairs):
                 return f"test {case}: call {call} of the test, {first.partition(' ')[0]}, was answered differently"
     return ""
+
+
+_reasons: Remembered[tuple[object, ...], frozenset[str | None]] = Remembered(64)
+
+
+def _one_process_reason(task: Task, plan: SuitePlan, limits: Limits, bench: Bench, apart: SuiteRun) -> str | None:
+    """Why the test can't run in two processes, if the reference can't pass it there for the same reasons."""
+    reference = task.reference
+    reasons = _messages(apart)
+    if reference is None or not all(reason and reason.startswith(NOT_POSSIBLE) for reason in reasons):
+        return None
+
+    def run() -> frozenset[str | None]:
+        with SplitRun(task, plan, reference, limits, bench) as suite:
+            return frozenset(_messages(suite.run()))
+
+    known = _reasons.get((plan.suite, reference, limits), run)
+    return str(reasons[0]).removeprefix(NOT_POSSIBLE) if known.issuperset(reasons) else None
+
+
+def _messages(run: SuiteRun) -> list[str | None]:
+    return [case.error_message for case in run.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
 
 
 def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
@@ -179,6 +236,16 @@ def _disagrees(apart: Verdict) -> str:
 
 def _message(case: CaseResult) -> str:
     return case.error_message or (case.difference.message if case.difference else "")
+
+
+def _unknown(cases: list[CaseResult]) -> list[CaseResult]:
+    message = "the run in two processes failed, and left too little of limits.total_s for the run in one, which decides"
+    return [
+        case
+        if case.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
+        else msgspec.structs.replace(case, verdict=Verdict.UNKNOWN, error_message=message)
+        for case in cases
+    ]
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:

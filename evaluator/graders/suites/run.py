@@ -43,6 +43,8 @@ class SuiteRun:
     """The test's last operation on an object of the completion's, in the first test case that did not pass."""
     calls: list[list[str] | None] = field(default_factory=list)
     """The record of each test case's calls; None if the test case did not end."""
+    left_s: float = 0.0
+    """What is left of `limits.total_s`, which all runs of a completion share."""
 
     @property
     def verdict(self) -> Verdict:
@@ -103,7 +105,8 @@ class _Suite:
         cases = run_cases(self._plan.cases, self._run, self._execution, self._limits.total_s, self._bench)
         self._end_suite()
         reject_if_tampered(cases, self._execution.finish())
-        return SuiteRun(cases, self._notes, unsure=self._unsure[0] if self._unsure else None, calls=self._calls)
+        unsure = self._unsure[0] if self._unsure else None
+        return SuiteRun(cases, self._notes, unsure=unsure, calls=self._calls, left_s=self._execution.left_s)
 
     def _run(self, place: int) -> CaseResult | None:
         raise NotImplementedError
@@ -137,12 +140,23 @@ class _Suite:
 
     def _refuse_faulty(self, report: CaseReport) -> None:
         fails = report.status in ("raised", "unloadable", "skipped")
-        if fails and missing_name(report, self._plan.suite.names) is None:
+        if not fails or missing_name(report, self._plan.suite.names) is not None or self._names_completion(report):
+            return
+        if not self._plan.runs or report.type in ("ImportError", "ModuleNotFoundError"):
             message = f"{report.type}: {report.message}" if report.type else report.message
             where = f"line {report.line} of the test: " if report.line else ""
             raise CannotRunError(f"the test can't run: {where}{message}")
 
+    def _names_completion(self, report: CaseReport) -> bool:
+        """Whether the statement that failed reads something of the completion's: `assertRaises(f)` of a function."""
+        suite = self._plan.suite
+        names = {*suite.names, *suite.touched, self._program.entry_point, "candidate"}
+        words = {*_WORD.findall(report.source), *(f"self.{name}" for name in _OF_SELF.findall(report.source))}
+        return report.type in ("TypeError", "AttributeError") and not names.isdisjoint(words)
 
+
+_WORD = re.compile(r"\w+")
+_OF_SELF = re.compile(r"\b(?:self|cls)\.(\w+)")
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
 
 

@@ -27,6 +27,8 @@ from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.reports import report, traceback_of
 from evaluator.sandbox.wire import BrokenFrameError, SilenceError, Watch
 
+NOT_POSSIBLE = "not possible in two processes: "
+"""How a message begins, if the test must run in the completion's process."""
 _MIB = 2**20
 _TASKS = 16
 _BACKSTOP_CPU_S = 2
@@ -292,7 +294,7 @@ class SuiteCase:
             raise self._process.fault(error) from error
         text = self._message.text
         if kind == b"U":
-            outcome.status, outcome.message = Status.RAISED, f"not possible in two processes: {text}"
+            outcome.status, outcome.message = Status.RAISED, NOT_POSSIBLE + text
         elif kind == b"Y":
             self._fail(text, outcome)
         elif kind == b"O":

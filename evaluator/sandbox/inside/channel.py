@@ -14,6 +14,8 @@ from typing import Any
 STACK_SIGNAL = 63
 """Makes a process write its stack to `STACK_DESCRIPTOR`; a real-time signal, which few programs use."""
 
+FLUSHED = b"Output is flushed.\n"
+"""What it writes there after its stack, when it has also written what it had printed."""
 STACK_DESCRIPTOR = 7
 
 ANSWERS_DESCRIPTOR = 8

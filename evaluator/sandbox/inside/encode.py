@@ -53,8 +53,9 @@ def encode(value: object, cap: int) -> bytes:
     return text.encode("ascii")
 
 
-def _opaque(kind: str, text: str) -> str:
-    return '{"o":[' + _string(kind[:200]) + "," + _string(text[:500]) + "]}"
+def _opaque(kind: str, text: str, truth: bool | None = None) -> str:
+    more = "" if truth is None else ",true" if truth else ",false"
+    return '{"o":[' + _string(kind[:200]) + "," + _string(text[:500]) + more + "]}"
 
 
 def _string(value: str) -> str:
@@ -132,7 +133,7 @@ class _Encoder:
                 if text and _string(text) not in self.named:
                     self.named.append(_string(text))
             return self.text(plain, depth + 1)
-        return self._counted(_opaque(type_name(kind), _shown(value)))
+        return self._counted(_opaque(type_name(kind), _shown(value), _truth(value)))
 
 
 NOT_DATA = object()
@@ -199,6 +200,14 @@ def _shown(value: object) -> str:
         return str.__str__(repr(value))
     except Exception:
         return "its repr raises"
+
+
+def _truth(value: object) -> bool | None:
+    """What an assert sees in it; None if that raises."""
+    try:
+        return bool(value)
+    except Exception:
+        return None
 
 
 def _tuple(encoder: _Encoder, value: tuple[object, ...], depth: int) -> str:

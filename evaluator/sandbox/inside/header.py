@@ -17,7 +17,10 @@ STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
 _REACHES_GLOBALS = frozenset(("globals", "locals"))
 """With these a program reaches what a header binds without naming it."""
 
-_SEES_NAMES = _REACHES_GLOBALS | {"dir", "annotations", "dataclass", "get_type_hints", "ForwardRef"}
+_SEES_NAMES = _REACHES_GLOBALS | {
+    "dir", "annotations", "dataclass", "get_type_hints", "ForwardRef", "signature", "get_annotations", "timeit",
+    "doctest", "singledispatch", "singledispatchmethod", "from_callable", "attrgetter",
+}  # fmt: skip
 """With these it sees which names there are, or looks one up that only a text has."""
 
 _USED_BY_TEXTS = frozenset("sys setrecursionlimit set_int_max_str_digits float int".split())

@@ -38,7 +38,10 @@ def refuse(why: str) -> None:
 
 
 def _refusal(name: str, why: str) -> Callable[..., NoReturn]:
-    def refused(*_: object, **__: object) -> NoReturn:
+    event = {"execv": "os.exec", "execve": "os.exec", "posix_spawnp": "os.posix_spawn"}.get(name, f"os.{name}")
+
+    def refused(*arguments: object, **_: object) -> NoReturn:
+        sys.audit(event, *arguments)  # as Python does: see `lacking`
         raise PermissionError(errno.EPERM, why)
 
     refused.__name__ = refused.__qualname__ = name

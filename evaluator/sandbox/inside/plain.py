@@ -36,7 +36,7 @@ _LASTING = frozenset(
     set_inheritable mkfifo nice sched_setaffinity setpriority memfd_create fork posix_spawn eventfd
     register_at_fork DefaultContext BasicContext ExtendedContext
     process_time process_time_ns thread_time thread_time_ns clock_gettime clock_gettime_ns
-    singledispatch setfirstweekday tzset _thread detach _inst""".split()
+    singledispatch setfirstweekday tzset _thread detach _inst setsid setpgid setpgrp setName RegexFlag""".split()
 )
 """The clocks among them count from the start of a process or thread."""
 

@@ -120,6 +120,8 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
         _set_limit(resource.RLIMIT_NPROC, order["tasks"])
     if not order["memory_counted"]:
         confinement.filters["uncounted"].install()
+    if order["shares_files"] == "gives":
+        confinement.filters["unlinked"].install()
     starts_processes = order["forks"] or order["processes"]
     name = f"{'loopback ' * order['loopback']}{'template' if starts_processes else 'completion'}"
     if order["reports_calls"]:

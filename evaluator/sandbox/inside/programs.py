@@ -149,7 +149,8 @@ def _run(
     except BaseException as error:
         outcome.exit_status = 1
         outcome.failure = failures.report(error)
-        _print_traceback(error, lines)
+        if (end := _print_traceback(error, lines)) is not None:
+            outcome.exit_status, outcome.failure = failures.exit_status(end), None
     _finish(outcome, exit_callbacks)
     sys.stdout, sys.stderr = original  # the program's own may need the globals that are freed now
     _drop_main(collect=shared is None or shared.may_end_late)
@@ -157,16 +158,20 @@ def _run(
     return outcome
 
 
-def _print_traceback(error: BaseException, lines: list[str]) -> None:
+def _print_traceback(error: BaseException, lines: list[str]) -> SystemExit | None:
+    """Returns how a hook of the program's own ended it."""
     try:
         if sys.excepthook is sys.__excepthook__:
             sys.stderr.write(failures.printed(error, lines))
         else:
             sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit as end:
+        return end
     except BaseException:
-        return
+        return None
     finally:
         error.__traceback__ = None
+    return None
 
 
 def _finish(outcome: _Outcome, exit_callbacks: int) -> None:
@@ -198,6 +203,9 @@ def _drop_main(*, collect: bool) -> None:
 
 
 def _join_threads() -> None:
+    """First the hooks of `threading`: a pool that was not shut down ends its threads then."""
+    while threading._threading_atexits:  # type: ignore[attr-defined]
+        threading._threading_atexits.pop()()  # type: ignore[attr-defined]
     main = threading.current_thread()
     while True:
         others = [thread for thread in threading.enumerate() if thread is not main and not thread.daemon]
@@ -207,10 +215,18 @@ def _join_threads() -> None:
             thread.join()
 
 
+def _is_detached(stream: object) -> bool:
+    """Whether the program took its buffer, for a stream of its own: that is flushed by then."""
+    try:
+        return isinstance(stream, io.TextIOWrapper) and stream.buffer is None
+    except ValueError:
+        return True
+
+
 def _flush(outcome: _Outcome, *streams: object) -> None:
     for stream in streams:
         try:
-            if stream is not None and not stream.closed:  # type: ignore[attr-defined]
+            if stream is not None and not _is_detached(stream) and not stream.closed:  # type: ignore[attr-defined]
                 stream.flush()  # type: ignore[attr-defined]
         except Exception as error:
             if outcome.failure is None:

@@ -12,6 +12,7 @@ import gc
 import importlib
 import os
 import select
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -47,6 +48,8 @@ def f(n):
 async def h(): yield await 1
 """
 _CONTROL = 50
+_MOST_DIGITS = 50_000
+"""As the contest graders of LiveCodeBench and NeMo Gym have it; Python's own limit is 4,300."""
 _THREAD_STACK = 8 * 2**20
 
 
@@ -112,10 +115,20 @@ def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
     channel.send(control.fileno(), b"E", channel.as_json(forks.wait()))
 
 
+def _flush(_number: int, _frame: object) -> None:
+    """Writes what a program that is about to be stopped has printed, and says that it did."""
+    with contextlib.suppress(BaseException):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        os.write(channel.STACK_DESCRIPTOR, channel.FLUSHED)
+
+
 def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: Callable[..., None]) -> None:
     places.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
+    sys.set_int_max_str_digits(_MOST_DIGITS)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts us may ignore Ctrl-C
     os.environ.pop("LD_LIBRARY_PATH", None)  # only the interpreter itself needed it
     site = importlib.import_module("site")
     site.setquit()
@@ -135,8 +148,9 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
-    # Works without the GIL and without running Python, so also in a call into C that does not return.
-    faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False)
+    signal.signal(channel.STACK_SIGNAL, _flush)
+    # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
+    faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
     suite = _part("assertions.suite_rehearsal")
     rehearsal.rehearse(*([suite.run_suite] if suite else []))
     leftovers.seed()

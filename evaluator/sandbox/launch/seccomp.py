@@ -73,6 +73,9 @@ _ALLOWED = """
     recvmsg 47 212; recvmmsg 299 243; shutdown 48 210;
     getsockname 51 204; getpeername 52 205; socketpair 53 199
 """
+_LINKS = """
+    link 86 -; linkat 265 37
+"""
 _PASSING = """
     sendmsg 46 211; sendmmsg 307 269
 """
@@ -172,6 +175,8 @@ _ITSELF_ONLY: tuple[_Row, ...] = (
 _LOOPBACK_SOCKET: _Row = ("socket", 41, 198, ((0, ((2, 2), (10, 10))),))
 """IPv4 and IPv6, for a process in a network namespace with no other process."""
 
+_SOCKET = "socket 41 198"
+
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
 _NOTIFY = 0x7FC00000
@@ -206,6 +211,12 @@ _THREAD_REPORTED: _Leaf = (
     (_JUMP_BITS, 0, 1, CLONE_THREAD),
     _REPORT,
     *_ALLOWED_LEAF,
+)
+_SOCKET_REPORTED: _Leaf = (
+    (_LOAD, 0, 0, _ARGUMENTS),
+    (_JUMP_EQUAL, 0, 1, 1),  # AF_UNIX: the C library asks a daemon for the names of users
+    *_REFUSED_LEAF,
+    _REPORT,
 )
 _NO_SHARED_MEMORY: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS + 8 * 3),
@@ -294,10 +305,15 @@ def _reporting(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -
     if loopback:  # the C library looks for name servers by sockets of other families
         reported -= _checked_leaves((_LOOPBACK_SOCKET,), machine).keys()
     refused = _REFUSED_LEAF[0]
-    return leaves | {
-        number: tuple(_REPORT if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
-        for number in reported
-    }
+    sockets = dict.fromkeys(_numbers(_SOCKET, machine) & reported, _SOCKET_REPORTED)
+    return (
+        leaves
+        | {
+            number: tuple(_REPORT if step == refused else step for step in leaves.get(number, _REFUSED_LEAF))
+            for number in reported
+        }
+        | sockets
+    )
 
 
 @cache
@@ -367,6 +383,15 @@ def bpf_without_shared_memory(machine: str = platform.machine()) -> bytes:
     So only the kernel itself can count it. Raises `KeyError` as `bpf_program` does.
     """
     return _program(machine, _runs({_MMAP[machine]: _NO_SHARED_MEMORY}, _ALLOWED_LEAF))
+
+
+@cache
+def bpf_without_links(machine: str = platform.machine()) -> bytes:
+    """Refuses only hard links: of two names of one file a test could read what it has written itself.
+
+    Raises `KeyError` as `bpf_program` does.
+    """
+    return _program(machine, _runs(dict.fromkeys(_numbers(_LINKS, machine), _REFUSED_LEAF), _ALLOWED_LEAF))
 
 
 @cache

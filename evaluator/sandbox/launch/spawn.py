@@ -222,6 +222,7 @@ def _filters_of_both() -> dict[str, bytes]:
         "fork": seccomp.bpf_of_fork(),
         "last": seccomp.bpf_without_passing(),
         "uncounted": seccomp.bpf_without_shared_memory(),
+        "unlinked": seccomp.bpf_without_links(),
     }
 
 

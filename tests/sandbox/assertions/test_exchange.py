@@ -1,11 +1,13 @@
-"""What a call costs the two processes of a test suite, here both in this one."""
+"""Calls between the two processes of a test suite, here both in this one: what they cost, and what may interrupt."""
 
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from evaluator.sandbox.inside.assertions.exchange import Turn
 from evaluator.sandbox.inside.assertions.suite_rehearsal import connected
 from tests.sandbox.assertions.orders import order
 
@@ -43,3 +45,16 @@ def test_a_call_costs_no_more_for_what_earlier_ones_were_given(function: Callabl
     candidate = seen_by_a_test(function)
     costs = [work(lambda rows=rows: candidate(rows)) for rows in given]  # type: ignore[misc]
     assert max(costs[250:]) < 1.5 * max(costs[5:10]), costs
+
+
+def test_a_signal_that_comes_while_a_call_is_under_way_is_handled_after_it() -> None:
+    handled: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: handled.append(number))
+    turn = Turn()
+    try:
+        with turn, turn:
+            signal.raise_signal(signal.SIGUSR1)
+            assert handled == []
+        assert handled == [signal.SIGUSR1]
+    finally:
+        signal.signal(signal.SIGUSR1, before)

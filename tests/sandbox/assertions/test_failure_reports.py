@@ -32,7 +32,7 @@ def report(statement: str) -> dict[str, Any]:
     return last
 
 
-STR = '{"o":["type","<class \'str\'>"]}'
+STR = '{"o":["type","<class \'str\'>",true]}'
 TOLD = [
     ("assert candidate(4) == 3", "candidate(4) == 3", "==", "4", "3"),
     ("assert 3 == candidate(4)", "3 == candidate(4)", "==", "4", "3"),

@@ -19,7 +19,7 @@ from evaluator.sandbox.inside.assertions import (
     shared_state,
 )
 from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
-from evaluator.sandbox.inside.assertions.exchange import Exchange
+from evaluator.sandbox.inside.assertions.exchange import MOST_CHARACTERS, Exchange
 from evaluator.sandbox.inside.assertions.object_table import fields
 from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message, is_data
@@ -28,14 +28,15 @@ _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
 _MEMORY, _HEAD = 8, 12
 """An answer begins with eight bytes for the memory used and four for the length of the report that follows."""
-_REPORT_ROOM = 64 * 1024
+_CASE_ROOM = 4 * MOST_CHARACTERS
+"""For all that the completion answers in a test case, with its reports of exceptions."""
 _NOT_PLAIN = frozenset(("environment", "identity", "numpy_random", "random"))
 """Features of tests that two processes share only roughly."""
 _PATCHES = ("p", "r")
 """Requests that replace and restore a name: they don't reach the completion's code."""
 _NOT_CAPTURED = [False, False]
 _UNREQUESTED = "an unrequested answer"
-_TOO_LARGE = "the values that it returned are larger than limits.output_mb"
+_TOO_LARGE = "the values that it returned are larger than 64 MiB"
 
 
 class Completion:
@@ -51,12 +52,11 @@ class Completion:
         self._mentions_stopping = "StopIteration" in order["test"]
         self._catches = any(word in order["test"] for word in ("except", "aises("))
         self._for_next = False
-        """Whether an item of an iterator is requested: otherwise a `StopIteration` could end another loop of the
-        test."""
+        """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
         self.operations = operations.Operations(plain=self._uses.isdisjoint(_NOT_PLAIN))
         self.classes: dict[str, type] = {}
-        self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
+        self.exchange = Exchange(self, self._send, self._receive)
         self.announced = Announced()
         self._own = descriptions.Numbers()
         """The test's objects that the completion knows by number."""
@@ -77,7 +77,7 @@ class Completion:
         self.failed_assert: AssertionError | None = None
         """From a failed assert in a function of the test that the completion called, until it is passed on."""
         self.memory_kib = 0
-        self._cap = self._room = order["output_bytes"] + _REPORT_ROOM
+        self._room = _CASE_ROOM
         self._reports: list[str] = []
         """The completion's reports of the exceptions that it answered with."""
         self.unsure_of: list[str] = []
@@ -193,7 +193,7 @@ class Completion:
 
     def begin(self) -> None:
         """Before each test case: resets the counters of limits per test case."""
-        self._room = self._cap
+        self._room = _CASE_ROOM
         self.operations.begin()
         self.subclasses = []
         self.case_requests = 0
@@ -231,7 +231,7 @@ class Completion:
     def too_large(self) -> NoReturn:
         self.give_up(GaveUp.PASSES_MORE)
 
-    def unsent(self, error: NotDataError) -> object:
+    def unsent(self, error: NotDataError, _value: object) -> object:
         self.give_up(GaveUp.PASSES.format(error))
 
     def outgoing(self) -> object:
@@ -293,7 +293,7 @@ class Completion:
         if kind is proxies.Handle:
             return {"H": value.number}
         if kind is proxies.Method:
-            return self.lower(value.fetched(), proxies.Function, message)
+            return self.lower(value.known(), proxies.Function, message)
         number = self._own.number_of_proxy(value)
         if number is not None:
             return {"H": number}

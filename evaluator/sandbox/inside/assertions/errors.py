@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class BadMessageError(Exception):
     """The other side would not write such a text."""
@@ -9,6 +11,14 @@ class BadMessageError(Exception):
 
 class TooLargeError(Exception):
     """The message would be longer than allowed."""
+
+
+class UnfetchedError(Exception):
+    """The other side has to be asked for a part of the message before that is written."""
+
+    def __init__(self, fetch: Callable[[], object]) -> None:
+        super().__init__()
+        self.fetch = fetch
 
 
 class NotDataError(Exception):

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 _MOST = 10
+_OF_HOSTS = frozenset(f"socket.{name}" for name in ("connect", "getaddrinfo", "gethostbyname", "gethostbyaddr", "bind"))
 _HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", "sandbox")  # noqa: S104 - nothing is bound
 
 
@@ -33,7 +34,7 @@ class Lacking:
             need = self._of_program("/bin/sh") or (self._of_program(words[0]) if words else "")
         elif event in ("os.fork", "os.forkpty") and not self._processes:
             need = "starts processes"
-        elif event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind"):
+        elif event in _OF_HOSTS:
             address = arguments[1] if event in ("socket.connect", "socket.bind") else arguments[0]
             need = self._of_host(address[0] if type(address) is tuple else address)
         if need and need not in self.needs and len(self.needs) < _MOST:

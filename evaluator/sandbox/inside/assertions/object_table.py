@@ -16,7 +16,7 @@ from typing import Any
 from evaluator.sandbox.inside.assertions import arrays
 
 _SEQUENCES = frozenset((list, set, collections.deque))
-_MAPPINGS = frozenset((dict, collections.Counter, collections.defaultdict, collections.OrderedDict))
+MAPPINGS = frozenset((dict, collections.Counter, collections.defaultdict, collections.OrderedDict))
 _OWN_REFERENCES = 2
 """References to an unused object of a table: the table's own, and that of the call that counts them."""
 
@@ -75,7 +75,7 @@ def contents(value: Any) -> Any:
     kind = type(value)
     if kind in _SEQUENCES:
         return tuple(value)
-    if kind in _MAPPINGS:
+    if kind in MAPPINGS:
         return (*value.keys(), *value.values())
     if kind is bytearray:
         return bytes(value)
@@ -117,12 +117,16 @@ def refill(value: Any, content: Any) -> None:
     kind = type(value)
     if kind is list or kind is bytearray:
         value[:] = content
-    elif kind in _SEQUENCES:
+    elif kind is set:
+        items = set(content)  # hashing an item may ask the other side, which must not see half of the contents
         value.clear()
-        value.extend(content) if kind is collections.deque else value.update(content)
-    elif kind in _MAPPINGS:
+        value.update(items)
+    elif kind is collections.deque:
         value.clear()
+        value.extend(content)
+    elif kind in MAPPINGS:
         pairs = dict(zip(content[::2], content[1::2], strict=True))
+        value.clear()
         # `update` of a Counter adds; `dict.update` does not set an OrderedDict's order
         value.update(pairs) if kind is collections.OrderedDict else dict.update(value, pairs)
     elif arrays.is_mutable(kind):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from evaluator.sandbox.inside.assertions.descriptions import DATA, IMMUTABLE
+from evaluator.sandbox.inside.assertions.errors import UnfetchedError
 from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
 from evaluator.sandbox.inside.assertions.special_methods import DATACLASS, SPECIAL, value_methods
 
@@ -85,19 +86,28 @@ class Classes(type):
     def __delattr__(cls, name: str) -> None:
         cls._client.give_up(GaveUp.DELETES_ON_CLASS)
 
+    def _doubt(cls, name: str) -> None:
+        """Of a class that is an answer, its metaclass decides."""
+        if id(cls) not in cls._client.tested:
+            cls._client.unsure(Doubt.CALLED.format(cls.__name__, name))
+
     def __iter__(cls) -> Any:
+        cls._doubt("__iter__")
         return iter(cls._client.ask("b", cls, "iter"))
 
     def __len__(cls) -> int:
+        cls._doubt("__len__")
         return int(cls._client.ask("b", cls, "len"))
 
     def __bool__(cls) -> bool:
         return True
 
     def __contains__(cls, member: object) -> bool:
+        cls._doubt("__contains__")
         return bool(cls._client.ask("o", cls, "contains", member))
 
     def __getitem__(cls, key: object) -> Any:
+        cls._doubt("__getitem__")
         return cls._client.ask("o", cls, "getitem", key)
 
 
@@ -202,10 +212,10 @@ class _Method:
 class Method:
     """A method of an object or class of the completion."""
 
-    __slots__ = ("__name__", "_client", "_target")
+    __slots__ = ("__name__", "_client", "_found", "_target")
 
     def __init__(self, client: Client, target: object, name: str) -> None:
-        self._client, self._target, self.__name__ = client, target, name
+        self._client, self._target, self.__name__, self._found = client, target, name, None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         client, target = self._client, self._target
@@ -226,7 +236,14 @@ class Method:
 
     def fetched(self) -> Any:
         """The completion's own method object, to be passed to it."""
-        return self._client.ask("a", self._target, self.__name__)
+        self._found = self._found or self._client.ask("a", self._target, self.__name__)
+        return self._found
+
+    def known(self) -> Any:
+        """The same, while a message is written. Raises `UnfetchedError`."""
+        if self._found is None:
+            raise UnfetchedError(self.fetched)
+        return self._found
 
 
 def class_of(

@@ -9,7 +9,7 @@ class GaveUp(StrEnum):
     """Why the test must run in the completion's process."""
 
     PASSES = "the test passes {} to the completion"
-    PASSES_MORE = "the test passes more to the completion than limits.output_mb"
+    PASSES_MORE = "the test passes more than 64 MiB to the completion at once"
     ANSWERS = "the completion returns {}"
     SUBCLASS = "the test subclasses one of the completion's classes"
     SETS_ON_CLASS = "the test sets an attribute of one of the completion's classes"

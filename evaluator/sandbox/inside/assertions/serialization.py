@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 from evaluator.sandbox.inside.assertions import arrays
 from evaluator.sandbox.inside.assertions.errors import BadMessageError, NotDataError, TooLargeError
-from evaluator.sandbox.inside.assertions.object_table import Table, contents, fields, refill
+from evaluator.sandbox.inside.assertions.object_table import MAPPINGS, Table, contents, fields, refill
 from evaluator.sandbox.inside.channel import json_chunks
 
 MAX_DEPTH = 200
@@ -80,6 +80,7 @@ class Message:
         self.side = side
         self._left = self._cap = cap
         self._bodies: list[Any] = []
+        self._hashed: list[tuple[Any, list[Any]]] = []
         self._careful = False
 
     def write(self, main: Sequence[object], extras: object = None) -> bytes:
@@ -166,7 +167,7 @@ class Message:
             return value
         if id(value) not in self.table.numbers:
             self.table.add(value)
-            return {"n": None}
+            return {"n": arrays.module_of_nan(value)}
         return {"r": self.table.numbers[id(value)]}
 
     def items(self, values: Any, depth: int) -> list[Any]:
@@ -213,7 +214,7 @@ class Message:
             if len(bodies) != len(self._bodies):
                 raise BadMessageError("an object without its fields")
             for number, content in fresh:
-                refill(table.objects[number], content)
+                self.fill(table.objects[number], content)
                 if type(table.objects[number]) in self.side.classes.values():
                     self.side.filled(table.objects[number])
             table.settle([number for number, _ in fresh])
@@ -222,6 +223,22 @@ class Message:
             raise
         except Exception as error:  # any error of a reader
             raise BadMessageError(f"{type(error).__name__}: {error}"[:300]) from None
+
+    def fill(self, value: Any, content: Any) -> None:
+        """Sets an object's contents; later, by `fill_hashed`, if the other side has to be asked for a hash."""
+        kind = type(value)
+        keys = content[::2] if kind in MAPPINGS else content if kind is set else ()
+        if all(map(_has_own_hash, keys)):
+            refill(value, content)
+        else:
+            self._hashed.append((value, content))
+
+    def fill_hashed(self) -> None:
+        """Fills what is left, after `read`, when both sides know the same objects."""
+        for value, content in self._hashed:
+            refill(value, content)
+            if (number := self.table.numbers.get(id(value))) is not None:  # it was not dropped meanwhile
+                self.table.settle([number])
 
     def build(self, node: Any) -> Any:
         """The value that was lowered to this."""
@@ -286,6 +303,19 @@ def _immutable(tag: str) -> _Writer:
     return lambda message, value, depth: {tag: message.items(value, depth)}
 
 
+def _frozenset(message: Message, value: Any, depth: int) -> Any:
+    if all(map(_has_own_hash, value)):
+        return {"Z": message.items(value, depth)}
+    raise NotDataError("a frozenset of objects that are not data")
+
+
+def _has_own_hash(value: Any) -> bool:
+    """Whether hashing it runs no code of the other side's."""
+    kind = type(value)
+    known = kind in _PLAIN or is_data(kind) or kind.__hash__ is object.__hash__  # type: ignore[comparison-overlap]
+    return all(map(_has_own_hash, value)) if kind is tuple else known
+
+
 _VIEWS: dict[str, Callable[[dict[Any, Any]], Any]] = {"keys": dict.keys, "values": dict.values, "items": dict.items}
 
 
@@ -330,7 +360,7 @@ _WRITERS: dict[type, _Writer] = {
     tuple: _immutable("t"),
     dict: _numbered("d", lambda message, value, depth: message.pairs(value.items(), depth)),
     set: _numbered("S", lambda message, value, depth: message.items(value, depth)),
-    frozenset: _immutable("Z"),
+    frozenset: _frozenset,
     bytes: lambda message, value, _: {"b": message.items([value.hex()], 0)[0]},
     bytearray: _numbered("B", lambda _message, value, _depth: value.hex()),
     complex: lambda _message, value, _depth: {"c": [value.real, value.imag]},
@@ -365,7 +395,7 @@ def is_data(kind: type) -> bool:
 
 def _filled(message: Message, made: Any, nodes: Any) -> Any:
     message.table.add(made)
-    refill(made, message.parts(nodes))
+    message.fill(made, message.parts(nodes))
     return made
 
 
@@ -374,7 +404,7 @@ def _read_defaultdict(message: Message, payload: Any) -> Any:
     made: collections.defaultdict[Any, Any] = collections.defaultdict()
     message.table.add(made)
     made.default_factory = message.build(factory)
-    refill(made, message.parts(nodes))
+    message.fill(made, message.parts(nodes))
     return made
 
 
@@ -387,8 +417,8 @@ def _read_view(message: Message, payload: Any) -> Any:
     return types.MappingProxyType(mapping) if name == "proxy" else _VIEWS[name](mapping)
 
 
-def _read_nan(message: Message, _payload: Any) -> float:
-    made = float("nan")
+def _read_nan(message: Message, module: Any) -> float:
+    made = arrays.nan_of(module)
     message.table.add(made)
     return made
 

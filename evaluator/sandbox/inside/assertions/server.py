@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from evaluator.sandbox.inside import channel, encode, failures, loading
 from evaluator.sandbox.inside.assertions import descriptions, mock_proxies, named_values, shared_state
 from evaluator.sandbox.inside.assertions.errors import NotDataError
-from evaluator.sandbox.inside.assertions.exchange import Exchange
+from evaluator.sandbox.inside.assertions.exchange import Exchange, Turn
 from evaluator.sandbox.inside.assertions.serialization import Announced, Message
 from evaluator.sandbox.inside.encode import OWN_MODULES
 from evaluator.sandbox.inside.loading import flush
@@ -33,7 +33,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     entry_point = order["entry_point"]
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     _import_as_test(order["imports"], namespace)
-    server = Server(channel.PEER_DESCRIPTOR, namespace, order)
+    server = Server(channel.PEER_DESCRIPTOR, namespace, order, handles_signals=_names(code, "signal"))
     try:
         while True:
             server.answer()
@@ -54,17 +54,26 @@ def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
             exec(source, namespace)  # noqa: S102
 
 
+def _names(code: CodeType, name: str) -> bool:
+    """Whether the code has this name anywhere."""
+    return name in code.co_names or any(_names(each, name) for each in code.co_consts if isinstance(each, CodeType))
+
+
 class Server:
     """The completion's side of the connection."""
 
-    def __init__(self, connection: int, namespace: dict[str, Any], order: dict[str, Any]) -> None:
+    def __init__(
+        self, connection: int, namespace: dict[str, Any], order: dict[str, Any], *, handles_signals: bool = False
+    ) -> None:
         self._connection = connection
         self._namespace = namespace
         self._write, self._read = os.write, os.read
         self._mentioned = frozenset(order["mentioned"])
         self._class_names = frozenset(order["classes"])
         self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
-        self.exchange = Exchange(self, order["output_bytes"], self._send, self._receive)
+        self.exchange = Exchange(self, self._send, self._receive)
+        self.exchange.turn = Turn() if handles_signals else self.exchange.turn
+        self.exchange.turn.acquire()  # until a request comes, and from its answer on
         self.announced = Announced()
         self._own = descriptions.Numbers()
         """The completion's objects that the test knows by number."""
@@ -78,7 +87,7 @@ class Server:
     def answer(self) -> None:
         """Waits for a request and answers it. Raises `ClosedError`."""
         _, payload = channel.receive_alone(self._connection, self._read)
-        self.exchange.answer(payload)
+        self.exchange.answer(payload, holds_turn=True)
 
     def _receive(self) -> tuple[bytes, bytes]:
         try:
@@ -98,8 +107,8 @@ class Server:
         while True:  # until the parent ends this process
             self._receive()
 
-    def unsent(self, error: NotDataError) -> object:
-        return _Unsent(str(error), own=error.kind is not None and _overrides(error.kind))
+    def unsent(self, error: NotDataError, value: object) -> object:
+        return _Unsent(str(error), own=any(map(_overrides, (error.kind or object, type(value)))))
 
     def failed(self, error: BaseException) -> None:
         self._report = channel.as_json({"failure": failures.report(error)})
@@ -259,7 +268,9 @@ def _overrides(kind: type) -> bool:
     """Whether a subclass that the completion defines overrides methods of its library base."""
     own = [one for one in kind.__mro__ if one.__module__ in OWN_MODULES]
     base = next(one for one in kind.__mro__ if one not in own)
-    return any(hasattr(base, name) for one in own for name, value in vars(one).items() if callable(value))
+    return base is not object and any(
+        hasattr(base, name) for one in own for name, value in vars(one).items() if callable(value)
+    )
 
 
 def _has_methods(kind: type) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import marshal
 import os
 import sys
+from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
 from evaluator.sandbox.inside import channel, encode, leftovers, places
-from evaluator.sandbox.inside.assertions import test_code
+from evaluator.sandbox.inside.assertions import failure_report, test_code
 from evaluator.sandbox.inside.assertions.client import Completion
 from evaluator.sandbox.inside.assertions.reasons import Doubt
 from evaluator.sandbox.inside.assertions.runner import Runner
@@ -18,6 +20,8 @@ from evaluator.sandbox.inside.loading import STREAMS
 
 _SHOWN = 64 * 1024
 _RECURSION = 20_000
+_IN_FUNCTION = 1
+"""`inspect.CO_OPTIMIZED`: code of a function."""
 _MOST_CODE = 1024 * 1024
 _SUPPRESSED = "an assert failed in a function of the test that the completion called, and the completion caught that"
 
@@ -65,7 +69,7 @@ class _Cases:
             try:
                 self._load()
             except BaseException as error:
-                self._unloadable = _unloadable(error)
+                self._unloadable = _unloadable(error, self._order)
         elif self._completion is not None:
             self._completion.begin()
         result: dict[str, Any] = self._unloadable or self._runner.run(index)  # type: ignore[union-attr]
@@ -107,13 +111,14 @@ class _Cases:
         code, data = completion.look_up([*names, *([entry_point] if entry_point else ())])
         if order["form"] != "methods" and entry_point and entry_point not in {*namespace, *code}:
             completion.nothing_to_call(entry_point)
-        if data:
-            namespace = _LiveNamespace(namespace, completion, data)
+        live = _LiveNamespace(namespace, completion, data) if data else None
+        namespace = namespace if live is None else live
         namespace.update(code)
         if entry_point in code:
             namespace["candidate"] = code[entry_point]
         runner = Runner(order, namespace, lambda value: _shown(completion, value))
-        runner.load(compiled)
+        with contextlib.nullcontext() if live is None else live.bound(_read_by_classes(compiled[1])):
+            runner.load(compiled)
         completion.know_classes()
         self._runner = runner
 
@@ -165,14 +170,35 @@ class _LiveNamespace(dict[str, Any]):
             return self._completion.ask("g", name)
         raise KeyError(name)
 
+    @contextlib.contextmanager
+    def bound(self, names: set[str]) -> Iterator[None]:
+        """Meanwhile these names have the values of now: the body of a class never asks `__missing__`."""
+        values = {name: self[name] for name in names & self._names}
+        self.update(values)
+        yield
+        for name, value in values.items():
+            if self.get(name) is value:
+                del self[name]
 
-def _unloadable(error: BaseException) -> dict[str, Any]:
+
+def _read_by_classes(code: CodeType) -> set[str]:
+    """The names in the bodies of classes."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    names = {name for body in inner if not body.co_flags & _IN_FUNCTION for name in body.co_names}
+    return names.union(*map(_read_by_classes, inner))
+
+
+def _unloadable(error: BaseException, order: dict[str, Any]) -> dict[str, Any]:
+    message = str(error)[:2000].encode("utf-8", "backslashreplace").decode()
+    place: dict[str, Any] = {}
+    with contextlib.suppress(SyntaxError):  # of the test
+        place = failure_report.Reporter([], order, repr).of(error, message, None, failed=False)
     return {
         "status": "unloadable",
         "type": type(error).__name__,
-        "message": str(error)[:2000].encode("utf-8", "backslashreplace").decode(),
+        "message": message,
         "failure": getattr(error, "_rollscope_failure", None),
-    }
+    } | place
 
 
 def _shown(completion: Completion, value: object) -> str:

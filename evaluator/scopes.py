@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import builtins
 import symtable
+import warnings
 from collections.abc import Iterator
 
-from evaluator.assertions.source import FILE
-from evaluator.syntax import NOT_PYTHON
+from evaluator.syntax import NOT_PYTHON, names_in
 
+FILE = "<names>"
 BUILTINS = frozenset(dir(builtins))
 _OF_MODULE = frozenset(("__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__"))
+
+# `"\\d"` in a text is not our user's mistake. Set once: `catch_warnings` is not thread-safe.
+warnings.filterwarnings("ignore", module=FILE)
 
 
 class Scopes:
@@ -19,7 +23,7 @@ class Scopes:
     def __init__(self, source: str) -> None:
         """Raises `SyntaxError` if a name is used in contradictory ways."""
         try:
-            self._module = symtable.symtable(source, FILE, "exec")
+            self._module = names_in(source, FILE)
         except NOT_PYTHON as error:
             raise SyntaxError(str(error)) from None
 
