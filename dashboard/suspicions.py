@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from dashboard.wording import counted
 from evaluator.assertions.plan import notes_on
+from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.model import Mode, Task, TestCase
 
 _PARSED_MOST: Final = 4_000
@@ -88,6 +89,8 @@ def _comparison(task: Task, cases: Sequence[TestCase], checker: str | None) -> I
     for case in cases:
         if not case.expected.strip():
             yield Finding("empty", "the expected output is empty", 2, case.index)
+        if task.mode is Mode.STDIN and "\r" in case.input:
+            yield Finding("carriage_returns", CARRIAGE_RETURNS, 3, case.index)
     if checker in _AS_TEXT and task.mode is Mode.STDIN:
         for case in cases:
             if _DECIMAL.search(case.expected[:_PARSED_MOST]):

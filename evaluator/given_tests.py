@@ -27,6 +27,8 @@ from evaluator.task_parts import JsonValue, Mode, RecordError, TestCase
 
 _LONGEST = 100_000
 """Characters of a reference or a prompt that are looked at."""
+CARRIAGE_RETURNS = "its input has carriage returns, which input() keeps"
+"""What `stdin_input` leaves: where not every line ends in CRLF, they may be meant."""
 _LISTS = re.compile(r"(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Iterable|set|Set|deque)\b")
 _OTHERS = re.compile(r"(?:typing\.)?(?:int|str|float|bool|complex|None|dict|Dict)\b")
 

@@ -10,6 +10,7 @@ from evaluator.formats import apps, livecodebench, nemo_gym
 from evaluator.formats.trainer_tests import task_from
 from evaluator.given_tests import About, cases_from
 from evaluator.graders.bench import Options
+from evaluator.graders.look import look_at
 from evaluator.model import Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Sandbox
 
@@ -137,11 +138,13 @@ def test_an_answer_earns_what_its_test_says(
     assert (grade.verdict, [flag.word for flag in grade.flags]) == (verdict, flags), grade.error
 
 
-def test_a_wrong_answer_to_some_lines_with_carriage_returns_names_them(worker: Worker) -> None:
+def test_some_lines_with_carriage_returns_are_named_as_the_cause_and_before(worker: Worker) -> None:
     task = Task.from_row({"task_id": "1", "in_outs": {"inputs": ["yes\r\n3\n"], "outputs": ["6"]}})
-    code = "s = input()\nn = int(input())\nprint(2 * n if s == 'yes' else 0)\n"
-    grade = worker.grade(task, Rollout(task_id="1", completion=code))
-    assert (grade.verdict, "carriage returns" in (grade.error or "")) == ("wrong_answer", True)
+    wrong = "s = input()\nn = int(input())\nprint(2 * n if s == 'yes' else 0)\n"
+    for code, verdict in ((wrong, "wrong_answer"), ("print({'yes': 6}[input()])", "runtime_error")):
+        grade = worker.grade(task, Rollout(task_id="1", completion=code))
+        assert (grade.verdict, "carriage returns" in (grade.error or "")) == (verdict, True), grade.error
+    assert [*look_at(task)] == ["test 0: its input has carriage returns, which input() keeps"]
 
 
 def test_both_readings_stay_when_a_task_is_written_as_a_native_row() -> None:

@@ -22,6 +22,7 @@ _OF_MANY = {
     "nobody": "nobody passes",
     "repeat": "repeat others",
     "contradiction": "inputs of others, another expected output",
+    "carriage_returns": "carriage returns in the input",
     "decimals": "decimals, compared as text",
     "empty": "the expected output is empty",
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evaluator.assertions.plan import SuitePlan, notes_on
 from evaluator.assertions.ungradable import UngradableError
+from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Task
@@ -33,3 +34,5 @@ def _look_at_tests(task: Task) -> Iterator[str]:
         yield f"its grades are not verified: {plan.one_process}"
     if task.mode in (Mode.ASSERT, Mode.UNITTEST):
         yield from notes_on(task)
+    if task.mode is Mode.STDIN:
+        yield from (f"test {case.index}: {CARRIAGE_RETURNS}" for case in task.cases if "\r" in case.input)

@@ -24,7 +24,13 @@ from evaluator.graders.cases.attempts import attempt
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
 from evaluator.graders.cases.plans import Plan, PlannedCase, plan_for, test_cases
 from evaluator.graders.cases.preamble import why_it_fails
-from evaluator.graders.cases.results import early_exit, explain_undefined, reject_if_tampered, result_of
+from evaluator.graders.cases.results import (
+    early_exit,
+    explain_carriage_returns,
+    explain_undefined,
+    reject_if_tampered,
+    result_of,
+)
 from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.graders.suites.rule import grade_suite, limits_of
 from evaluator.graders.unverified import withheld
@@ -95,6 +101,7 @@ def grade(
         result.cases, result.error_message = (), fault
         return result
     explain_undefined(result.cases)
+    explain_carriage_returns(result.cases, task)
     _conclude(result, extraction)
     result.reward = _reward(result, task, reward)
     return withheld(result, options.unverified)

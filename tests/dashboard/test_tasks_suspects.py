@@ -162,6 +162,7 @@ ASSERTS = (TestCase(0, "assert f(1) == 2", "2"), TestCase(1, "assert f(1)  == 3"
         (call("a", ("1", "[1, 2]"), prompt=ANY_ORDER),
          [("order", None, "the prompt allows several answers, the checker one")]),
         (call("a", ("1", "[1, 2]"), prompt=ANY_ORDER, checker="unordered"), []),
+        (stdin("a\r\nb\n", "1\n"), [("carriage_returns", 0, "its input has carriage returns, which input() keeps")]),
         (stdin("1", "0.5\n", checker="lines"), [("decimals", 0, "decimals, compared as text by lines")]),
         (stdin("1", "0.5\n"), []),
     ],

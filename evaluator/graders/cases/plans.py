@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-import msgspec
-
 from evaluator import flags, long_numbers
 from evaluator.assertions.literal_calls import (
     LiteralCall,
@@ -34,8 +32,6 @@ _OF_LEETCODE = "value:tolerance=1e-5"
 """Its own rule; it prints five decimals."""
 _FIVE_DECIMALS = re.compile(r"\.\d{5}(?![\d.eE])")
 _MORE_DECIMALS = re.compile(r"\.\d{6}|\d[eE]")
-_CARRIAGE_RETURNS = "its input has carriage returns, which input() keeps: probably the cause"
-
 _NOT_KNOWN: Final = object()
 
 
@@ -202,14 +198,7 @@ def _assert_plan(task: Task) -> Plan | SuitePlan:
 def _stdin_case(case: TestCase, check: Check) -> PlannedCase:
     payload = case.input.encode("utf-8", "surrogateescape" if _is_escaped(case.input) else "surrogatepass")
     example = _example(case, case.input, case.expected)
-
-    def judge(text: object) -> Difference | None:
-        difference = check(case.expected, text)
-        if difference is None or "\r" not in case.input:
-            return difference
-        return msgspec.structs.replace(difference, message=f"{difference.message} ({_CARRIAGE_RETURNS})")
-
-    return PlannedCase(case, payload, judge, example)
+    return PlannedCase(case, payload, lambda text: check(case.expected, text), example)
 
 
 def _is_escaped(text: str) -> bool:

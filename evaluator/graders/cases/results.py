@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from evaluator import import_headers
+from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders.cases.loop import excerpt
-from evaluator.model import CaseResult, Flag, Verdict
+from evaluator.model import CaseResult, Flag, Mode, Task, Verdict
 from evaluator.sandbox import Outcome, Status
 
 _SHOWN_STREAM = 16 * 1024
@@ -50,6 +53,20 @@ def explain_undefined(results: Iterable[CaseResult]) -> None:
         undefined = _UNDEFINED.fullmatch(result.error_message or "") if result.error_type == "NameError" else None
         if undefined and undefined[1] in import_headers.names():
             result.error_message = f"{undefined[0]}. An import header defines it: --preamble lcb supplies one"
+
+
+def explain_carriage_returns(results: Iterable[CaseResult], task: Task) -> None:
+    """Adds to what went wrong that a program's input has carriage returns."""
+    inputs = {case.index: case.input for case in task.cases} if task.mode is Mode.STDIN else {}
+    for result in results:
+        if "\r" not in inputs.get(result.index, ""):
+            continue
+        hint = f" ({CARRIAGE_RETURNS}: probably the cause)"
+        if result.verdict is Verdict.RUNTIME_ERROR:
+            result.error_message = f"{result.error_message or ''}{hint}".lstrip()
+        elif result.verdict is Verdict.WRONG_ANSWER and result.difference is not None:
+            message = f"{result.difference.message}{hint}"
+            result.difference = msgspec.structs.replace(result.difference, message=message)
 
 
 def early_exit(index: int, outcome: Outcome, notes: list[Flag]) -> list[Flag]:
