@@ -16,7 +16,7 @@ from evaluator.checkers import get_checker
 from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.audit import components_of_kept
-from evaluator.graders.bench import Isolation, Options
+from evaluator.graders.bench import Isolation, Options, UnfinishedThinking
 from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
 from evaluator.sandbox import Settings, Strictness
 
@@ -125,6 +125,7 @@ def options_of(run: Run, grader: str | None = None) -> Options:
         checker=given.checker,
         grader=grader or given.grader,
         isolation=msgspec.convert(given.isolation, Isolation),
+        unfinished_thinking=msgspec.convert(given.unfinished_thinking, UnfinishedThinking),
         sandbox=Settings(strictness=msgspec.convert(given.sandbox, Strictness), python=given.interpreter),
     )
 

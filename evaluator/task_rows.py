@@ -42,7 +42,7 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
     about = About(entry_point, reference or "", prompt)
     cases = cases_from(in_outs, mode, about) if mode in (Mode.CALL, Mode.STDIN) else ()
     return {
-        "task_id": str(task_id),
+        "task_id": task_id if isinstance(task_id, str) else long_numbers.digits_of(task_id),
         "mode": mode,
         "prompt": prompt,
         "suffix": _optional_text(row, "suffix") or "",

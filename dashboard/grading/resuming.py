@@ -18,7 +18,7 @@ from evaluator.sandbox import Settings
 
 if TYPE_CHECKING:
     from evaluator.file_grading import GradedFile
-    from evaluator.graders.bench import Disagreements, Isolation, Unverified
+    from evaluator.graders.bench import Disagreements, Isolation, UnfinishedThinking, Unverified
 
 
 def refusal(run: OpenRun | Run) -> str | None:
@@ -65,6 +65,7 @@ def _work(run: OpenRun | Run) -> partial[GradedFile]:
         isolation=cast("Isolation", manifest.isolation),
         unverified=cast("Unverified", manifest.unverified),
         disagreement=cast("Disagreements", manifest.disagreement),
+        unfinished_thinking=cast("UnfinishedThinking", manifest.unfinished_thinking),
         sandbox=Settings(),
         format=manifest.format,
         field_map=map_of(manifest.field_map),

@@ -8,7 +8,7 @@ runs them such asserts count; they prove nothing.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from evaluator.assertions.expectations import called_name, judging_in
@@ -100,8 +100,8 @@ class _Test:
 
     def judges(self, node: ast.stmt) -> bool:
         """Whether it looks at something of the completion's, or at a file."""
-        parts = walk(node.test if isinstance(node, ast.If) else node)
-        return not self._reads.of_all(parts).isdisjoint(self._not_own) or any(map(self._reads_a_file, parts))
+        looked_at = node.test if isinstance(node, ast.If) else node
+        return not self._reads(looked_at).isdisjoint(self._not_own) or any(map(self._reads_a_file, walk(looked_at)))
 
     def is_decided(self, node: ast.AST) -> bool:
         """Whether the completion's own helper decides here over a value of the completion's."""
@@ -122,20 +122,19 @@ class _Test:
     def _is_tested(self, nodes: list[ast.expr]) -> bool:
         return not self._reads.of_all(nodes).isdisjoint(self._tested)
 
-    def _is_helped(self, nodes: list[ast.expr]) -> bool:
+    def _is_helped(self, nodes: Iterable[ast.AST]) -> bool:
         """Whether a helper has a say: not in what the tested function is called with."""
-        return any(not self._reads(part).isdisjoint(self._helpers) for node in nodes for part in self._ends(node))
+        return any(map(self._helps, nodes))
 
-    def _ends(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The names in it, but for those in arguments of the tested function."""
+    def _helps(self, node: ast.AST) -> bool:
+        if self._reads(node).isdisjoint(self._helpers):
+            return False
         match node:
             case ast.Name() | ast.Attribute(value=ast.Name()):
-                yield node
+                return True
             case ast.Call(func=function) if self._is_tested([function]):
-                yield from self._ends(function)
-            case _:
-                for part in ast.iter_child_nodes(node):
-                    yield from self._ends(part)
+                return self._helps(function)
+        return self._is_helped(ast.iter_child_nodes(node))
 
     def holds(self, node: ast.stmt) -> bool:
         """Whether it holds a value of the test's own against the completion's, by a rule of the test's."""

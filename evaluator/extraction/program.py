@@ -201,16 +201,21 @@ def _block_after_prompt(prompt: str, block: Block, kind: Kind) -> Extraction:
 
 def _from_chat(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
     answer, unfinished = without_thinking(text)
-    name = called(task)
     blocks = [block for region in answer for block in _blocks(region)]
-    if not blocks:
-        found = _bare_code(answer, task)
-        if found is not None:
-            return found
-        if unfinished and unfinished_thinking:
-            blocks = fenced_blocks(unfinished.text, unfinished.line)
-    if not blocks:
-        return Extraction(None, Kind.CHAT, 0, _why_nothing(answer, unfinished))
+    if blocks:
+        return _from_blocks(blocks, task)
+    found = _bare_code(answer, task)
+    if found is not None:
+        return found
+    thoughts = fenced_blocks(unfinished.text, unfinished.line) if unfinished and unfinished_thinking else []
+    if thoughts:
+        found = _from_blocks(thoughts, task)
+        return msgspec.structs.replace(found, extracted_from=f"its unfinished thinking: {found.extracted_from}")
+    return Extraction(None, Kind.CHAT, 0, _why_nothing(answer, unfinished))
+
+
+def _from_blocks(blocks: Sequence[Block], task: Task) -> Extraction:
+    name = called(task)
     if name is None:
         return _from_choice(choice.program(blocks) if task.mode is Mode.STDIN else choice.likeliest(blocks))
     chosen = choice.that_defines(blocks, name)

@@ -87,6 +87,16 @@ COIN = "print('1 2' if open('/dev/urandom', 'rb').read(1)[0] % 2 else '1\\n2')"
 """Another answer in every other run."""
 
 
+def test_code_in_thoughts_that_counted_in_the_run_counts_here(tmp_path: Path) -> None:
+    thought = "<think>\n```python\ndef f(n): return [1, 2, 3]\n```"
+    rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "calls", "sample_id": "a", "completion": thought})
+    options = ["--dataset", write_rows(tmp_path / "d.jsonl", CALLS), "--out", tmp_path / "run"]
+    done = rollscope("grade", rollouts, *options, "--unfinished-thinking", "grade", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = audited(tmp_path / "run", "value,python")
+    assert [payer["passed"] for payer in report["checkers"]] == [1, 1]
+
+
 @pytest.mark.slow
 def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
     """2,080 characters are as many as their excerpt has, with what it says is left out."""

@@ -234,6 +234,14 @@ def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(stored
     assert resuming._work(stored).keywords["limits"] == stored.run.manifest.limits
 
 
+def test_resuming_hands_on_every_setting_that_all_grades_of_a_run_have_in_common(stored: OpenRun) -> None:
+    given = {
+        "grader": "tests:reward=fraction", "checker": "exact", "preamble": "import math", "unverified": "unknown",
+        "disagreement": "fail", "fail_fast": True, "unfinished_thinking": "grade", "isolation": "test",
+    }  # fmt: skip
+    assert given.items() <= resuming._work(changed(stored.path, **given)).keywords.items()
+
+
 NOT_RESUMED = [
     ({"rollouts": "gone.jsonl"}, "The file of its rollouts is missing: "),
     ({"dataset": ""}, "The file of its dataset is missing: the run does not name it"),

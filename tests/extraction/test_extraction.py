@@ -266,7 +266,11 @@ def test_bare_code_in_a_chat_answer_is_taken():
 
 
 def test_code_in_unfinished_thinking_counts_on_demand():
-    assert extract(f"<think>\n{fenced(CODE)}", task=CALL, kind=None, unfinished_thinking=True).code == CODE
+    found = extract(f"<think>\n{fenced(CODE)}", task=CALL, kind=None, unfinished_thinking=True)
+    assert (found.code, found.extracted_from) == (
+        CODE,
+        "its unfinished thinking: the only block: the last that defines f",
+    )
 
 
 @pytest.mark.parametrize("completion", ["You're welcome!", "I'm sorry, but I can't help with that.", "Yes"])

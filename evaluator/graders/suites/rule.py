@@ -7,6 +7,7 @@ otherwise the same test runs once more in the completion's process (`PlainRun`),
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -38,6 +39,9 @@ _CHANGING: Final = "(?:asyncio|concurrent|datetime|multiprocessing|random|secret
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _LINKS: Final = re.compile(r"\b(?:sym)?link[ \t]*\(|\b(?:hard|sym)link_to\b")
 """Refused where completion and test share a folder: what the test reads there must be what it seems."""
+_NOTHING_LEFT: Final = (
+    "the run in two processes failed, and left too little of limits.total_s for the run in one, which decides"
+)
 _LEAST_S: Final = 0.1
 """Of `total_s`, for a run after which nothing is left: it ends at once, as a run that takes too long."""
 _PROCESSES: Final = 32
@@ -154,7 +158,7 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
         return SuiteGrade(apart.cases, apart.notes)
     differing = _differing(apart, plain)
     if not plain.passed and plain.left_s <= 0:
-        return SuiteGrade(_unknown(apart.cases), apart.notes)
+        return SuiteGrade(_undecided(apart.cases), apart.notes)
     if not plain.passed:
         return SuiteGrade(_agreed(plain.cases, differing), plain.notes)
     if evidence := _answers_that_differ(task, plan, code, _within(limits, plain.left_s), bench):
@@ -238,19 +242,19 @@ def _message(case: CaseResult) -> str:
     return case.error_message or (case.difference.message if case.difference else "")
 
 
-def _unknown(cases: list[CaseResult]) -> list[CaseResult]:
-    message = "the run in two processes failed, and left too little of limits.total_s for the run in one, which decides"
-    return [
-        case
-        if case.verdict in (Verdict.PASSED, Verdict.NOT_RUN)
-        else msgspec.structs.replace(case, verdict=Verdict.UNKNOWN, error_message=message)
-        for case in cases
-    ]
-
-
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
     """The results of the plain run; those with which the first run disagrees are unknown."""
-    messages = {each.index: _disagrees(each.apart) for each in differing}
+    return _unknown(cases, {each.index: _disagrees(each.apart) for each in differing})
+
+
+def _undecided(cases: list[CaseResult]) -> list[CaseResult]:
+    """The results of the first run; its failures are unknown."""
+    failed = [case.index for case in cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
+    return _unknown(cases, dict.fromkeys(failed, _NOTHING_LEFT))
+
+
+def _unknown(cases: list[CaseResult], messages: Mapping[int, str]) -> list[CaseResult]:
+    """With those test cases unknown that have a message."""
     return [
         msgspec.structs.replace(case, verdict=Verdict.UNKNOWN, error_message=messages[case.index])
         if case.index in messages

@@ -96,11 +96,7 @@ class SuiteProcess:
     def _order(self) -> dict[str, object]:
         suite, code = self._suite, self._compiled.of(self._suite)
         self._may_send_code = not code
-        return {
-            **msgspec.structs.asdict(suite),
-            "code": code,
-            "output_bytes": int(self._limits.output_mb * _MIB),
-        }
+        return {**msgspec.structs.asdict(suite), "code": code}
 
     def _confinement(self, role: str) -> dict[str, object]:
         """The limits of the process that runs the suite, or of the template that it is forked from."""

@@ -13,7 +13,7 @@ from tests.sandbox.assertions.orders import order
 
 
 def seen_by_a_test(function: Callable[..., Any]) -> Callable[..., Any]:
-    made = order("assert candidate([]) == []") | {"output_bytes": 2**20}
+    made = order("assert candidate([]) == []")
     found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])[0]["candidate"]
     return found
 

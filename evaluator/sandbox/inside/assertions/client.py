@@ -36,7 +36,7 @@ _PATCHES = ("p", "r")
 """Requests that replace and restore a name: they don't reach the completion's code."""
 _NOT_CAPTURED = [False, False]
 _UNREQUESTED = "an unrequested answer"
-_TOO_LARGE = "the values that it returned are larger than 64 MiB"
+_TOO_LARGE = "the values that it returned are larger than {} MiB"
 
 
 class Completion:
@@ -177,12 +177,12 @@ class Completion:
         except channel.UnrequestedError:
             self._stop(b"B", _UNREQUESTED)
         except channel.TooLongError:
-            self._stop(b"O", _TOO_LARGE)
+            self._stop(b"O", _TOO_LARGE.format(_CASE_ROOM >> 20))
         self._room -= len(payload)
         if kind == b"Q":
             return kind, payload
         if kind == b"O":
-            self._stop(b"O", _TOO_LARGE)
+            self._stop(b"O", _TOO_LARGE.format(MOST_CHARACTERS >> 20))
         if kind not in (b"V", b"X"):
             self._stop(b"B", "a frame of an unexpected kind")
         self.memory_kib = max(self.memory_kib, int.from_bytes(payload[:_MEMORY], "big"))

@@ -30,7 +30,6 @@ _ORDER: dict[str, Any] = {
     "uses": [],
     "touched": [],
     "records": False,
-    "output_bytes": 2**20,
 }
 
 
