@@ -15,9 +15,9 @@ from evaluator import long_numbers
 long_numbers.allow()
 st.set_page_config(page_title="Rollscope", layout="wide", initial_sidebar_state=252)
 current = navigation.pages()
-state.follow()
-theme.apply()
 with navigation.entered(current):
+    state.follow(navigation.page())
+    theme.apply()
     try:
         controls.name_tab()
         controls.page_links()

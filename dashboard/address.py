@@ -28,9 +28,9 @@ def order(address: str) -> Order:
     return Order(address, next(_numbers))
 
 
-def change(wanted: Order | None, *, key: str = "go", replace: bool = False) -> None:
-    """Open a relative address; `replace` replaces the current history entry. None opens nothing."""
+def change(wanted: Order | None, page: str, *, key: str = "go", replace: bool = False) -> None:
+    """On a page, open a relative address; `replace` replaces the current history entry. None opens nothing."""
     address, number = wanted or (None, 0)
-    data = {"address": address, "number": number, "replace": replace, "key": key}
+    data = {"address": address, "number": number, "replace": replace, "key": key, "page": page}
     with st.container(key=f"{key}_place"):
         _mount(key=key, data=data, height=1)

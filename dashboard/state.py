@@ -230,9 +230,9 @@ def go(page: str, view: View) -> None:
     st.session_state[_PENDING] = address.order(href(page, view))
 
 
-def follow() -> None:
-    """Open the page of the last `go`. Called once, at the start of the script; the browser then requests the page."""
-    address.change(st.session_state.get(_PENDING))
+def follow(page: str) -> None:
+    """On `page`, open that of the last `go`. Called once, first of all; the browser then requests it."""
+    address.change(st.session_state.get(_PENDING), page)
 
 
 def name(page: str, view: View) -> None:
@@ -241,7 +241,7 @@ def name(page: str, view: View) -> None:
     Call it even if the URL is right already: else everything below on the page would move, and be drawn again.
     """
     wanted = address.order(href(page, view)) if view != read() else None
-    address.change(wanted, key="name", replace=True)
+    address.change(wanted, page, key="name", replace=True)
 
 
 def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:

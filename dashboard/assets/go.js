@@ -3,7 +3,8 @@
 
 export default function (component) {
   const { data } = component;
-  const tab = (window.__rollscopeTab ??= keepHistory({ went: {}, wanted: null, open: openLink }));
+  const tab = (window.__rollscopeTab ??= watch({ went: {}, wanted: null, drawn: data.page, open: openLink }));
+  if (tab.drawn !== data.page) Object.assign(tab, { drawn: data.page, isLeaving: false });
   // The order stays until the next one, as an interrupted script may not send it: it is carried out once per tab.
   if (data.address && tab.went[data.key] !== data.number) {
     tab.went[data.key] = data.number;
@@ -17,7 +18,7 @@ export default function (component) {
     // The Overview's link has only a query, which the browser would apply to the current page.
     const given = link.getAttribute("href") ?? "";
     const target = new URL(given === "" || given.startsWith("?") ? `./${given}` : given, window.location.href);
-    tab.wanted = target.pathname;
+    want(tab, target.pathname);
     if (target.pathname !== window.location.pathname) return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -35,10 +36,30 @@ function openLink(address) {
 function open(tab, address, replace) {
   // The visitor may have left the page that completes its own address.
   if (replace && address.pathname !== window.location.pathname) return;
-  tab.wanted = address.pathname;
+  want(tab, address.pathname);
   if (replace) window.history.replaceState({}, "", address);
   else window.history.pushState({}, "", address);
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}
+
+function want(tab, path) {
+  tab.wanted = path;
+  tab.isLeaving = (path.split("/").pop() || "overview") !== tab.drawn;
+}
+
+function watch(tab) {
+  keepHistory(tab);
+  holdIntervals(tab);
+  window.addEventListener("popstate", () => want(tab, window.location.pathname));
+  return tab;
+}
+
+// A page that is left may still be sent when Streamlit has stopped its timers, and so begin new ones. Such a timer asks
+// for a part of the old page; the server draws that after the new page, and the tab stays white. So nothing that repeats
+// runs between two pages.
+function holdIntervals(tab) {
+  const begin = window.setInterval;
+  window.setInterval = (act, ...rest) => begin.call(window, (...given) => { if (!tab.isLeaving) act(...given); }, ...rest);
 }
 
 // Streamlit adds an entry when it starts to draw a page other than the address's: also for a page that the visitor has
@@ -51,8 +72,6 @@ function keepHistory(tab) {
     const step = isSameScreen(address) ? window.history.replaceState : push;
     if (isWanted) step.call(window.history, state, unused, address);
   };
-  window.addEventListener("popstate", () => { tab.wanted = window.location.pathname; });
-  return tab;
 }
 
 // Whether only the selected cell or the zoom differs: "back" would be tedious with an entry for each.

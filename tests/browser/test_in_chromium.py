@@ -286,6 +286,23 @@ void 0;  // else it is waited for
 """The first time that the page goes elsewhere the visitor is back before the server can have heard of it."""
 
 
+def test_nothing_repeats_between_two_pages(visit: Visit) -> None:
+    """A timer of the page that is left would ask for a part of it, which the server draws after the new page."""
+    page = visit("rollouts?run=sample")
+    assert page.evaluate(REPEATED_WHILE_LEAVING) == 0
+    page.wait_for_function("window.repeated > 0")
+
+
+REPEATED_WHILE_LEAVING = """async () => {
+  document.querySelector("a[data-testid=stPageLink-NavLink][href*=tasks]").click();
+  window.repeated = 0;
+  setInterval(() => { window.repeated += 1; });
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((done) => setTimeout(done));
+  return window.repeated;
+}"""
+"""How often an interval without a delay runs before the server can have drawn the page of a link that is clicked."""
+
+
 @pytest.mark.slow
 def test_twenty_thousand_lines_of_output_scroll_in_boxes_of_their_own(visit: Visit) -> None:
     page = visit("completion?run=long&task=long&sample=extra")
