@@ -25,11 +25,12 @@ def chart(page: Page, axis: str) -> Locator:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("axis", "mark", "opens"),
     [
         ("mean over tasks", ".bars .point path", r"/rollouts\?.*model=.*r_min=.*r_max="),
-        pytest.param("pass rate (n", ".scatter .points path", r"/rollouts\?.*task=", marks=pytest.mark.slow),
+        ("pass rate (n", ".scatter .points path", r"/rollouts\?.*task="),
     ],
 )
 def test_a_click_on_a_mark_opens_its_rollouts(visit: Visit, axis: str, mark: str, opens: str) -> None:

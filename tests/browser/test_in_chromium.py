@@ -18,12 +18,12 @@ NAME = "&".join(
 )
 MAIN = "[data-testid=stMain]"
 PATHS = {  # the Overview, the grid, a completion and the charts are opened by other tests
-    "rollouts?view=table": "tbody tr", "tasks": ".rs-tested, tbody tr",
-    "compare": ".letters a.row", "audit": ".counts tr", "sql": MAIN + " textarea", "trouble": ".rs-trouble code",
+    "rollouts?view=table": "tbody tr", "tasks": ".rs-tested, tbody tr", "compare": ".letters a.row",
 }  # fmt: skip
 """An address, and what is drawn there."""
 MORE_PATHS = {
     "": ".models", "rewards": ".js-plotly-plot",
+    "audit": ".counts tr", "sql": MAIN + " textarea", "trouble": ".rs-trouble code",
     "rollouts": ".scroller canvas", "completion": ".rs-code", "rollouts?task=math/add": ".scroller",
     "?run=checks": ".models",
     "tasks?run=checks&task=checks/top&test=3": MAIN, "tasks?run=checks&task=checks/stack": MAIN,

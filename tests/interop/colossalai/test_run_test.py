@@ -48,6 +48,7 @@ def one(number: int) -> list[object]:
     return list(run_test(ADD, test=f"{KINDS[number % 8][0]}\n# {number}", timeout=60)[0])
 
 
+@pytest.mark.slow
 def test_many_completions_in_a_row_and_in_threads_leave_nothing_behind() -> None:
     processes.set_apart()
     one(0)
