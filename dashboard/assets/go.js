@@ -3,8 +3,8 @@
 
 export default function (component) {
   const { data } = component;
-  const tab = (window.__rollscopeTab ??= watch({ went: {}, wanted: null, drawn: data.page, open: openLink }));
-  if (tab.drawn !== data.page) Object.assign(tab, { drawn: data.page, isLeaving: false });
+  const tab = (window.__rollscopeTab ??= start({ went: {}, wanted: null, drawn: null, open: openLink }));
+  tab.drawn = data.page;
   // The order stays until the next one, as an interrupted script may not send it: it is carried out once per tab.
   if (data.address && tab.went[data.key] !== data.number) {
     tab.went[data.key] = data.number;
@@ -18,7 +18,7 @@ export default function (component) {
     // The Overview's link has only a query, which the browser would apply to the current page.
     const given = link.getAttribute("href") ?? "";
     const target = new URL(given === "" || given.startsWith("?") ? `./${given}` : given, window.location.href);
-    want(tab, target.pathname);
+    tab.wanted = target.pathname;
     if (target.pathname !== window.location.pathname) return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -36,21 +36,16 @@ function openLink(address) {
 function open(tab, address, replace) {
   // The visitor may have left the page that completes its own address.
   if (replace && address.pathname !== window.location.pathname) return;
-  want(tab, address.pathname);
+  tab.wanted = address.pathname;
   if (replace) window.history.replaceState({}, "", address);
   else window.history.pushState({}, "", address);
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }
 
-function want(tab, path) {
-  tab.wanted = path;
-  tab.isLeaving = (path.split("/").pop() || "overview") !== tab.drawn;
-}
-
-function watch(tab) {
+function start(tab) {
   keepHistory(tab);
   holdIntervals(tab);
-  window.addEventListener("popstate", () => want(tab, window.location.pathname));
+  window.addEventListener("popstate", () => { tab.wanted = window.location.pathname; });
   return tab;
 }
 
@@ -59,7 +54,8 @@ function watch(tab) {
 // runs between two pages.
 function holdIntervals(tab) {
   const begin = window.setInterval;
-  window.setInterval = (act, ...rest) => begin.call(window, (...given) => { if (!tab.isLeaving) act(...given); }, ...rest);
+  const isLeaving = () => tab.wanted !== null && (tab.wanted.split("/").pop() || "overview") !== tab.drawn;
+  window.setInterval = (act, ...rest) => begin.call(window, (...given) => { if (!isLeaving()) act(...given); }, ...rest);
 }
 
 // Streamlit adds an entry when it starts to draw a page other than the address's: also for a page that the visitor has
